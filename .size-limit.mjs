@@ -6,20 +6,20 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = import.meta.dirname;
-const entry = { name: "entry", path: "build/web/remoteEntry.js", gzip: true, limit: "9 kB" };
-const all = { name: "all", path: "build/web/*.js", gzip: true, limit: "80 kB" };
+const entryBudget = { name: "entry", path: "build/web/remoteEntry.js", gzip: true, limit: "9 kB" };
+const totalBudget = { name: "all", path: "build/web/*.js", gzip: true, limit: "80 kB" };
 
 /** A remote that states nothing gets these. */
-const budgetsOf = (folder) => {
+const readBudgets = (folder) => {
   const file = join(root, folder, ".size-limit.json");
-  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [entry, all];
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : [entryBudget, totalBudget];
 };
-const within = (folder) => (path) => (path.startsWith("!") ? `!${folder}/${path.slice(1)}` : `${folder}/${path}`);
+const pathsIn = (folder) => (path) => (path.startsWith("!") ? `!${folder}/${path.slice(1)}` : `${folder}/${path}`);
 
 export default ["host", ...readdirSync(root).filter((name) => name.startsWith("remote-"))].flatMap((folder) =>
-  budgetsOf(folder).map((budget) => ({
+  readBudgets(folder).map((budget) => ({
     ...budget,
     name: `${folder}: ${budget.name}`,
-    path: [budget.path].flat().map(within(folder)),
+    path: [budget.path].flat().map(pathsIn(folder)),
   })),
 );

@@ -6,7 +6,7 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 import { importBoundaries } from "./tooling/src/lint/import-boundaries.ts";
-import { inBrowsers, notLinted, tests } from "./tooling/src/lint/scopes.ts";
+import { browserFiles, ignoredFiles, testFiles } from "./tooling/src/lint/scopes.ts";
 
 const noDefaultExport = {
   selector: "ExportDefaultDeclaration",
@@ -17,7 +17,7 @@ const noOnly = {
   selector: "MemberExpression[object.name=/^(describe|it|test)$/][property.name='only']",
   message: "This would leave all other tests out.",
 };
-const noWait = {
+const noFixedWait = {
   selector: "CallExpression[callee.property.name='waitForTimeout']",
   message: "Wait for what the person would see, not for a time.",
 };
@@ -29,10 +29,10 @@ const noWasm = {
   selector: "Identifier[name='WebAssembly']",
   message: "WebAssembly belongs in remote-recovery/engine, so that WASM loads in recovery only.",
 };
-const always = [noOnly, noWait];
+const alwaysForbidden = [noOnly, noFixedWait];
 
 export default defineConfig(
-  globalIgnores(notLinted),
+  globalIgnores(ignoredFiles),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
 
   {
@@ -40,7 +40,7 @@ export default defineConfig(
     plugins: { "@typescript-eslint": tseslint.plugin },
     languageOptions: { parser: tseslint.parser },
     rules: {
-      "no-restricted-syntax": ["error", ...always, noDefaultExport],
+      "no-restricted-syntax": ["error", ...alwaysForbidden, noDefaultExport],
       "@typescript-eslint/no-unused-vars": [
         "error",
         { varsIgnorePattern: "^_", argsIgnorePattern: "^_", ignoreRestSiblings: true },
@@ -74,28 +74,28 @@ export default defineConfig(
   },
 
   {
-    files: inBrowsers,
-    ignores: tests,
-    rules: { "no-restricted-syntax": ["error", ...always, noDefaultExport, noSubtle, noWasm] },
+    files: browserFiles,
+    ignores: testFiles,
+    rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noDefaultExport, noSubtle, noWasm] },
   },
   {
     files: ["remote-recovery/vault/**"],
-    ignores: tests,
-    rules: { "no-restricted-syntax": ["error", ...always, noDefaultExport, noWasm] },
+    ignores: testFiles,
+    rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noDefaultExport, noWasm] },
   },
   {
     files: ["remote-recovery/engine/**"],
-    rules: { "no-restricted-syntax": ["error", ...always, noDefaultExport] },
+    rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noDefaultExport] },
   },
   {
     // The face of a remote, and the pages that a route loads.
     files: ["remote-*/src/remote.tsx", "remote-*/src/**/*Page.tsx", "host/src/**/*Page.tsx"],
-    rules: { "no-restricted-syntax": ["error", ...always, noSubtle, noWasm] },
+    rules: { "no-restricted-syntax": ["error", ...alwaysForbidden, noSubtle, noWasm] },
   },
   {
     // Read by webpack, drizzle, jest and Playwright, which ask for a default export.
     files: ["**/*.config.ts", "tooling/src/database/jest-*.ts", "e2e/**/*.setup.ts", "e2e/**/*.teardown.ts"],
-    rules: { "no-restricted-syntax": ["error", ...always] },
+    rules: { "no-restricted-syntax": ["error", ...alwaysForbidden] },
   },
 
   {
@@ -104,7 +104,7 @@ export default defineConfig(
   },
 
   {
-    files: tests,
-    rules: { "no-restricted-syntax": ["error", ...always] },
+    files: testFiles,
+    rules: { "no-restricted-syntax": ["error", ...alwaysForbidden] },
   },
 );

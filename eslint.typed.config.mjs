@@ -4,9 +4,9 @@ import reactHooks from "eslint-plugin-react-hooks";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-import { notLinted } from "./tooling/src/lint/scopes.ts";
+import { ignoredFiles } from "./tooling/src/lint/scopes.ts";
 
-export default defineConfig(globalIgnores([...notLinted, "oxlint.config.ts"]), {
+export default defineConfig(globalIgnores([...ignoredFiles, "oxlint.config.ts"]), {
   files: ["**/*.ts", "**/*.tsx"],
   plugins: { "@typescript-eslint": tseslint.plugin, "react-hooks": reactHooks }, // the second is named in directives
   // A program of its own for each package, as is inferred for a single run, needs more memory than

@@ -20,7 +20,7 @@ const transform = {
   ],
 };
 
-const unbuilt = ["/node_modules/", "/build/", "/dist/"];
+const ignoredPaths = ["/node_modules/", "/build/", "/dist/"];
 const vaultSetup = ["cheap-argon2", "small-parts"].map(
   (name) => `<rootDir>/remote-recovery/vault/src/testing/${name}.ts`,
 );
@@ -31,16 +31,16 @@ const withDatabase = {
   sandboxInjectedGlobals: ["Object"],
 };
 
-const project = (name, environment, testMatch, more = {}) => ({
+const jestProject = (name, environment, testMatch, overrides = {}) => ({
   displayName: name,
   rootDir: __dirname,
   testEnvironment: environment === "node" ? "node" : testEnvironment,
   testMatch: testMatch.map((pattern) => `<rootDir>/${pattern}`),
-  testPathIgnorePatterns: unbuilt,
+  testPathIgnorePatterns: ignoredPaths,
   transform,
   moduleNameMapper: { "\\.(css|svg)$": "<rootDir>/shared/jest/empty.cjs" },
   setupFilesAfterEnv: [...(environment === "node" ? [] : setupFilesAfterEnv), "<rootDir>/tooling/jest/costs.cjs"],
-  ...more,
+  ...overrides,
 });
 
 const remotes = fs
@@ -51,27 +51,27 @@ const remotes = fs
 module.exports = {
   testTimeout: 60_000, // a busy machine is slow, not wrong
   projects: [
-    project("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
-    project("shared", "jsdom", [
+    jestProject("shared", "node", ["shared/src/{api,errors,contract,webpack}/**/*.test.ts"]),
+    jestProject("shared", "jsdom", [
       "shared/src/{ui,forms,i18n,testing}/**/*.test.{ts,tsx}",
       "shared/src/contract/**/*.test.tsx",
     ]),
-    project("remote-recovery/vault", "node", ["remote-recovery/vault/**/*.test.ts"], {
+    jestProject("remote-recovery/vault", "node", ["remote-recovery/vault/**/*.test.ts"], {
       setupFiles: vaultSetup,
-      testPathIgnorePatterns: [...unbuilt, "/vault/src/contracts/"],
+      testPathIgnorePatterns: [...ignoredPaths, "/vault/src/contracts/"],
     }),
-    project("remote-recovery/vault", "node", ["remote-recovery/vault/src/contracts/**/*.test.ts"], {
+    jestProject("remote-recovery/vault", "node", ["remote-recovery/vault/src/contracts/**/*.test.ts"], {
       setupFiles: vaultSetup,
       ...withDatabase,
     }),
-    project("remote-recovery/engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
-    project("remote-recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
+    jestProject("remote-recovery/engine", "node", ["remote-recovery/engine/**/*.test.ts"]),
+    jestProject("remote-recovery", "jsdom", ["remote-recovery/src/**/*.test.tsx"]),
     ...remotes
       .filter((name) => name !== "recovery")
-      .map((name) => project(`remote-${name}`, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
-    project("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
-    project("api", "node", ["api/src/**/*.test.ts"], withDatabase),
-    project("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),
-    project("tooling", "node", ["tooling/src/**/*.test.ts"]),
+      .map((name) => jestProject(`remote-${name}`, "jsdom", [`remote-${name}/src/**/*.test.{ts,tsx}`])),
+    jestProject("host", "jsdom", ["host/src/**/*.test.{ts,tsx}"]),
+    jestProject("api", "node", ["api/src/**/*.test.ts"], withDatabase),
+    jestProject("e2e", "node", ["e2e/{support,bench}/**/*.test.ts"]),
+    jestProject("tooling", "node", ["tooling/src/**/*.test.ts"]),
   ],
 };

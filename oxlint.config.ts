@@ -3,30 +3,30 @@
 import { defineConfig } from "oxlint";
 import tseslint from "typescript-eslint";
 
-import { inBrowsers, notLinted, tests } from "./tooling/src/lint/scopes.ts";
+import { browserFiles, ignoredFiles, testFiles } from "./tooling/src/lint/scopes.ts";
 
 /**
  * ESLint's: the first in eslint.typed.config.mjs, the second in eslint.config.mjs, since oxlint
  * takes what is used as a type alone for used.
  */
-const elsewhere = ["@typescript-eslint/no-unsafe-class-instance-assignment", "@typescript-eslint/no-unused-vars"];
+const rulesOfEslint = ["@typescript-eslint/no-unsafe-class-instance-assignment", "@typescript-eslint/no-unused-vars"];
 
-const strict = Object.fromEntries(
+const strictRules = Object.fromEntries(
   [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked]
     .flatMap(({ rules = {} }) => Object.entries(rules))
-    .filter(([name, level]) => level !== "off" && !elsewhere.includes(name)),
+    .filter(([name, level]) => level !== "off" && !rulesOfEslint.includes(name)),
 );
 
 export default defineConfig({
   categories: { correctness: "off" }, // only what is named here
   plugins: ["typescript"],
   options: { typeAware: true, reportUnusedDisableDirectives: "error", respectEslintDisableDirectives: false },
-  ignorePatterns: notLinted,
+  ignorePatterns: ignoredFiles,
   overrides: [
     {
       files: ["**/*.ts", "**/*.tsx"],
       rules: {
-        ...strict,
+        ...strictRules,
         eqeqeq: ["error", "always", { null: "ignore" }], // `== null` asks for null and undefined at once
         "no-eval": "error",
         "no-warning-comments": ["error", { terms: ["todo", "fixme", "xxx", "hack"], location: "start" }],
@@ -52,8 +52,8 @@ export default defineConfig({
       },
     },
     {
-      files: [...inBrowsers, "api/src/**"],
-      excludeFiles: tests,
+      files: [...browserFiles, "api/src/**"],
+      excludeFiles: testFiles,
       rules: { "no-console": "error" }, // in the service: the logger knows what may not be written down
     },
     {
@@ -62,7 +62,7 @@ export default defineConfig({
       rules: { "@typescript-eslint/no-deprecated": "off" },
     },
     {
-      files: tests,
+      files: testFiles,
       rules: {
         "@typescript-eslint/unbound-method": "off", // expect(double.method)
         "@typescript-eslint/no-unsafe-assignment": "off", // jest types expect.stringContaining() and its like as any

@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-import stories from "./playwright.config.ts";
+import baseConfig from "./playwright.config.ts";
 
 /** What attackers want: `pnpm test:attacks`. As the stories, one after the other. */
-export default defineConfig(stories, { testDir: "attacks", workers: 1 });
+export default defineConfig(baseConfig, { testDir: "attacks", workers: 1 });

@@ -5,9 +5,9 @@ import { ModuleFederationPlugin } from "@module-federation/enhanced/webpack";
 import type { Language } from "@relicario/shared/contract";
 import {
   baseConfig,
-  integrityFunction,
+  integrityFunctionName,
   IntegrityPlugin,
-  providedByHost,
+  sharedConfigForHost,
   sharedModules,
   type BuildArguments,
 } from "@relicario/shared/webpack";
@@ -17,7 +17,7 @@ import webpack, { type ChunkGroup, type Compiler, type Configuration, type RuleS
 
 const context = import.meta.dirname;
 
-interface Preloaded {
+interface PreloadChunks {
   readonly always: readonly string[];
   /** By language: the gateway leaves that of the reader's browser. */
   readonly texts: Readonly<Record<Language, string>>;
@@ -28,9 +28,9 @@ interface Preloaded {
  * rather than when the code before them runs.
  */
 class PreloadPlugin {
-  private readonly chunks: Preloaded;
+  private readonly chunks: PreloadChunks;
 
-  constructor(chunks: Preloaded) {
+  constructor(chunks: PreloadChunks) {
     this.chunks = chunks;
   }
 
@@ -40,7 +40,7 @@ class PreloadPlugin {
         const shared = compilation.chunkGroups.filter(({ origins }) =>
           origins.some(({ module }) => module?.type === "provide-module"),
         );
-        const named = (name: string): ChunkGroup => {
+        const findChunkGroup = (name: string): ChunkGroup => {
           const group = compilation.namedChunkGroups.get(name);
           if (group === undefined) throw new Error(`the host has no chunk of the name ${name}`);
           return group;
@@ -58,9 +58,9 @@ class PreloadPlugin {
             ),
           );
         };
-        preload([...this.chunks.always.map(named), ...shared]);
+        preload([...this.chunks.always.map(findChunkGroup), ...shared]);
         for (const [language, chunk] of Object.entries(this.chunks.texts))
-          preload([named(chunk)], { hreflang: language });
+          preload([findChunkGroup(chunk)], { hreflang: language });
         return page;
       });
     });
@@ -71,7 +71,7 @@ class PreloadPlugin {
  * The one module of federation that requires what all others import: it gets the same, or the
  * runtime would stand twice, as a CommonJS and as an ES module.
  */
-const oneRuntime: RuleSetRule = {
+const singleRuntimeRule: RuleSetRule = {
   test: /[\\/]inject-external-runtime-core-plugin[\\/]dist[\\/]index\.cjs$/,
   resolve: { byDependency: { commonjs: { conditionNames: ["import", "..."] } } },
 };
@@ -99,7 +99,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
       rules: [
         ...(base.module?.rules ?? []),
         { test: /\.css$/, use: [MiniCssExtractPlugin.loader, "css-loader"] },
-        oneRuntime,
+        singleRuntimeRule,
       ],
     },
     plugins: [
@@ -107,7 +107,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
         name: "relicario_host",
         // Remotes are registered at run time from the verified deployment document, never here.
         remotes: {},
-        shared: providedByHost({
+        shared: sharedConfigForHost({
           "react-router-dom": join(context, "src/shared-packages/react-router-dom.ts"),
           zod: join(context, "src/shared-packages/zod.ts"),
         }),
@@ -121,7 +121,7 @@ export default (_environment: unknown, { mode = "production" }: BuildArguments):
       }),
       new IntegrityPlugin(),
       new webpack.DefinePlugin({
-        __INTEGRITY_FUNCTION__: JSON.stringify(integrityFunction),
+        __INTEGRITY_FUNCTION__: JSON.stringify(integrityFunctionName),
         __SHARED__: JSON.stringify(
           Object.fromEntries(Object.entries(sharedModules).map(([name, { version }]) => [name, version])),
         ),

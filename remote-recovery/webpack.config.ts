@@ -2,13 +2,13 @@ import { workersConfig } from "@relicario/engine/webpack";
 import { remoteConfig, type BuildArguments } from "@relicario/shared/webpack";
 import type { Configuration } from "webpack";
 
-import { AssetsPlugin, builtWorkers } from "./webpack/assets.ts";
-import { builtKit } from "./webpack/kit-template.ts";
+import { AssetsPlugin, workersOutput } from "./webpack/assets-plugin.ts";
+import { kitOutput } from "./webpack/kit-template.ts";
 
-const pageOf = remoteConfig(import.meta.dirname);
+const createPageConfig = remoteConfig(import.meta.dirname);
 const workers = {
   context: import.meta.dirname,
-  path: builtWorkers,
+  path: workersOutput,
   entry: {
     "vault-worker": "@relicario/vault/worker",
     "visitor-worker": "@relicario/vault/visitor-worker",
@@ -21,13 +21,13 @@ const workers = {
 /** Page and worker of the kit, each one script, which its template takes in. */
 const kit = {
   context: import.meta.dirname,
-  path: builtKit,
+  path: kitOutput,
   entry: { "kit-page": "@relicario/vault/kit-page", "kit-worker": "@relicario/vault/kit-worker" },
 };
 
 /** The page carries the workers, so it is built after them. */
 export default (environment: unknown, options: BuildArguments): Configuration[] => {
-  const page = pageOf(environment, options);
+  const page = createPageConfig(environment, options);
   return [
     workersConfig({ ...options, ...workers }),
     { ...workersConfig({ ...options, ...kit }), name: "kit" },

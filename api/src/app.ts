@@ -23,26 +23,26 @@ import { billingRoutes } from "./billing/routes.ts";
 import { deviceLinkRoutes } from "./device-links/routes.ts";
 import type { Env } from "./env.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
-import { createAccountCalls } from "./http/account-calls.ts";
+import { createAccountConcurrency } from "./http/account-concurrency.ts";
 import { guardRoutes } from "./http/access.ts";
-import { answerHeaders } from "./http/headers.ts";
-import { endLateCalls } from "./http/late-calls.ts";
-import { parseShapedJson } from "./http/json-shape.ts";
-import { factsOf, logAnswers, loggerOptions, type LogStream } from "./http/logging.ts";
-import { answerErrors } from "./http/on-error.ts";
-import { endSlowRequests, longestSeconds } from "./http/slow-requests.ts";
-import { dropUnreadBodies } from "./http/unread-bodies.ts";
-import { createTurns } from "./http/turns.ts";
+import { setResponseHeaders } from "./http/headers.ts";
+import { enforceResponseTimeout } from "./http/response-timeout.ts";
+import { limitJsonShape } from "./http/json-shape.ts";
+import { describeError, logResponses, loggerOptions, type LogStream } from "./http/logging.ts";
+import { handleErrors } from "./http/on-error.ts";
+import { enforceBodyTimeout, maxBodyTimeoutSeconds } from "./http/body-timeout.ts";
+import { drainUnreadBodies } from "./http/unread-bodies.ts";
+import { createKeyedLock } from "./http/keyed-lock.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
-import { runAgain } from "./http/run-again.ts";
+import { retryIdempotentCalls } from "./http/retry-idempotent.ts";
 import { createRecordBox } from "./keyring/record-box.ts";
 import { keyringRoutes } from "./keyring/routes.ts";
-import { createDamageReport } from "./objects/damage.ts";
+import { createDamageReporter } from "./objects/damage.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { openTransport } from "./mail/transport.ts";
 import { createUnsubscribeLinks, unsubscribeRoutes } from "./mail/unsubscribe.ts";
-import { countSweepFailures, measureAnswers } from "./operations/metrics.ts";
+import { createSweepFailureCounter, measureResponses } from "./operations/metrics.ts";
 import { operationRoutes } from "./operations/routes.ts";
 import { sweep } from "./operations/sweep.ts";
 import { passwordRoutes } from "./passwords/routes.ts";
@@ -52,9 +52,9 @@ import { secretRoutes } from "./secrets/routes.ts";
 import type { Services } from "./services.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { shareRoutes } from "./shares/routes.ts";
-import { startAnewRoutes } from "./start-anew/routes.ts";
+import { accountResetRoutes } from "./reset-account/routes.ts";
 import { telemetryRoutes } from "./telemetry/routes.ts";
-import { createPartsInFlight } from "./uploads/parts-in-flight.ts";
+import { createPartLock } from "./uploads/part-lock.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 import { createVendors } from "./vendors/vendors.ts";
@@ -97,7 +97,7 @@ const resourceRoutes = [
   passwordRoutes,
   billingRoutes,
   feedbackRoutes,
-  startAnewRoutes,
+  accountResetRoutes,
   vendorRoutes,
   unsubscribeRoutes,
 ];
@@ -108,22 +108,22 @@ for (const routes of [...resourceRoutes, reportRoutes, telemetryRoutes, operatio
 /** The whole service, not yet listening. The database must be migrated. */
 export async function buildApp(
   env: Env,
-  { logStream, now = () => new Date(), wait = patiently, onStatement }: AppOptions = {},
+  { logStream, now = () => new Date(), wait = delayUnlessAborted, onStatement }: AppOptions = {},
 ): Promise<App> {
   const http = Fastify({
     ...loggerOptions(env.LOG_LEVEL, logStream),
     genReqId: () => randomUUID(),
     trustProxy: env.TRUSTED_PROXIES,
     bodyLimit: 16 * 1024, // routes that take more say so
-    requestTimeout: longestSeconds * 1_000, // each route has its own, see endSlowRequests
+    requestTimeout: maxBodyTimeoutSeconds * 1_000, // each route has its own, see enforceBodyTimeout
     keepAliveTimeout: 72_000,
     forceCloseConnections: "idle",
     return503OnClosing: true,
   });
   const database = openDatabase(
-    { url: env.DATABASE_URL, seconds: env.DATABASE_SECONDS },
+    { url: env.DATABASE_URL, timeoutSeconds: env.DATABASE_SECONDS },
     (error) => {
-      http.log.warn({ failure: factsOf(error) }, "lost a database connection");
+      http.log.warn({ failure: describeError(error) }, "lost a database connection");
     },
     onStatement,
   );
@@ -131,14 +131,14 @@ export async function buildApp(
   const vendors = createVendors(env.VENDORS);
   const origin = env.PUBLIC_ORIGIN;
   const transport = await openTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
-  const metrics = measureAnswers(http);
+  const metrics = measureResponses(http);
   const apiBase = env.API_BASE_URL ?? `${origin}/api`;
   const grants = createGrants(env.RECORD_KEY, now);
   const services: Services = {
     env,
     db,
     vendors,
-    reportDamage: createDamageReport(db, http.log, metrics),
+    reportDamage: createDamageReporter(db, http.log, metrics),
     objects: await openFolderStore(env.OBJECTS_URL),
     identityProvider: createIdentityProvider(env),
     sessionTokens: createSessionTokens(
@@ -149,9 +149,9 @@ export async function buildApp(
     grants,
     recordBox: createRecordBox(env.RECORD_KEY),
     limiter: createRateLimiter(db, env.RECORD_KEY, now, env.RATE_LIMITS),
-    calls: createAccountCalls(),
-    parts: createPartsInFlight(),
-    digests: createTurns(),
+    concurrency: createAccountConcurrency(),
+    partLock: createPartLock(),
+    digestLock: createKeyedLock(),
     mailer: createMailer({
       db,
       vendors,
@@ -169,15 +169,15 @@ export async function buildApp(
   let stopped: Promise<void> | null = null;
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
-  answerHeaders(http, origin);
-  endSlowRequests(http);
-  endLateCalls(http);
-  dropUnreadBodies(http);
-  parseShapedJson(http);
-  logAnswers(http);
-  const sweepFailures = countSweepFailures(metrics);
-  answerErrors(http);
-  runAgain(http);
+  setResponseHeaders(http, origin);
+  enforceBodyTimeout(http);
+  enforceResponseTimeout(http);
+  drainUnreadBodies(http);
+  limitJsonShape(http);
+  logResponses(http);
+  const sweepFailures = createSweepFailureCounter(metrics);
+  handleErrors(http);
+  retryIdempotentCalls(http);
   guardRoutes(http, services);
   await http.register(swagger, {
     openapi: {
@@ -185,9 +185,9 @@ export async function buildApp(
       info: { title: "Portal service", version: API_VERSION },
       components: { securitySchemes: { session: { type: "http", scheme: "bearer" } } },
     },
-    transform: (described) => {
-      const { schema, url } = jsonSchemaTransform(described);
-      const { route } = described;
+    transform: (definition) => {
+      const { schema, url } = jsonSchemaTransform(definition);
+      const { route } = definition;
       const security = securityOf(route.config?.access);
       return { url, schema: security === null ? schema : { ...schema, security } };
     },
@@ -196,16 +196,16 @@ export async function buildApp(
   for (const routes of resourceRoutes) await typed.register(routes, { services });
   await typed.register(reportRoutes, { services, metrics });
   await typed.register(telemetryRoutes, { services, metrics });
-  await typed.register(operationRoutes, { services, database, metrics, stopping: () => stopping.signal.aborted });
+  await typed.register(operationRoutes, { services, database, metrics, isStopping: () => stopping.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is
   // cut.
-  const unused = unusedConnections(http.server);
+  const getUnusedConnections = trackUnusedConnections(http.server);
   http.addHook("onSend", (_request, reply, payload, done) => {
     if (stopping.signal.aborted) void reply.header("connection", "close");
     done(null, payload);
   });
   http.addHook("onResponse", async () => {
-    services.mailer.kick();
+    services.mailer.notify();
   });
   await http.ready();
 
@@ -219,15 +219,15 @@ export async function buildApp(
   async function stop(): Promise<void> {
     stopping.abort();
     await wait(env.STOP_WAIT_SECONDS * 1_000, new AbortController().signal);
-    const drained = new AbortController();
-    const cut = wait(env.STOP_DRAIN_SECONDS * 1_000, drained.signal).then(() => {
+    const drainController = new AbortController();
+    const forcedClose = wait(env.STOP_DRAIN_SECONDS * 1_000, drainController.signal).then(() => {
       http.server.closeAllConnections();
     });
-    const closed = http.close();
-    for (const connection of unused()) connection.destroy();
-    await closed;
-    drained.abort();
-    await cut;
+    const gracefulClose = http.close();
+    for (const connection of getUnusedConnections()) connection.destroy();
+    await gracefulClose;
+    drainController.abort();
+    await forcedClose;
     await services.mailer.stop();
     await database.close();
   }
@@ -237,7 +237,7 @@ export async function buildApp(
  * Connections that were opened ahead and have sent nothing: Node counts them as busy, so that
  * closing would wait for them.
  */
-function unusedConnections(server: Server): () => readonly Socket[] {
+function trackUnusedConnections(server: Server): () => readonly Socket[] {
   const connections = new Set<Socket>();
   server.on("connection", (connection) => {
     connections.add(connection);
@@ -249,10 +249,10 @@ function unusedConnections(server: Server): () => readonly Socket[] {
 /** As OpenAPI says it: any one of these will do. */
 function securityOf(access: FastifyContextConfig["access"]): { session?: [] }[] | null {
   if (access === "signed_in") return [{ session: [] }];
-  return access === "anyone" ? [{ session: [] }, {}] : null;
+  return access === "optional_session" ? [{ session: [] }, {}] : null;
 }
 
 /** Resolves in either case. */
-function patiently(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+function delayUnlessAborted(milliseconds: number, signal: AbortSignal): Promise<unknown> {
   return pause(milliseconds, undefined, { signal }).catch(() => undefined); // it need not wait any longer
 }

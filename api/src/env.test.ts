@@ -1,16 +1,16 @@
 import { EnvironmentError, parseEnv } from "./env.ts";
 import { serviceVariables } from "./testing/service.ts";
 
-const variables = () =>
+const createVariables = () =>
   serviceVariables(
     "http://localhost:3001/realms/relicario",
     "postgresql://user:hidden@127.0.0.1:5432/relicario",
     "/tmp/objects",
   );
 
-const messageOf = (given: Record<string, string | undefined>): string => {
+const messageOf = (environment: Record<string, string | undefined>): string => {
   try {
-    parseEnv(given);
+    parseEnv(environment);
   } catch (error) {
     if (error instanceof EnvironmentError) return error.message;
     throw error;
@@ -20,8 +20,8 @@ const messageOf = (given: Record<string, string | undefined>): string => {
 
 describe("parseEnv", () => {
   it("fills in what the design decides", async () => {
-    const { VENDORS: _, ...given } = await variables();
-    expect(parseEnv(given)).toMatchObject({
+    const { VENDORS: _, ...rest } = await createVariables();
+    expect(parseEnv(rest)).toMatchObject({
       API_HOST: "127.0.0.1",
       API_PORT: 0,
       SESSION_TTL_SECONDS: 900,
@@ -34,12 +34,12 @@ describe("parseEnv", () => {
   });
 
   it("takes an empty METRICS_TOKEN for none, as containers pass on what is not set", async () => {
-    expect(parseEnv({ ...(await variables()), METRICS_TOKEN: "" }).METRICS_TOKEN).toBeUndefined();
+    expect(parseEnv({ ...(await createVariables()), METRICS_TOKEN: "" }).METRICS_TOKEN).toBeUndefined();
   });
 
   it("takes an empty name for none, as containers pass it on", async () => {
     const env = parseEnv({
-      ...(await variables()),
+      ...(await createVariables()),
       IDP_ADMIN: "",
       BILLING_URL: "",
       BILLING_TOKEN: "",
@@ -54,9 +54,9 @@ describe("parseEnv", () => {
   });
 
   it("lists every missing and every wrong name in one line, without a value", async () => {
-    const { DATABASE_URL: _, ...given } = await variables();
+    const { DATABASE_URL: _, ...rest } = await createVariables();
     const message = messageOf({
-      ...given,
+      ...rest,
       RECORD_KEY: "tooshort",
       API_PORT: "99999",
       SESSION_KEYS: "{broken",
@@ -99,6 +99,6 @@ describe("parseEnv", () => {
     ["RATE_LIMITS", '{"write":0}'],
     ["VENDORS", '[{"vendor_id":"x","name":"x","part_bytes":1000}]'],
   ])("refuses %s=%s", async (name, value) => {
-    expect(messageOf({ ...(await variables()), [name]: value })).toContain(name);
+    expect(messageOf({ ...(await createVariables()), [name]: value })).toContain(name);
   });
 });

@@ -5,7 +5,7 @@ import {
   maxPartBytes,
   maxSealedBytes,
   minPartBytes,
-  startAnewDays,
+  accountResetWaitDays,
   VendorId,
 } from "@relicario/shared/api";
 import { z } from "zod";
@@ -26,10 +26,10 @@ const json = <T extends z.ZodType>(schema: T) =>
     })
     .pipe(schema);
 
-const exactAddress = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
-const webAddress = exactAddress.transform((url) => url.replace(/\/+$/, ""));
+const exactHttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+const httpUrl = exactHttpUrl.transform((url) => url.replace(/\/+$/, ""));
 
-const origin = webAddress.refine((url) => URL.canParse(url) && new URL(url).origin === url, "is not an origin");
+const origin = httpUrl.refine((url) => URL.canParse(url) && new URL(url).origin === url, "is not an origin");
 
 const ConfiguredVendor = z.strictObject({
   vendor_id: VendorId,
@@ -45,12 +45,12 @@ const ConfiguredVendor = z.strictObject({
 });
 export type ConfiguredVendor = z.infer<typeof ConfiguredVendor>;
 
-const EmbeddedAdmin = z.strictObject({ kind: z.literal("embedded"), url: webAddress, token: z.string().min(32) });
+const EmbeddedAdmin = z.strictObject({ kind: z.literal("embedded"), url: httpUrl, token: z.string().min(32) });
 export type EmbeddedAdmin = z.infer<typeof EmbeddedAdmin>;
 
 const KeycloakAdmin = z.strictObject({
   kind: z.literal("keycloak"),
-  url: webAddress,
+  url: httpUrl,
   realm: z.string().min(1),
   client_id: z.string().min(1),
   client_secret: z.string().min(1),
@@ -82,14 +82,14 @@ const Environment = z.object({
     .min(1)
     .refine((text) => !/^[a-z0-9]+:\/\//i.test(text) || text.startsWith("file://"), "is not a folder"),
   /** The issuer, exactly as it stands in tokens, with a slash at its end or without. */
-  IDP_AUTHORITY: exactAddress,
+  IDP_AUTHORITY: exactHttpUrl,
   IDP_CLIENT_ID: z.string().min(1),
   IDP_AUDIENCE: z.string().min(1).default("relicario-api"),
   /**
    * Where this service reaches the provider's keys, when that is not where its discovery document
    * says.
    */
-  IDP_JWKS_URL: webAddress.optional(),
+  IDP_JWKS_URL: httpUrl.optional(),
   /**
    * The provider's own interface for passwords, as JSON; without one they are changed at the
    * provider. Empty is none.
@@ -109,7 +109,7 @@ const Environment = z.object({
    * Where the portal calls this service, as its deployment document says: the issuer of session
    * tokens. `/api` of the origin by default.
    */
-  API_BASE_URL: webAddress.optional(),
+  API_BASE_URL: httpUrl.optional(),
   SESSION_TTL_SECONDS: z.coerce.number("is not a number").int().min(10).max(86_400).default(900),
   /**
    * So long any device can object before an account is started anew; shorter ones are for tests.
@@ -119,7 +119,7 @@ const Environment = z.object({
     .int()
     .min(1)
     .max(90 * 86_400)
-    .default(startAnewDays * 86_400),
+    .default(accountResetWaitDays * 86_400),
   SESSION_KEYS: json(z.object({ keys: z.array(ed25519PrivateJwk).min(1, "names no key") })),
   RECORD_KEY: z
     .string()
@@ -168,7 +168,7 @@ const Environment = z.object({
   TRUSTED_PROXIES: z
     .string()
     .refine(
-      (text) => text.split(",").every((part) => isProxy(part.trim())),
+      (text) => text.split(",").every((part) => isTrustedProxy(part.trim())),
       "names something else than loopback, linklocal, uniquelocal, addresses and networks",
     )
     .default("loopback"),
@@ -191,14 +191,17 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
-function isProxy(text: string): boolean {
+function isTrustedProxy(text: string): boolean {
   if (["loopback", "linklocal", "uniquelocal"].includes(text)) return true;
-  const [address = "", bits, ...more] = text.split("/");
+  const [address = "", prefixLength, ...rest] = text.split("/");
   const version = isIP(address);
   return (
     version !== 0 &&
-    more.length === 0 &&
-    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 4 ? 32 : 128)))
+    rest.length === 0 &&
+    (prefixLength === undefined ||
+      (/^\d{1,3}$/.test(prefixLength) &&
+        Number(prefixLength) >= 1 &&
+        Number(prefixLength) <= (version === 4 ? 32 : 128)))
   );
 }
 

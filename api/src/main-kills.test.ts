@@ -1,6 +1,6 @@
 import { SecretContent, SecretPage } from "@relicario/shared/api";
 
-import { buildSecret, confirm, createPerson } from "./testing/person.ts";
+import { buildSecret, confirmChange, createPerson } from "./testing/person.ts";
 import { prepareProcess, type ServiceProcess } from "./testing/process.ts";
 
 jest.setTimeout(240_000); // five processes start, on a machine that may be busy
@@ -25,34 +25,39 @@ describe("the process", () => {
     const person = createPerson(subject, await service.signIn(running.address, subject));
     const confirmed = new Map<string, string>();
 
-    for (const answered of [0, 1, 2, 3]) {
+    for (const answeredCount of [0, 1, 2, 3]) {
       const token = await service.signIn(running.address, subject);
       // Some calls are answered, then the process is killed while the next one is on its way.
-      for (let count = 0; count < answered; count++) {
+      for (let count = 0; count < answeredCount; count++) {
         const { body } = buildSecret(person, { bytes: 50_000 });
         expect((await post(running.address, "/secrets/store", token, body)).status).toBe(200);
-        confirm(person, body.keyring);
+        confirmChange(person, body.keyring);
         confirmed.set(body.secret_db_id, body.content);
       }
       const { body } = buildSecret(person, { bytes: 250_000 });
       const before = (await service.knownKeys()).length;
-      const unanswered = post(running.address, "/secrets/store", token, body).then(
+      const interrupted = post(running.address, "/secrets/store", token, body).then(
         () => true,
         () => false,
       );
-      await moreThan(before);
+      await waitForNewKey(before);
       running.child.kill("SIGKILL");
       await running.exited;
-      await unanswered;
+      await interrupted;
 
       running = await service.start();
       // The device sends the same call again: first time or repeat, the answer is the same.
-      const again = await post(running.address, "/secrets/store", await service.signIn(running.address, subject), body);
-      expect([again.status, await again.json()]).toEqual([
+      const repeated = await post(
+        running.address,
+        "/secrets/store",
+        await service.signIn(running.address, subject),
+        body,
+      );
+      expect([repeated.status, await repeated.json()]).toEqual([
         200,
         { secret_db_id: body.secret_db_id, version: 1, state_rev: body.keyring.state_rev },
       ]);
-      confirm(person, body.keyring);
+      confirmChange(person, body.keyring);
       confirmed.set(body.secret_db_id, body.content);
     }
 
@@ -61,17 +66,17 @@ describe("the process", () => {
     const page = SecretPage.parse(await list.json());
     expect(page.secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([...confirmed.keys()].sort());
     for (const [id, content] of confirmed) {
-      const got = SecretContent.parse(
+      const secret = SecretContent.parse(
         await (await post(running.address, "/secrets/store/get-secret", token, { secret_db_id: id })).json(),
       );
-      expect(got.content).toBe(content);
+      expect(secret.content).toBe(content);
     }
-    // Each file is a published version's, or is written down as loose and will be collected.
+    // Each file is a published version's, or is written down as orphaned and will be collected.
     expect(await service.strayFiles()).toEqual([]);
   });
 });
 
-/** Waits until the service works on the call: its object is announced, or published already. */
-async function moreThan(before: number): Promise<void> {
+/** Waits until the service works on the call: its object is reserved, or published already. */
+async function waitForNewKey(before: number): Promise<void> {
   while ((await service.knownKeys()).length <= before);
 }

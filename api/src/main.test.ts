@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import { freshDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase } from "@relicario/tooling/database/for-tests";
 import { Client } from "pg";
 
 import { buildSecret, createPerson } from "./testing/person.ts";
@@ -31,7 +31,7 @@ describe("the process", () => {
   });
 
   it("brings the database to its schema by the address that is for that, and works by the other", async () => {
-    const empty = await freshDatabase("service_empty", () => Promise.resolve());
+    const empty = await createTestDatabase("service_empty", () => Promise.resolve());
     try {
       service.variables["DATABASE_MIGRATION_URL"] = empty.url;
       const { address } = await service.start();
@@ -52,10 +52,10 @@ describe("the process", () => {
     const token = await service.signIn(address, "ana");
     const person = createPerson("ana", token);
     const { body } = buildSecret(person, { bytes: 200_000 });
-    const answering = post(address, "/secrets/store", token, body);
-    const seen = once(child.stdout ?? child, "data"); // the next line of the log: this call's, or that of the end
-    const answer = await answering;
-    await seen;
+    const pendingResponse = post(address, "/secrets/store", token, body);
+    const loggedLine = once(child.stdout ?? child, "data"); // the next line of the log: this call's, or that of the end
+    const answer = await pendingResponse;
+    await loggedLine;
     child.kill("SIGTERM");
     const [code] = await exited;
     expect([answer.status, code]).toEqual([200, 0]);

@@ -1,9 +1,9 @@
 import { buildApp } from "./app.ts";
 import { migrateDatabase } from "./db/migrate.ts";
 import { EnvironmentError, parseEnv, type Env } from "./env.ts";
-import { factsOf } from "./http/logging.ts";
+import { describeError } from "./http/logging.ts";
 
-const sweepMilliseconds = 10 * 60_000;
+const sweepIntervalMilliseconds = 10 * 60_000;
 
 async function main(): Promise<void> {
   const env = readEnv();
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
 
   let stopped: Promise<void> | null = null;
   const stop = (): void => {
-    clearInterval(sweeper);
+    clearInterval(sweepTimer);
     stopped ??= app.stop().then(
       () => process.exit(0),
       (error: unknown) => fail(error),
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const sweep = (): void => {
     void app.sweep(); // it says by itself what it could not do
   };
-  const sweeper = setInterval(sweep, sweepMilliseconds);
+  const sweepTimer = setInterval(sweep, sweepIntervalMilliseconds);
   process.once("SIGTERM", stop);
   process.once("SIGINT", stop);
 
@@ -46,7 +46,7 @@ function readEnv(): Env {
 }
 
 function fail(error: unknown): never {
-  process.stderr.write(`${JSON.stringify({ ready: false, failure: factsOf(error) })}\n`);
+  process.stderr.write(`${JSON.stringify({ ready: false, failure: describeError(error) })}\n`);
   process.exit(1);
 }
 

@@ -3,14 +3,14 @@ import type { IdentityProvider } from "./auth/identity-provider.ts";
 import type { SessionTokens } from "./auth/session-tokens.ts";
 import type { Db } from "./db/database.ts";
 import type { Env } from "./env.ts";
-import type { AccountCalls } from "./http/account-calls.ts";
+import type { AccountConcurrency } from "./http/account-concurrency.ts";
 import type { RateLimiter } from "./http/rate-limits.ts";
 import type { RecordBox } from "./keyring/record-box.ts";
 import type { Mailer } from "./mail/mailer.ts";
-import type { ObjectSource } from "./objects/checked-object.ts";
+import type { ObjectSource } from "./objects/verified-object.ts";
 import type { ObjectStore } from "./objects/object-store.ts";
-import type { Turns } from "./http/turns.ts";
-import type { PartsInFlight } from "./uploads/parts-in-flight.ts";
+import type { KeyedLock } from "./http/keyed-lock.ts";
+import type { PartLock } from "./uploads/part-lock.ts";
 import type { Vendors } from "./vendors/vendors.ts";
 
 /** What the resources are made with, built once in app.ts. */
@@ -25,10 +25,10 @@ export interface Services {
   readonly grants: Grants;
   readonly recordBox: RecordBox;
   readonly limiter: RateLimiter;
-  readonly calls: AccountCalls;
-  readonly parts: PartsInFlight;
+  readonly concurrency: AccountConcurrency;
+  readonly partLock: PartLock;
   /** By account: whole contents are read one after the other. */
-  readonly digests: Turns;
+  readonly digestLock: KeyedLock;
   readonly mailer: Mailer;
   /** The service's clock. */
   readonly now: () => Date;

@@ -6,13 +6,13 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
 import type { Browser, BrowserContext, Page } from "@playwright/test";
-import { start } from "@relicario/engine/browsers";
+import { launchBrowser } from "@relicario/engine/browsers";
 
 import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
-import { seeNoTour } from "../support/onboarding.ts";
+import { markToursSeen } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test as base } from "../support/portal-test.ts";
-import { releasesOf, strangersKey, type Document, type ReleaseRecord } from "../support/releases.ts";
+import { releasesOf, untrustedKey, type Document, type ReleaseRecord } from "../support/releases.ts";
 
 const test = base.extend<object, { readonly account: Account }>({
   account: [
@@ -28,11 +28,11 @@ const test = base.extend<object, { readonly account: Account }>({
 });
 
 const navigation = (page: Page) => page.getByRole("navigation").first();
-const area = (page: Page) => page.getByRole("main");
-const profile = (page: Page) => page.getByRole("heading", { name: "Profile" }).first();
+const mainArea = (page: Page) => page.getByRole("main");
+const profileHeading = (page: Page) => page.getByRole("heading", { name: "Profile" }).first();
 
 /** Nothing of it is in the browser's cache. */
-async function freshPage(
+async function openFreshPage(
   browser: Browser,
   origin: string,
   account: Account,
@@ -43,7 +43,7 @@ async function freshPage(
   return { page, context };
 }
 
-async function restIsAlive(page: Page): Promise<void> {
+async function expectRestWorks(page: Page): Promise<void> {
   await navigation(page).getByRole("link", { name: "Shared with me" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Shared with me" })).toBeVisible();
   await navigation(page).getByRole("link", { name: "Secrets", exact: true }).click();
@@ -51,16 +51,16 @@ async function restIsAlive(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: /^Log out/ }).first()).toBeEnabled();
 }
 
-type Firefox = NonNullable<Awaited<ReturnType<typeof start>>>;
+type Firefox = NonNullable<Awaited<ReturnType<typeof launchBrowser>>>;
 type FirefoxPage = Awaited<ReturnType<Firefox["newPage"]>>;
 
-/** Shows `tell` a page of somebody who has just signed in. */
-async function inFirefox(
+/** Shows `scenario` a page of somebody who has just signed in. */
+async function withFirefox(
   origin: string,
   account: Account,
-  tell: (page: FirefoxPage, browser: Firefox) => Promise<void>,
+  scenario: (page: FirefoxPage, browser: Firefox) => Promise<void>,
 ): Promise<void> {
-  const browser = await start("Firefox");
+  const browser = await launchBrowser("Firefox");
   if (browser === null)
     throw new Error(
       "There is no Firefox to try the attacks in. Install one (Debian: apt-get install firefox-esr), or name one with RELICARIO_FIREFOX.",
@@ -69,13 +69,13 @@ async function inFirefox(
     const page = await browser.newPage();
     await page.setViewport({ width: 1280, height: 900 });
     page.setDefaultTimeout(60_000);
-    await page.evaluateOnNewDocument(seeNoTour);
+    await page.evaluateOnNewDocument(markToursSeen);
     await page.goto(origin);
     await page.locator("input[autocomplete=username]").fill(account.userName);
     await page.locator("input[type=password]").fill(account.password);
     await page.locator("form button[type=submit]").click();
     await page.locator('nav a[href="/secrets"]').wait();
-    await tell(page, browser);
+    await scenario(page, browser);
   } finally {
     await browser.close();
   }
@@ -83,7 +83,7 @@ async function inFirefox(
 
 const goTo = (page: FirefoxPage, path: string): Promise<void> => page.locator(`nav a[href="${path}"]`).click();
 
-async function restIsAliveInFirefox(page: FirefoxPage): Promise<void> {
+async function expectRestWorksInFirefox(page: FirefoxPage): Promise<void> {
   for (const [address, heading] of [
     ["/recived", "Shared with me"],
     ["/secrets", "Secrets"],
@@ -94,7 +94,7 @@ async function restIsAliveInFirefox(page: FirefoxPage): Promise<void> {
 }
 
 /** The chunk of the profile, which is where "Settings" leads. */
-async function lazyChunk(folder: string): Promise<string> {
+async function findLazyChunk(folder: string): Promise<string> {
   for (const file of await readdir(folder)) {
     if (
       /^[0-9]+\.js$/.test(file) &&
@@ -105,19 +105,19 @@ async function lazyChunk(folder: string): Promise<string> {
   throw new Error(`${folder} has no chunk of the profile`);
 }
 
-async function assetOf(releases: ReturnType<typeof releasesOf>, release: string, name: RegExp): Promise<string> {
-  const found = (await releases.filesBelow(release, "assets")).find((file) => name.test(file));
-  if (found === undefined) throw new Error(`${release} has no ${String(name)}`);
-  return found;
+async function findAsset(releases: ReturnType<typeof releasesOf>, release: string, name: RegExp): Promise<string> {
+  const asset = (await releases.listFiles(release, "assets")).find((file) => name.test(file));
+  if (asset === undefined) throw new Error(`${release} has no ${String(name)}`);
+  return asset;
 }
 
 /**
- * What is done to the release of settings, so that its area must not work. `make` returns the way
+ * What is done to the release of settings, so that its area must not work. `apply` returns the way
  * back.
  */
 interface Attack {
   readonly name: string;
-  readonly make: (releases: ReturnType<typeof releasesOf>) => Promise<() => Promise<void>>;
+  readonly apply: (releases: ReturnType<typeof releasesOf>) => Promise<() => Promise<void>>;
   /**
    * Without a reload, when it is over; what refuses the whole release is decided at the start of a
    * page.
@@ -125,9 +125,9 @@ interface Attack {
   readonly recovers: boolean;
 }
 
-const changedFile = (kind: string, find: (folder: string) => string | Promise<string>): Attack => ({
+const tamperedFile = (kind: string, find: (folder: string) => string | Promise<string>): Attack => ({
   name: `one byte more in ${kind}`,
-  make: async (releases) => {
+  apply: async (releases) => {
     const release = await releases.stable("settings");
     return releases.tamper(release, await find(releases.folderOf(release)));
   },
@@ -135,12 +135,12 @@ const changedFile = (kind: string, find: (folder: string) => string | Promise<st
 });
 
 /** Another record in the place of the team's, in a document that the portal signed. */
-const changedRecord = (
+const replacedRecord = (
   name: string,
   sign: (releases: ReturnType<typeof releasesOf>, record: ReleaseRecord, folder: string) => Promise<string>,
 ): Attack => ({
   name,
-  make: async (releases) => {
+  apply: async (releases) => {
     const release = await releases.stable("settings");
     const { release_records: records } = await releases.document();
     return releases.replaceDocument({
@@ -154,21 +154,21 @@ const changedRecord = (
 });
 
 const attacks: readonly Attack[] = [
-  changedFile("the entry", () => "remoteEntry.js"),
-  changedFile("the exposed chunk", () => "remote.js"),
-  changedFile("a lazy chunk", lazyChunk),
-  changedFile("a text", () => "locales/en/settings.json"),
-  changedRecord("a hash that is missing", async (releases, record, folder) => {
-    const { [await lazyChunk(folder)]: _hash, ...files } = record.files;
+  tamperedFile("the entry", () => "remoteEntry.js"),
+  tamperedFile("the exposed chunk", () => "remote.js"),
+  tamperedFile("a lazy chunk", findLazyChunk),
+  tamperedFile("a text", () => "locales/en/settings.json"),
+  replacedRecord("a hash that is missing", async (releases, record, folder) => {
+    const { [await findLazyChunk(folder)]: _hash, ...files } = record.files;
     return releases.signRecord("settings", { ...record, files });
   }),
-  changedRecord("a record signed by a key of nobody", (releases, record) =>
-    releases.signRecord("settings", record, strangersKey()),
+  replacedRecord("a record signed by a key of nobody", (releases, record) =>
+    releases.signRecord("settings", record, untrustedKey()),
   ),
-  changedRecord("a record signed by another key under the team's name", async (releases, record) =>
-    releases.signRecord("settings", record, strangersKey((await releases.teamKey("settings")).kid)),
+  replacedRecord("a record signed by another key under the team's name", async (releases, record) =>
+    releases.signRecord("settings", record, untrustedKey((await releases.teamKey("settings")).kid)),
   ),
-  changedRecord("a manifest that points to another origin", (releases, record) =>
+  replacedRecord("a manifest that points to another origin", (releases, record) =>
     releases.signRecord("settings", {
       ...record,
       federation: { ...record.federation, metaData: { publicPath: "https://evil.example/" } },
@@ -176,34 +176,34 @@ const attacks: readonly Attack[] = [
   ),
 ];
 
-for (const { name, make, recovers } of attacks) {
+for (const { name, apply, recovers } of attacks) {
   test(`${name} of a remote: its area says so, and the rest works`, async ({ browser, portal, account }) => {
-    const restore = await make(releasesOf(portal));
-    const { page, context } = await freshPage(browser, portal.origin, account);
-    const fails = async () => {
+    const restore = await apply(releasesOf(portal));
+    const { page, context } = await openFreshPage(browser, portal.origin, account);
+    const expectFailure = async () => {
       await navigation(page).getByRole("link", { name: "Settings" }).click();
-      await expect(area(page).getByRole("alert")).toContainText("not available right now", { timeout: 60_000 });
+      await expect(mainArea(page).getByRole("alert")).toContainText("not available right now", { timeout: 60_000 });
     };
-    await fails();
-    await restIsAlive(page);
-    await fails();
+    await expectFailure();
+    await expectRestWorks(page);
+    await expectFailure();
     await restore();
     if (recovers) {
-      await area(page).getByRole("button", { name: "Try again" }).click();
+      await mainArea(page).getByRole("button", { name: "Try again" }).click();
     } else {
       await page.reload();
     }
-    await expect(profile(page)).toBeVisible({ timeout: 60_000 });
+    await expect(profileHeading(page)).toBeVisible({ timeout: 60_000 });
     await context.close();
   });
 
   test(`${name} of a remote, in Firefox: its area says so, and the rest works`, async ({ portal, account }) => {
-    const restore = await make(releasesOf(portal));
+    const restore = await apply(releasesOf(portal));
     try {
-      await inFirefox(portal.origin, account, async (page) => {
+      await withFirefox(portal.origin, account, async (page) => {
         await goTo(page, "/settings/profile");
         await page.locator("main [role=alert]::-p-text(not available right now)").wait();
-        await restIsAliveInFirefox(page);
+        await expectRestWorksInFirefox(page);
       });
     } finally {
       await restore();
@@ -218,14 +218,14 @@ test("one byte more in the vault's worker: no vault is started, and the rest wor
 }) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await assetOf(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
-  const { page, context } = await freshPage(browser, portal.origin, account);
+  const restore = await releases.tamper(release, await findAsset(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
+  const { page, context } = await openFreshPage(browser, portal.origin, account);
   await navigation(page).getByRole("link", { name: "Secrets", exact: true }).click();
-  await expect(area(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
+  await expect(mainArea(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
     timeout: 60_000,
   });
   await navigation(page).getByRole("link", { name: "Settings" }).click();
-  await expect(profile(page)).toBeVisible();
+  await expect(profileHeading(page)).toBeVisible();
   await context.close();
   await restore();
 });
@@ -236,9 +236,9 @@ test("one byte more in the vault's worker, in Firefox: no vault is started, and 
 }) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await assetOf(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
+  const restore = await releases.tamper(release, await findAsset(releases, release, /vault-worker\.[0-9a-f]+\.js$/));
   try {
-    await inFirefox(portal.origin, account, async (page) => {
+    await withFirefox(portal.origin, account, async (page) => {
       await goTo(page, "/secrets");
       await page.locator("main::-p-text(The part that seals and opens secrets did not load)").wait();
       await goTo(page, "/settings/profile");
@@ -255,14 +255,14 @@ test("one byte more in the engine's WASM, in Firefox: no picture is tried, and t
 }) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await assetOf(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
+  const restore = await releases.tamper(release, await findAsset(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
   try {
-    await inFirefox(portal.origin, account, async (page) => {
+    await withFirefox(portal.origin, account, async (page) => {
       await goTo(page, "/add-secret");
       const chooser = await page.waitForSelector("main input[type=file]");
       await chooser?.uploadFile(photographs.small);
       await page.locator("main::-p-text(The part that seals and opens secrets did not load)").wait();
-      await restIsAliveInFirefox(page);
+      await expectRestWorksInFirefox(page);
     });
   } finally {
     await restore();
@@ -276,17 +276,17 @@ test("one byte more in the engine's WASM: no picture is tried, the rest works, a
 }) => {
   const releases = releasesOf(portal);
   const release = await releases.stable("recovery");
-  const restore = await releases.tamper(release, await assetOf(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
-  const { page, context } = await freshPage(browser, portal.origin, account);
+  const restore = await releases.tamper(release, await findAsset(releases, release, /engine-simd\.[0-9a-f]+\.wasm$/));
+  const { page, context } = await openFreshPage(browser, portal.origin, account);
   const choosePicture = async () => {
     await navigation(page).getByRole("link", { name: "Add secret" }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
   };
   await choosePicture();
-  await expect(area(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
+  await expect(mainArea(page).getByText("The part that seals and opens secrets did not load").first()).toBeVisible({
     timeout: 60_000,
   });
-  await restIsAlive(page);
+  await expectRestWorks(page);
   await restore();
   await choosePicture();
   await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
@@ -298,36 +298,37 @@ test("one byte more in the stylesheet: it is not applied, and the portal works",
   portal,
   account,
 }) => {
-  const { page, context } = await freshPage(browser, portal.origin, account);
-  const applied = () => page.evaluate(() => [...document.styleSheets].filter(({ href }) => href !== null).length);
-  expect(await applied()).toBe(1); // the host's; remotes have none
+  const { page, context } = await openFreshPage(browser, portal.origin, account);
+  const countStylesheets = () =>
+    page.evaluate(() => [...document.styleSheets].filter(({ href }) => href !== null).length);
+  expect(await countStylesheets()).toBe(1); // the host's; remotes have none
   await page.route("**/static/*.css", async (route) => {
-    const answer = await route.fetch();
-    await route.fulfill({ response: answer, body: `${await answer.text()} ` });
+    const response = await route.fetch();
+    await route.fulfill({ response, body: `${await response.text()} ` });
   });
   await page.reload();
-  await restIsAlive(page);
-  expect(await applied()).toBe(0);
+  await expectRestWorks(page);
+  expect(await countStylesheets()).toBe(0);
   await context.close();
 });
 
-const day = 24 * 3_600_000;
-const from = (days: number): string => new Date(Date.now() + days * day).toISOString();
-const notSigned = "is not signed as it should be";
+const dayMs = 24 * 3_600_000;
+const daysFromNow = (days: number): string => new Date(Date.now() + days * dayMs).toISOString();
+const invalidSignatureMessage = "is not signed as it should be";
 
-for (const [kind, change, words, key] of [
-  ["of a key that nobody knows", () => ({}), notSigned, () => strangersKey()],
-  ["of another key under the portal's name", () => ({}), notSigned, (kid: string) => strangersKey(kid)],
-  ["of another vendor", () => ({ vendor_id: "acme" }), notSigned],
-  ["of another origin", () => ({ origin: "https://evil.example" }), notSigned],
-  ["that holds longer than a week", () => ({ not_after: from(30) }), notSigned],
-  ["that is expired", () => ({ issued_at: from(-3), not_after: from(-1) }), "is out of date"],
+for (const [kind, change, message, key] of [
+  ["of a key that nobody knows", () => ({}), invalidSignatureMessage, () => untrustedKey()],
+  ["of another key under the portal's name", () => ({}), invalidSignatureMessage, (kid: string) => untrustedKey(kid)],
+  ["of another vendor", () => ({ vendor_id: "acme" }), invalidSignatureMessage],
+  ["of another origin", () => ({ origin: "https://evil.example" }), invalidSignatureMessage],
+  ["that holds longer than a week", () => ({ not_after: daysFromNow(30) }), invalidSignatureMessage],
+  ["that is expired", () => ({ issued_at: daysFromNow(-3), not_after: daysFromNow(-1) }), "is out of date"],
   ["that is older", ({ sequence }: Document) => ({ sequence: sequence - 1 }), "an older description of its parts"],
 ] as readonly (readonly [
   string,
-  (now: Document) => Partial<Document>,
+  (currentDocument: Document) => Partial<Document>,
   string,
-  ((kid: string) => ReturnType<typeof strangersKey>)?,
+  ((kid: string) => ReturnType<typeof untrustedKey>)?,
 ])[]) {
   test(`a document ${kind}: an open page goes on, and a new one says why it does not start`, async ({
     browser,
@@ -335,21 +336,21 @@ for (const [kind, change, words, key] of [
     account,
   }) => {
     const releases = releasesOf(portal);
-    const now = await releases.document();
-    const { page, context } = await freshPage(browser, portal.origin, account);
+    const currentDocument = await releases.document();
+    const { page, context } = await openFreshPage(browser, portal.origin, account);
     const restore = await releases.replaceDocument(
-      { sequence: now.sequence + 1, ...change(now) },
+      { sequence: currentDocument.sequence + 1, ...change(currentDocument) },
       key?.((await releases.portalKey()).kid),
     );
-    await restIsAlive(page);
+    await expectRestWorks(page);
     await navigation(page).getByRole("link", { name: "Settings" }).click();
-    await expect(profile(page)).toBeVisible();
-    const another = await context.newPage();
-    await another.goto("/home");
-    await expect(another.getByRole("alert").first()).toContainText(words);
+    await expect(profileHeading(page)).toBeVisible();
+    const secondPage = await context.newPage();
+    await secondPage.goto("/home");
+    await expect(secondPage.getByRole("alert").first()).toContainText(message);
     await restore();
-    await another.getByRole("button", { name: "Try again" }).click();
-    await expect(another.getByRole("alert")).toHaveCount(0);
+    await secondPage.getByRole("button", { name: "Try again" }).click();
+    await expect(secondPage.getByRole("alert")).toHaveCount(0);
     await context.close();
   });
 
@@ -358,18 +359,18 @@ for (const [kind, change, words, key] of [
     account,
   }) => {
     const releases = releasesOf(portal);
-    await inFirefox(portal.origin, account, async (page, browser) => {
-      const now = await releases.document();
+    await withFirefox(portal.origin, account, async (page, browser) => {
+      const currentDocument = await releases.document();
       const restore = await releases.replaceDocument(
-        { sequence: now.sequence + 1, ...change(now) },
+        { sequence: currentDocument.sequence + 1, ...change(currentDocument) },
         key?.((await releases.portalKey()).kid),
       );
       try {
-        await restIsAliveInFirefox(page);
-        const another = await browser.newPage();
-        another.setDefaultTimeout(60_000);
-        await another.goto(`${portal.origin}/home`);
-        await another.locator(`[role=alert]::-p-text(${words})`).wait();
+        await expectRestWorksInFirefox(page);
+        const secondPage = await browser.newPage();
+        secondPage.setDefaultTimeout(60_000);
+        await secondPage.goto(`${portal.origin}/home`);
+        await secondPage.locator(`[role=alert]::-p-text(${message})`).wait();
       } finally {
         await restore();
       }
@@ -378,7 +379,7 @@ for (const [kind, change, words, key] of [
 }
 
 test("script that nobody signed is not started by code that runs in the page", async ({ browser, portal, account }) => {
-  const { page, context } = await freshPage(browser, portal.origin, account);
+  const { page, context } = await openFreshPage(browser, portal.origin, account);
   const release = await releasesOf(portal).stable("secrets");
   const attempts = await page.evaluate(async (signed) => {
     const outcome = async (attempt: () => unknown): Promise<string> => {

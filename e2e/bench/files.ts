@@ -18,29 +18,29 @@ const Figures = z.looseObject({
   save_longest_task: z.number(),
 });
 const mebibytes = process.argv.slice(2).find((word) => /^\d+$/.test(word)) ?? "1024";
-const e2e = path.join(import.meta.dirname, "..");
+const e2eFolder = path.join(import.meta.dirname, "..");
 const folder = await mkdtemp(path.join(tmpdir(), "relicario-bench-"));
 const figuresFile = path.join(folder, "figures.json");
 try {
   const playwright = createRequire(import.meta.url).resolve("@playwright/test/cli");
-  const run = spawn(process.execPath, [playwright, "test", "large-file"], {
-    cwd: e2e,
+  const child = spawn(process.execPath, [playwright, "test", "large-file"], {
+    cwd: e2eFolder,
     stdio: "inherit",
     env: { ...process.env, RELICARIO_FILE_MIB: mebibytes, RELICARIO_FIGURES: figuresFile },
   });
   const passed = await new Promise<boolean>((resolve) => {
-    run.on("exit", (code) => {
+    child.on("exit", (code) => {
       resolve(code === 0);
     });
   });
   // null: it ended before anything was measured
-  const written: unknown = await readFile(figuresFile, "utf8").then(JSON.parse, () => null);
-  const { data: figures = null } = Figures.safeParse(written);
+  const content: unknown = await readFile(figuresFile, "utf8").then(JSON.parse, () => null);
+  const { data: figures = null } = Figures.safeParse(content);
   const ok =
     passed &&
     figures !== null &&
     [figures.send_longest_task, figures.resume_longest_task, figures.save_longest_task].every(
-      (task) => task <= limits.longest_task,
+      (longestTask) => longestTask <= limits.longest_task,
     );
   console.log(JSON.stringify({ bench: "files", ok, figures, limits }));
   process.exitCode = ok ? 0 : 1;

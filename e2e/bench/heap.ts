@@ -11,21 +11,21 @@ const Snapshot = z.object({
 });
 
 /** The browser's record of requests, which it keeps for whoever measures and for nobody else. */
-const ofMeasuring = "blink::NetworkResourcesData";
+const profilerOverheadNode = "blink::NetworkResourcesData";
 
 /**
  * Bytes of all that a page holds, after collecting, but compiled code with its feedback and tables:
  * objects, arrays, closures, strings and the like of its scripts, the browser's objects for them
  * (elements, detached ones too, styles, notes of shifts and frames), array buffers and WASM.
  */
-export async function heldBytes(devtools: CDPSession): Promise<number> {
+export async function measureRetainedBytes(devtools: CDPSession): Promise<number> {
   const chunks: string[] = [];
-  const take = ({ chunk }: { readonly chunk: string }): void => {
+  const collectChunk = ({ chunk }: { readonly chunk: string }): void => {
     chunks.push(chunk);
   };
-  devtools.on("HeapProfiler.addHeapSnapshotChunk", take);
+  devtools.on("HeapProfiler.addHeapSnapshotChunk", collectChunk);
   await devtools.send("HeapProfiler.takeHeapSnapshot", { reportProgress: false });
-  devtools.off("HeapProfiler.addHeapSnapshotChunk", take);
+  devtools.off("HeapProfiler.addHeapSnapshotChunk", collectChunk);
   const { snapshot, nodes, strings } = Snapshot.parse(JSON.parse(chunks.join("")));
   const {
     node_fields: fields,
@@ -33,10 +33,11 @@ export async function heldBytes(devtools: CDPSession): Promise<number> {
   } = snapshot.meta;
   const [type, name, size] = [fields.indexOf("type"), fields.indexOf("name"), fields.indexOf("self_size")];
   let sum = 0;
-  for (let at = 0; at < nodes.length; at += fields.length) {
-    const isHeld =
-      types[nodes[at + type] ?? -1] !== "code" && strings[nodes[at + name] ?? -1]?.startsWith(ofMeasuring) !== true;
-    if (isHeld) sum += nodes[at + size] ?? 0;
+  for (let offset = 0; offset < nodes.length; offset += fields.length) {
+    const isRetained =
+      types[nodes[offset + type] ?? -1] !== "code" &&
+      strings[nodes[offset + name] ?? -1]?.startsWith(profilerOverheadNode) !== true;
+    if (isRetained) sum += nodes[offset + size] ?? 0;
   }
   return sum;
 }

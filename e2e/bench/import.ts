@@ -15,7 +15,7 @@ import { startPortal } from "@relicario/tooling/portal";
 import { z } from "zod";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice } from "../pages/secrets.ts";
+import { answerDeviceQuestion } from "../pages/secrets.ts";
 import { openExport } from "../support/age.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { watchMemory } from "../support/memory.ts";
@@ -24,13 +24,13 @@ import { photographs } from "../support/photographs.ts";
 /** Seconds, and MB of heaps, array buffers and WASM memories. */
 const limits = { store_s: 60, import_mb: 150, export_mb: 150 } as const;
 /** Bytes by page and worker, when they held most together. */
-type Parts = Readonly<Record<string, number>>;
-const patience = { timeout: 1_200_000 } as const;
+type MemoryByTarget = Readonly<Record<string, number>>;
+const waitOptions = { timeout: 1_200_000 } as const;
 
 const Count = z.coerce.number().int().min(1);
 const [items, secrets] = process.argv.slice(2).filter((word) => word !== "--");
-const many = Count.default(5_000).parse(items);
-const fewer = Count.default(1_000).parse(secrets);
+const itemCount = Count.default(5_000).parse(items);
+const secretCount = Count.default(1_000).parse(secrets);
 
 const folder = await mkdtemp(path.join(tmpdir(), "relicario-bench-"));
 const portal = await startPortal({
@@ -42,18 +42,18 @@ const portal = await startPortal({
 });
 const browser = await chromium.launch(chromiumArguments());
 try {
-  const imported = await importMany(browser, many);
+  const imported = await importMany(browser, itemCount);
   await imported.page.context().close();
-  const { page, ...before } = await importMany(browser, fewer);
+  const { page, ...smallImport } = await importMany(browser, secretCount);
   const { parts: exportParts, ...exported } = await exportAll(page);
   const [processor] = cpus();
   const figures = {
-    items: many,
+    items: itemCount,
     read_s: imported.read_s,
     store_s: imported.store_s,
     import_mb: imported.import_mb,
-    secrets: fewer,
-    store_fewer_s: before.store_s,
+    secrets: secretCount,
+    store_fewer_s: smallImport.store_s,
     ...exported,
   };
   const machine = { processor: `${String(cpus().length)} × ${processor?.model ?? "unknown"}`, load: loadavg()[0] ?? 0 };
@@ -64,7 +64,7 @@ try {
     figures.store_s < limits.store_s &&
     figures.import_mb < limits.import_mb &&
     figures.export_mb < limits.export_mb &&
-    figures.opened === fewer;
+    figures.opened === secretCount;
   console.log(
     JSON.stringify({
       bench: "import",
@@ -82,14 +82,14 @@ try {
 
 /** A new account begins with a file of so many logins; gives its page, at the list. */
 async function importMany(
-  by: Browser,
+  client: Browser,
   count: number,
 ): Promise<{
   readonly page: Page;
   readonly read_s: number;
   readonly store_s: number;
   readonly import_mb: number;
-  readonly parts: Parts;
+  readonly parts: MemoryByTarget;
 }> {
   const file = path.join(folder, `logins-${String(count)}.json`);
   await writeFile(
@@ -97,70 +97,79 @@ async function importMany(
     JSON.stringify({
       encrypted: false,
       folders: [{ id: "f1", name: "Work" }],
-      items: Array.from({ length: count }, (_, index) => loginOf(index)),
+      items: Array.from({ length: count }, (_, index) => buildLogin(index)),
     }),
   );
   const page = await (
-    await by.newContext({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } })
+    await client.newContext({ baseURL: portal.origin, locale: "en-GB", viewport: { width: 1280, height: 900 } })
   ).newPage();
   await signUp(page, newAccount());
   const memory = await watchMemory(page);
   await page.goto("/settings/data");
-  const chosen = performance.now();
+  const selectedAt = performance.now();
   await page.getByLabel("File to import").setInputFiles(file);
-  await page.getByRole("heading", { name: "items were read" }).waitFor(patience);
-  const read = performance.now();
+  await page.getByRole("heading", { name: "items were read" }).waitFor(waitOptions);
+  const readAt = performance.now();
   await page.getByLabel("Picture file").setInputFiles(photographs.small);
-  await page.getByText("This picture is good").waitFor(patience);
+  await page.getByText("This picture is good").waitFor(waitOptions);
   await page.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
   await page.getByLabel("Name of the picture").fill("Hills");
-  const started = performance.now();
+  const startedAt = performance.now();
   await page.getByRole("button", { name: /^Import [\d,.\s]+ items$/ }).click();
-  await page.getByRole("heading", { name: "The import is done" }).waitFor(patience);
-  const stored = performance.now();
-  const { most, parts } = await memory.stop();
+  await page.getByRole("heading", { name: "The import is done" }).waitFor(waitOptions);
+  const storedAt = performance.now();
+  const { peak, parts } = await memory.stop();
   await page.getByText(new RegExp(`^Added: ${String(count)}\\.`)).waitFor(); // none was left
-  await answerDevice(page, "My own device");
+  await answerDeviceQuestion(page, "My own device");
   await page.getByRole("link", { name: "See the list" }).click();
-  return { page, read_s: seconds(read - chosen), store_s: seconds(stored - started), import_mb: most / 1e6, parts };
+  return {
+    page,
+    read_s: toSeconds(readAt - selectedAt),
+    store_s: toSeconds(storedAt - startedAt),
+    import_mb: peak / 1e6,
+    parts,
+  };
 }
 
 /** By the page of one's data, as a person does; then without the portal. */
 async function exportAll(page: Page): Promise<
   Readonly<Record<"export_s" | "export_mb" | "archive_mb" | "opened", number>> & {
     readonly opened_by: string;
-    readonly parts: Parts;
+    readonly parts: MemoryByTarget;
   }
 > {
   const memory = await watchMemory(page);
   await page.goto("/settings/data");
   await page.getByRole("link", { name: "Export everything" }).click();
-  await page.getByLabel("Picture file").setInputFiles(photographs.small, patience);
-  const started = performance.now();
-  const archive = page.waitForEvent("download", patience);
+  await page.getByLabel("Picture file").setInputFiles(photographs.small, waitOptions);
+  const startedAt = performance.now();
+  const archive = page.waitForEvent("download", waitOptions);
   await page.getByRole("button", { name: "Export", exact: true }).click();
-  await page.getByRole("heading", { name: "secrets are in the archive" }).waitFor(patience);
-  const made = performance.now();
+  await page.getByRole("heading", { name: "secrets are in the archive" }).waitFor(waitOptions);
+  const finishedAt = performance.now();
   const zip = path.join(folder, "secrets-export.zip");
   await (await archive).saveAs(zip);
-  const { most, parts } = await memory.stop();
+  const { peak, parts } = await memory.stop();
   const identity = page.waitForEvent("download");
   await page.getByRole("button", { name: "Save as exit.txt" }).click();
-  const { contents, by } = await openExport(await readFile(zip), await readFile(await (await identity).path(), "utf8"));
-  const right = Array.from({ length: fewer }, (_, index) => loginOf(index)).filter(
+  const { contents, tools } = await openExport(
+    await readFile(zip),
+    await readFile(await (await identity).path(), "utf8"),
+  );
+  const matching = Array.from({ length: secretCount }, (_, index) => buildLogin(index)).filter(
     ({ name, login }) => contents.get(name)?.toString("utf8").includes(login.password) === true,
   );
   return {
-    export_s: seconds(made - started),
-    export_mb: most / 1e6,
+    export_s: toSeconds(finishedAt - startedAt),
+    export_mb: peak / 1e6,
     parts,
     archive_mb: (await stat(zip)).size / 1e6,
-    opened: right.length,
-    opened_by: by.join(", "),
+    opened: matching.length,
+    opened_by: tools.join(", "),
   };
 }
 
-function loginOf(index: number) {
+function buildLogin(index: number) {
   const number = String(index);
   return {
     id: `id-${number}`,
@@ -177,6 +186,6 @@ function loginOf(index: number) {
   };
 }
 
-function seconds(milliseconds: number): number {
+function toSeconds(milliseconds: number): number {
   return milliseconds / 1000;
 }

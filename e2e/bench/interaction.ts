@@ -8,27 +8,27 @@ export interface Interaction {
    */
   readonly duration: number;
   /** Before the handlers of the longest event ran. */
-  readonly waited: number;
+  readonly inputDelay: number;
   /** While handlers of all its events ran; most of the rest is drawing. */
-  readonly handled: number;
+  readonly processingTime: number;
 }
 
 /**
  * Shorter events the browser does not tell; an interaction of which it tells nothing counts as
  * this.
  */
-const shortest = 16;
+const minDuration = 16;
 
-interface NotedEvent extends Interaction {
+interface RecordedEvent extends Interaction {
   readonly name: string;
   readonly interaction: number;
 }
 
 /** Makes every page that is loaded from now on note its events. */
-export async function noteEvents(page: Page): Promise<void> {
+export async function recordEvents(page: Page): Promise<void> {
   await page.addInitScript((durationThreshold) => {
-    const noted: NotedEvent[] = [];
-    Object.assign(globalThis, { notedEvents: noted });
+    const recordedEvents: RecordedEvent[] = [];
+    Object.assign(globalThis, { notedEvents: recordedEvents });
     const options: PerformanceObserverInit & { readonly durationThreshold: number } = {
       type: "event",
       durationThreshold,
@@ -38,16 +38,16 @@ export async function noteEvents(page: Page): Promise<void> {
       for (const entry of list.getEntries()) {
         if (!(entry instanceof PerformanceEventTiming)) continue;
         const { name, duration, startTime, processingStart, processingEnd, interactionId: interaction } = entry;
-        noted.push({
+        recordedEvents.push({
           name,
           interaction,
           duration,
-          waited: processingStart - startTime,
-          handled: processingEnd - processingStart,
+          inputDelay: processingStart - startTime,
+          processingTime: processingEnd - processingStart,
         });
       }
     }).observe(options);
-  }, shortest);
+  }, minDuration);
 }
 
 /**
@@ -60,8 +60,8 @@ export async function measureClick(page: Page, target: Locator, outcome: Locator
   if (box === null) throw new Error("what is to be clicked is not shown");
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   await outcome.waitFor();
-  const noted = await page.evaluate(async () => {
-    const { notedEvents } = globalThis as unknown as { notedEvents: readonly NotedEvent[] };
+  const result = await page.evaluate(async () => {
+    const { notedEvents } = globalThis as unknown as { notedEvents: readonly RecordedEvent[] };
     // What was noted comes with the paint; a click shorter than is told never does, and a second of
     // frames is enough to know.
     for (
@@ -72,10 +72,10 @@ export async function measureClick(page: Page, target: Locator, outcome: Locator
       await new Promise(requestAnimationFrame);
     return { events: notedEvents.filter(({ interaction }) => interaction > 0) };
   });
-  const first = noted.events[0]?.interaction;
-  if (noted.events.some(({ interaction }) => interaction !== first))
+  const firstInteraction = result.events[0]?.interaction;
+  if (result.events.some(({ interaction }) => interaction !== firstInteraction))
     throw new Error("this was not the first click of the page");
-  const longest = noted.events.toSorted((a, b) => b.duration - a.duration)[0];
-  const handled = noted.events.reduce((total, event) => total + event.handled, 0);
-  return { duration: longest?.duration ?? shortest, waited: longest?.waited ?? 0, handled };
+  const longest = result.events.toSorted((a, b) => b.duration - a.duration)[0];
+  const processingTime = result.events.reduce((total, event) => total + event.processingTime, 0);
+  return { duration: longest?.duration ?? minDuration, inputDelay: longest?.inputDelay ?? 0, processingTime };
 }

@@ -20,8 +20,8 @@ import { startPortal } from "@relicario/tooling/portal";
 import { z } from "zod";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { answerDevice, protect, showPicture } from "../pages/secrets.ts";
-import { withoutTours } from "../support/onboarding.ts";
+import { answerDeviceQuestion, protect, showPicture } from "../pages/secrets.ts";
+import { disableTours } from "../support/onboarding.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { longestOwnTask } from "./trace.ts";
 
@@ -43,21 +43,21 @@ const picture = join(root, "e2e/fixtures/photos/picos-3264x2448.jpg");
 const readings = 5;
 const searchLabel = "Search titles, tags and file names";
 /** Where the vault keeps the sealed rows of an own device (docs/formats.md). */
-const keptRows = { database: "relicario-rows", heads: "heads" } as const;
-const words = ["passport 77", "garden", "recovery ph", "will 9", "harbour"] as const;
+const rowsStore = { database: "relicario-rows", heads: "heads" } as const;
+const queries = ["passport 77", "garden", "recovery ph", "will 9", "harbour"] as const;
 
-const Attached = z.object({ sessionId: z.string(), targetInfo: z.object({ type: z.string() }) });
-const Received = z.object({ sessionId: z.string(), message: z.string() });
+const AttachedEvent = z.object({ sessionId: z.string(), targetInfo: z.object({ type: z.string() }) });
+const ReceivedMessage = z.object({ sessionId: z.string(), message: z.string() });
 const SeededAccount = z.object({ userName: z.string(), password: z.string() });
-const HeapAnswer = z.object({ result: z.object({ usedSize: z.number() }) });
+const HeapResponse = z.object({ result: z.object({ usedSize: z.number() }) });
 
-const [secrets, kept] = process.argv.slice(2).filter((word) => word !== "--");
+const [secrets, seedFolder] = process.argv.slice(2).filter((word) => word !== "--");
 const count = z.coerce.number().int().min(10).default(10_000).parse(secrets);
 
-const folder = kept ?? (await mkdtemp(join(tmpdir(), "relicario-bench-")));
-const seeded = join(folder, "seeded.json");
+const folder = seedFolder ?? (await mkdtemp(join(tmpdir(), "relicario-bench-")));
+const seededFile = join(folder, "seeded.json");
 const portal = await startPortal({
-  port: kept === undefined ? 0 : 4173, // what the browser keeps is kept by origin
+  port: seedFolder === undefined ? 0 : 4173, // what the browser keeps is kept by origin
   dataDir: join(folder, "data"),
   log: (line) => {
     console.log(line);
@@ -72,7 +72,7 @@ try {
     viewport: { width: 1280, height: 900 },
   });
   const page = await context.newPage();
-  if (existsSync(seeded)) await comeBack(page);
+  if (existsSync(seededFile)) await resumeAccount(page);
   else await seedAccount(page);
   const figures: Readonly<Record<string, number>> = await measure(page);
   await context.close();
@@ -89,18 +89,18 @@ try {
   process.exitCode = ok ? 0 : 1;
 } finally {
   await portal.stop();
-  if (kept === undefined) await rm(folder, { recursive: true, force: true });
+  if (seedFolder === undefined) await rm(folder, { recursive: true, force: true });
 }
 
 async function seedAccount(page: Page): Promise<void> {
-  const token = tokenOf(page);
+  const token = readToken(page);
   const account = newAccount();
   await signUp(page, account);
   await protect(page, { text: "the first one", title: "First", tags: [], image: { file: picture, passphrase: null } });
-  await answerDevice(page, "My own device");
+  await answerDeviceQuestion(page, "My own device");
   const seconds = await seed(await token, count - 1);
   console.log(`seeded ${String(count - 1)} secrets in ${seconds.toFixed(0)} s`);
-  await writeFile(seeded, JSON.stringify(account));
+  await writeFile(seededFile, JSON.stringify(account));
 }
 
 async function measure(page: Page): Promise<Readonly<Record<string, number>>> {
@@ -108,9 +108,9 @@ async function measure(page: Page): Promise<Readonly<Record<string, number>>> {
   const [cold, second]: [ListReading[], ListReading[]] = [[], []];
   await readList(page); // the browser has compiled the scripts
   for (let reading = 0; reading < readings; reading++) {
-    await forgetRows(page);
+    await deleteRows(page);
     cold.push(await readList(page));
-    await untilRowsAreKept(page);
+    await waitForStoredRows(page);
     second.push(await readList(page));
   }
   const typing = await typeWords(page);
@@ -120,20 +120,20 @@ async function measure(page: Page): Promise<Readonly<Record<string, number>>> {
     ...medians("second", second),
     keystroke_p50_ms: quantile(typing, 0.5),
     keystroke_p95_ms: quantile(typing, 0.95),
-    heap_mb: await heapOf(page),
+    heap_mb: await measureHeap(page),
   };
 }
 
 /** The account of an earlier run; the provider may still know it. */
-async function comeBack(page: Page): Promise<void> {
-  await withoutTours(page);
+async function resumeAccount(page: Page): Promise<void> {
+  await disableTours(page);
   await page.goto("/");
   const name = page.getByLabel("User name or e-mail");
   await name
     .or(page.getByRole("navigation", { name: "Main navigation" }))
     .first()
     .waitFor();
-  if (await name.isVisible()) await signIn(page, SeededAccount.parse(JSON.parse(await readFile(seeded, "utf8"))));
+  if (await name.isVisible()) await signIn(page, SeededAccount.parse(JSON.parse(await readFile(seededFile, "utf8"))));
   await page.goto("/secrets");
   const unlock = page.getByRole("link", { name: "Unlock with your picture" });
   await unlock.or(page.getByLabel(searchLabel)).first().waitFor({ timeout: 120_000 });
@@ -144,9 +144,10 @@ async function comeBack(page: Page): Promise<void> {
 }
 
 /** The session's token, from the first call that carries it. */
-async function tokenOf(page: Page): Promise<string> {
+async function readToken(page: Page): Promise<string> {
   const request = await page.waitForRequest(
-    (one) => one.headers()["authorization"]?.startsWith("Bearer ") === true && one.url().includes("/user/keyring"),
+    (candidate) =>
+      candidate.headers()["authorization"]?.startsWith("Bearer ") === true && candidate.url().includes("/user/keyring"),
     { timeout: 120_000 },
   );
   return (request.headers()["authorization"] ?? "").slice("Bearer ".length);
@@ -154,7 +155,7 @@ async function tokenOf(page: Page): Promise<string> {
 
 /** Seconds that it took. */
 async function seed(token: string, secrets: number): Promise<number> {
-  const from = performance.now();
+  const startedAt = performance.now();
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(root, "remote-recovery/vault/bench/seed-list.ts"), String(secrets)],
@@ -165,18 +166,20 @@ async function seed(token: string, secrets: number): Promise<number> {
   );
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== 0) throw new Error("seeding failed");
-  return (performance.now() - from) / 1000;
+  return (performance.now() - startedAt) / 1000;
 }
 
 type ListReading = Readonly<Record<string, number>>;
 
-function medians(visit: string, taken: readonly ListReading[]): ListReading {
-  const names = [...new Set(taken.flatMap((one) => Object.keys(one)))];
-  return Object.fromEntries(names.map((name) => [`${visit}_${name}`, median(taken.map((one) => one[name] ?? 0))]));
+function medians(visit: string, samples: readonly ListReading[]): ListReading {
+  const names = [...new Set(samples.flatMap((sample) => Object.keys(sample)))];
+  return Object.fromEntries(
+    names.map((name) => [`${visit}_${name}`, median(samples.map((sample) => sample[name] ?? 0))]),
+  );
 }
 
 /** As on a device that has not seen the list. */
-async function forgetRows(page: Page): Promise<void> {
+async function deleteRows(page: Page): Promise<void> {
   await page.evaluate(
     (name) =>
       new Promise((resolve, reject) => {
@@ -184,12 +187,12 @@ async function forgetRows(page: Page): Promise<void> {
         request.onsuccess = resolve;
         request.onerror = reject;
       }),
-    keptRows.database,
+    rowsStore.database,
   );
 }
 
 /** They are written after they are shown. */
-async function untilRowsAreKept(page: Page): Promise<void> {
+async function waitForStoredRows(page: Page): Promise<void> {
   await page.waitForFunction(
     ({ database: name, heads }) =>
       new Promise<boolean>((resolve) => {
@@ -206,7 +209,7 @@ async function untilRowsAreKept(page: Page): Promise<void> {
           };
         };
       }),
-    keptRows,
+    rowsStore,
     { polling: 200, timeout: 120_000 },
   );
 }
@@ -221,13 +224,13 @@ function watchList(secrets: number): void {
   const marks: Marks = { first: null, all: null };
   Object.assign(globalThis, { listMarks: marks });
   performance.setResourceTimingBufferSize(2_000);
-  const look = (): void => {
+  const checkRows = (): void => {
     const row = document.querySelector("li[aria-setsize]");
     if (row === null) return;
     marks.first ??= performance.now();
     if (row.getAttribute("aria-setsize") === String(secrets)) marks.all ??= performance.now();
   };
-  new MutationObserver(() => requestAnimationFrame(look)).observe(document, {
+  new MutationObserver(() => requestAnimationFrame(checkRows)).observe(document, {
     childList: true,
     subtree: true,
     attributes: true,
@@ -245,12 +248,12 @@ async function readList(page: Page): Promise<ListReading> {
   await page.waitForFunction(() => (globalThis as unknown as { listMarks: Marks }).listMarks.all !== null, undefined, {
     timeout: 120_000,
   });
-  const shown = await page.evaluate(() => {
+  const result = await page.evaluate(() => {
     const { first, all } = (globalThis as unknown as { listMarks: Marks }).listMarks;
     const calls = (performance.getEntriesByType("resource") as PerformanceResourceTiming[]).filter(({ name }) =>
       /\/api\/(user\/keyring|secrets\/store)/.test(name),
     );
-    const asked = Math.min(...calls.map(({ startTime }) => startTime));
+    const firstCallAt = Math.min(...calls.map(({ startTime }) => startTime));
     if (first === null || all === null) throw new Error("the list never came");
     const sum = (part: (call: PerformanceResourceTiming) => number): number =>
       calls.reduce((total, call) => total + part(call), 0);
@@ -258,8 +261,8 @@ async function readList(page: Page): Promise<ListReading> {
       origin: performance.timeOrigin,
       first,
       times: {
-        first_rows_ms: first - asked,
-        all_rows_ms: all - asked,
+        first_rows_ms: first - firstCallAt,
+        all_rows_ms: all - firstCallAt,
         first_rows_from_navigation_ms: first,
         calls: calls.length,
         service_ms: sum(({ requestStart, responseStart }) => responseStart - requestStart),
@@ -268,21 +271,21 @@ async function readList(page: Page): Promise<ListReading> {
       },
     };
   });
-  const parts = await partsOfVault(page);
-  const opened = parts.find(({ name }) => name === "list opening first");
-  const spent: Record<string, number> = {};
-  for (const { name, duration } of parts)
-    spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] =
-      (spent[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] ?? 0) + duration;
+  const vaultMeasures = await readVaultMeasures(page);
+  const firstOpening = vaultMeasures.find(({ name }) => name === "list opening first");
+  const durations: Record<string, number> = {};
+  for (const { name, duration } of vaultMeasures)
+    durations[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] =
+      (durations[`${name.slice("list ".length).replaceAll(" ", "_")}_ms`] ?? 0) + duration;
   return {
-    ...shown.times,
-    ...spent,
-    drawing_first_ms: opened === undefined ? 0 : shown.origin + shown.first - opened.end,
+    ...result.times,
+    ...durations,
+    drawing_first_ms: firstOpening === undefined ? 0 : result.origin + result.first - firstOpening.end,
     longest_task_ms: longestOwnTask(await trace()),
   };
 }
 
-interface VaultPart {
+interface VaultMeasure {
   readonly name: string;
   readonly duration: number;
   /** Milliseconds since 1970. */
@@ -290,8 +293,8 @@ interface VaultPart {
 }
 
 /** What the vault's worker measured of its list. */
-async function partsOfVault(page: Page): Promise<readonly VaultPart[]> {
-  const all = await Promise.all(
+async function readVaultMeasures(page: Page): Promise<readonly VaultMeasure[]> {
+  const measures = await Promise.all(
     page.workers().map(
       (worker) =>
         worker
@@ -308,7 +311,7 @@ async function partsOfVault(page: Page): Promise<readonly VaultPart[]> {
           .catch(() => []), // a worker that ended meanwhile
     ),
   );
-  return all.flat();
+  return measures.flat();
 }
 
 /** @returns ends it, and gives what the browser says of its tasks, as JSON */
@@ -316,7 +319,7 @@ async function startTrace(page: Page): Promise<() => Promise<Buffer>> {
   const cdp = await page.context().newCDPSession(page);
   const traceEvents: unknown[] = [];
   cdp.on("Tracing.dataCollected", ({ value }) => {
-    for (const one of value) traceEvents.push(one);
+    for (const traceEvent of value) traceEvents.push(traceEvent);
   });
   await cdp.send("Tracing.start", {
     transferMode: "ReportEvents",
@@ -339,43 +342,43 @@ async function typeWords(page: Page): Promise<number[]> {
   const field = page.getByLabel(searchLabel);
   await field.click();
   await page.evaluate(() => {
-    const typing: { at: number; shown: number | null }[] = [];
+    const typing: { typedAt: number; shownAt: number | null }[] = [];
     Object.assign(globalThis, { typing });
-    addEventListener("input", ({ timeStamp }) => typing.push({ at: timeStamp, shown: null }), { capture: true });
+    addEventListener("input", ({ timeStamp }) => typing.push({ typedAt: timeStamp, shownAt: null }), { capture: true });
     // The first change after a key is what it found; a message that is posted in a frame comes once
     // that frame is drawn.
-    const show = (): void => {
-      const last = typing[typing.length - 1];
-      if (last?.shown !== null) return;
+    const recordFrame = (): void => {
+      const lastKey = typing[typing.length - 1];
+      if (lastKey?.shownAt !== null) return;
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => {
-        last.shown ??= performance.now();
+        lastKey.shownAt ??= performance.now();
       };
       port2.postMessage(null);
     };
     const list = document.querySelector("main") ?? document.body;
-    new MutationObserver(() => requestAnimationFrame(show)).observe(list, {
+    new MutationObserver(() => requestAnimationFrame(recordFrame)).observe(list, {
       childList: true,
       subtree: true,
       characterData: true,
     });
   });
-  for (const word of words) {
+  for (const word of queries) {
     await field.pressSequentially(word, { delay: 150 });
     await field.fill("");
   }
   const typing = await page.evaluate(
-    () => (globalThis as unknown as { typing: { at: number; shown: number | null }[] }).typing,
+    () => (globalThis as unknown as { typing: { typedAt: number; shownAt: number | null }[] }).typing,
   );
-  return typing.flatMap(({ at, shown }) => (shown === null ? [] : [shown - at]));
+  return typing.flatMap(({ typedAt, shownAt }) => (shownAt === null ? [] : [shownAt - typedAt]));
 }
 
 /** MB of JavaScript heap of the page and its workers, after collecting. */
-async function heapOf(page: Page): Promise<number> {
+async function measureHeap(page: Page): Promise<number> {
   const cdp = await page.context().newCDPSession(page);
   const workers: string[] = [];
   cdp.on("Target.attachedToTarget", (event) => {
-    const { sessionId, targetInfo } = Attached.parse(event);
+    const { sessionId, targetInfo } = AttachedEvent.parse(event);
     if (targetInfo.type === "worker") workers.push(sessionId);
   });
   await cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
@@ -383,24 +386,24 @@ async function heapOf(page: Page): Promise<number> {
   const { usedSize } = await cdp.send("Runtime.getHeapUsage");
   let total = usedSize;
   for (const sessionId of workers) {
-    const answer = new Promise<number>((resolve) => {
+    const response = new Promise<number>((resolve) => {
       cdp.on("Target.receivedMessageFromTarget", (event) => {
-        const { sessionId: from, message } = Received.parse(event);
-        const parsed = HeapAnswer.safeParse(JSON.parse(message));
-        if (from === sessionId && parsed.success) resolve(parsed.data.result.usedSize);
+        const { sessionId: senderId, message } = ReceivedMessage.parse(event);
+        const parsed = HeapResponse.safeParse(JSON.parse(message));
+        if (senderId === sessionId && parsed.success) resolve(parsed.data.result.usedSize);
       });
     });
     for (const [id, method] of ["HeapProfiler.collectGarbage", "Runtime.getHeapUsage"].entries()) {
       await cdp.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id: id + 1, method }) });
     }
-    total += await answer;
+    total += await response;
   }
   return total / 1024 / 1024;
 }
 
-function quantile(values: readonly number[], at: number): number {
+function quantile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(at * sorted.length))] ?? Infinity;
+  return sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] ?? Infinity;
 }
 
 function median(values: readonly number[]): number {

@@ -1,4 +1,4 @@
-import { packageOf, packageShares } from "./packages.ts";
+import { packageOfSource, packageShares } from "./packages.ts";
 
 describe("packageOf", () => {
   it.each([
@@ -12,7 +12,7 @@ describe("packageOf", () => {
     ["webpack://relicario_secrets/webpack/runtime/load script", "webpack"],
     ['webpack://relicario_secrets/external global "_FEDERATION_RUNTIME_CORE"', "webpack"],
   ])("names the package of %s", (source, name) => {
-    expect(packageOf(source)).toBe(name);
+    expect(packageOfSource(source)).toBe(name);
   });
 });
 

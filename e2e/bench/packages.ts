@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 
 import { decodedMappings, TraceMap } from "@jridgewell/trace-mapping";
 
-import { remotesOf } from "./checkout.ts";
+import { listRemotes } from "./checkout.ts";
 
 /** A script as built; its map stands beside it. */
 export interface BuiltScript {
@@ -45,17 +45,18 @@ export function packageShares(code: string, map: string): Map<string, number> {
   const lines = code.split("\n");
   const total = lines.reduce((sum, line) => sum + line.length, 0);
   const shares = new Map<string, number>();
-  const give = (name: string, characters: number): void => {
+  const addShare = (name: string, characters: number): void => {
     if (characters > 0) shares.set(name, (shares.get(name) ?? 0) + characters / total);
   };
-  let current = bundler; // a literal of several lines has a mapping at its start alone
+  let currentPackage = bundler; // a literal of several lines has a mapping at its start alone
   for (const [number, line] of lines.entries()) {
     const segments = mappings[number] ?? [];
-    give(current, segments[0]?.[0] ?? line.length);
-    for (const [at, segment] of segments.entries()) {
+    addShare(currentPackage, segments[0]?.[0] ?? line.length);
+    for (const [index, segment] of segments.entries()) {
       const source = segment.length === 1 ? null : (trace.sources[segment[1]] ?? null);
-      current = source !== null ? packageOf(source) : line.startsWith("JSON.parse(", segment[0]) ? texts : bundler;
-      give(current, (segments[at + 1]?.[0] ?? line.length) - segment[0]);
+      currentPackage =
+        source !== null ? packageOfSource(source) : line.startsWith("JSON.parse(", segment[0]) ? texts : bundler;
+      addShare(currentPackage, (segments[index + 1]?.[0] ?? line.length) - segment[0]);
     }
   }
   return shares;
@@ -65,7 +66,7 @@ export function packageShares(code: string, map: string): Map<string, number> {
  * The package of a source as webpack names it: a scope counts as one, and our own code by its
  * folder.
  */
-export function packageOf(source: string): string {
+export function packageOfSource(source: string): string {
   const [, installed] = /.*\/node_modules\/((?:@[^/]+|[^/]+)\/)/.exec(source) ?? [];
   if (installed !== undefined) return installed.startsWith("@") ? `${installed}*` : installed.slice(0, -1);
   const [, project, rest = ""] = /^webpack:\/\/relicario_([^/]+)\/(.*)$/.exec(source) ?? [];
@@ -76,13 +77,15 @@ export function packageOf(source: string): string {
 
 /** All scripts of pages of a build, host and remotes; workers are not among them. */
 export async function allScripts(folder: string): Promise<BuiltScript[]> {
-  const folders = [hostScripts(folder), ...remotesOf(folder).map((name) => remoteScripts(folder, name))];
+  const folders = [hostScripts(folder), ...listRemotes(folder).map((name) => remoteScripts(folder, name))];
   const files = await Promise.all(
-    folders.map(async (each) =>
-      (await readdir(each)).filter((name) => name.endsWith(".js")).map((name) => path.join(each, name)),
+    folders.map(async (scriptsFolder) =>
+      (await readdir(scriptsFolder))
+        .filter((name) => name.endsWith(".js"))
+        .map((name) => path.join(scriptsFolder, name)),
     ),
   );
-  return Promise.all(files.flat().map(async (file) => ({ file, size: gzipped(await readFile(file)) })));
+  return Promise.all(files.flat().map(async (file) => ({ file, size: gzippedSize(await readFile(file)) })));
 }
 
 /**
@@ -91,11 +94,11 @@ export async function allScripts(folder: string): Promise<BuiltScript[]> {
  */
 export function builtFile(folder: string, pathname: string): string {
   const [, remote] = /^\/r\/([^/]+)\//.exec(pathname) ?? [];
-  const within = remote === undefined ? hostScripts(folder) : remoteScripts(folder, remote);
-  return path.join(within, path.posix.basename(pathname));
+  const scriptsFolder = remote === undefined ? hostScripts(folder) : remoteScripts(folder, remote);
+  return path.join(scriptsFolder, path.posix.basename(pathname));
 }
 
-export function gzipped(bytes: Buffer): number {
+export function gzippedSize(bytes: Buffer): number {
   return gzipSync(bytes, { level: 9 }).length;
 }
 

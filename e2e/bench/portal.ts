@@ -1,7 +1,7 @@
 /**
  * What separate releases cost: `pnpm bench:portal [visits] [rounds]`, five and twenty unless told.
  * The same sources also as one plain webpack application, without federation, with what is used of
- * the shared packages and with all of them (tooling/src/bundle/one-application.ts); each as a
+ * the shared packages and with all of them (tooling/src/bundle/monolith.ts); each as a
  * portal of its own, the same browser, in turns. Cold: nothing in the browser's cache; warm: as a
  * reload finds it. With and without a line of 1.6 Mbit/s with 150 ms. One person with one secret
  * opens Home, whose screen a remote draws. Bytes are those that the network received, headers too,
@@ -17,16 +17,16 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { chromium, type Browser, type Page } from "@playwright/test";
-import { buildOneApplication } from "@relicario/tooling/one-application";
+import { buildMonolith } from "@relicario/tooling/monolith";
 import { startPortal } from "@relicario/tooling/portal";
 import { z } from "zod";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, protect } from "../pages/secrets.ts";
+import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
-import { heldBytes } from "./heap.ts";
-import { measureClick, noteEvents } from "./interaction.ts";
+import { measureRetainedBytes } from "./heap.ts";
+import { measureClick, recordEvents } from "./interaction.ts";
 import { paintFigures } from "./trace.ts";
 
 /**
@@ -43,24 +43,24 @@ const limits = {
   listenerGrowth: 0.05,
 } as const;
 
-const line = {
+const slowNetwork = {
   offline: false,
   latency: 150,
   downloadThroughput: 1_600_000 / 8,
   uploadThroughput: 1_600_000 / 8,
 } as const;
-const noLimit = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 } as const;
+const unlimitedNetwork = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 } as const;
 const Count = z.coerce.number().int().min(2);
-const [asked, askedRounds] = process.argv.slice(2).filter((word) => word !== "--");
-const visits = Count.default(5).parse(asked);
-const rounds = Count.default(20).parse(askedRounds);
+const [visitsArgument, roundsArgument] = process.argv.slice(2).filter((word) => word !== "--");
+const visits = Count.default(5).parse(visitsArgument);
+const rounds = Count.default(20).parse(roundsArgument);
 const Manifest = z.object({ routes: z.array(z.object({ path: z.string() })) });
 const root = join(import.meta.dirname, "../..");
 
 const builds = ["portal", "used", "whole"] as const;
 type BuildName = (typeof builds)[number];
-const looks = ["cold, 1.6 Mbit/s", "warm, 1.6 Mbit/s", "cold", "warm"] as const;
-type Look = (typeof looks)[number];
+const visitKinds = ["cold, 1.6 Mbit/s", "warm, 1.6 Mbit/s", "cold", "warm"] as const;
+type VisitKind = (typeof visitKinds)[number];
 
 interface Visit {
   readonly kilobytes: number;
@@ -72,70 +72,72 @@ interface Visit {
   readonly tbt: number;
 }
 
-interface Opened {
+interface RunningBuild {
   readonly page: Page;
   /** The one secret. */
   readonly secretId: string;
-  readonly visits: Readonly<Record<Look, Visit[]>>;
+  readonly visits: Readonly<Record<VisitKind, Visit[]>>;
   readonly clicks: number[];
   readonly firstRoute: number[];
   readonly routeAgain: number[];
-  heap: readonly Heap[];
+  heap: readonly HeapSample[];
 }
 
 /** MB in use, and how many elements and listeners the page has, detached ones too. */
-interface Heap {
+interface HeapSample {
   readonly nodes: number;
   readonly listeners: number;
   readonly all: number;
   /** Without compiled code and what belongs to it; only of the rounds that growth is told of. */
-  readonly held: number;
+  readonly retained: number;
 }
 
-const undo: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 try {
   const folder = await mkdtemp(join(tmpdir(), "relicario-bench-"));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
   const browser = await chromium.launch(chromiumArguments());
-  undo.push(() => browser.close());
+  cleanups.push(() => browser.close());
   process.exitCode = (await bench(browser, folder)) ? 0 : 1;
 } finally {
-  for (const step of undo.reverse()) await step();
+  for (const cleanup of cleanups.reverse()) await cleanup();
 }
 
 async function bench(browser: Browser, folder: string): Promise<boolean> {
-  const opened = {} as Record<BuildName, Opened>;
-  for (const name of builds) opened[name] = await open(browser, name, folder);
-  const each = builds.map((name) => opened[name]);
+  const runningBuilds = {} as Record<BuildName, RunningBuild>;
+  for (const name of builds) runningBuilds[name] = await openBuild(browser, name, folder);
+  const allBuilds = builds.map((name) => runningBuilds[name]);
   const load = [loadavg()[0] ?? 0];
 
-  for (const look of looks)
-    for (let turn = 0; turn < visits; turn += 1) for (const one of each) one.visits[look].push(await visit(one, look));
-  for (let turn = 0; turn < visits; turn += 1) for (const one of each) await changeRoutes(one);
-  for (const one of each) one.heap = await goRound(one, await allPaths(one));
+  for (const visitKind of visitKinds)
+    for (let round = 0; round < visits; round += 1)
+      for (const build of allBuilds) build.visits[visitKind].push(await visit(build, visitKind));
+  for (let round = 0; round < visits; round += 1) for (const build of allBuilds) await measureRouteChanges(build);
+  for (const build of allBuilds) build.heap = await measureRounds(build, await allPaths(build));
   load.push(loadavg()[0] ?? 0);
 
-  const figures = Object.fromEntries(builds.map((name) => [name, figuresOf(opened[name])]));
-  const first = (name: BuildName): Visit => middleVisit(opened[name].visits["cold, 1.6 Mbit/s"]);
-  const ratio = (of: "kilobytes" | "lcp", to: BuildName): number => first("portal")[of] / first(to)[of];
+  const figures = Object.fromEntries(builds.map((name) => [name, summarize(runningBuilds[name])]));
+  const coldVisit = (name: BuildName): Visit => medianVisit(runningBuilds[name].visits["cold, 1.6 Mbit/s"]);
+  const ratio = (metric: "kilobytes" | "lcp", baseline: BuildName): number =>
+    coldVisit("portal")[metric] / coldVisit(baseline)[metric];
   const ratios = {
     transferRatio: ratio("kilobytes", "used"),
     transferRatioWhole: ratio("kilobytes", "whole"),
     lcpRatio: ratio("lcp", "used"),
     lcpRatioWhole: ratio("lcp", "whole"),
-    roundTrips: first("portal").roundTrips,
-    heapGrowth: growth(opened.portal.heap, "held"),
-    nodeGrowth: growth(opened.portal.heap, "nodes"),
-    listenerGrowth: growth(opened.portal.heap, "listeners"),
-    heapGrowthWithCode: growth(opened.portal.heap, "all"),
-    heapGrowthWithCodeOfOne: growth(opened.used.heap, "all"),
+    roundTrips: coldVisit("portal").roundTrips,
+    heapGrowth: growth(runningBuilds.portal.heap, "retained"),
+    nodeGrowth: growth(runningBuilds.portal.heap, "nodes"),
+    listenerGrowth: growth(runningBuilds.portal.heap, "listeners"),
+    heapGrowthWithCode: growth(runningBuilds.portal.heap, "all"),
+    heapGrowthWithCodeOfOne: growth(runningBuilds.used.heap, "all"),
   };
   const ok = Object.entries(limits).every(([name, limit]) => ratios[name as keyof typeof limits] <= limit);
-  for (const look of looks) {
-    console.log(`\n${look.padEnd(20)}kB    requests  trips  remote ms   LCP ms     CLS  TBT ms`);
+  for (const visitKind of visitKinds) {
+    console.log(`\n${visitKind.padEnd(20)}kB    requests  trips  remote ms   LCP ms     CLS  TBT ms`);
     for (const name of builds) {
-      const { kilobytes, requests, roundTrips, firstRemotePaint, lcp, cls, tbt } = middleVisit(
-        opened[name].visits[look],
+      const { kilobytes, requests, roundTrips, firstRemotePaint, lcp, cls, tbt } = medianVisit(
+        runningBuilds[name].visits[visitKind],
       );
       console.log(
         `${name.padEnd(14)}${kilobytes.toFixed(1).padStart(9)}${requests.toFixed(0).padStart(11)}${roundTrips.toFixed(0).padStart(7)}${firstRemotePaint.toFixed(0).padStart(11)}${lcp.toFixed(0).padStart(9)}${cls.toFixed(3).padStart(8)}${tbt.toFixed(0).padStart(8)}`,
@@ -143,9 +145,9 @@ async function bench(browser: Browser, folder: string): Promise<boolean> {
     }
   }
   for (const name of builds) {
-    const { clicks, firstRoute, routeAgain, heap } = opened[name];
+    const { clicks, firstRoute, routeAgain, heap } = runningBuilds[name];
     console.log(
-      `${name.padEnd(14)}click to paint ${median(clicks).toFixed(0)} ms; to Settings ${median(firstRoute).toFixed(0)} ms, again ${median(routeAgain).toFixed(0)}; heap ${heap.map(({ all }) => all.toFixed(1)).join(" ")} MB; without compiled code from ${(heap[1]?.held ?? NaN).toFixed(2)} to ${(heap.at(-1)?.held ?? NaN).toFixed(2)}; nodes ${counted(heap, "nodes")}, listeners ${counted(heap, "listeners")}`,
+      `${name.padEnd(14)}click to paint ${median(clicks).toFixed(0)} ms; to Settings ${median(firstRoute).toFixed(0)} ms, again ${median(routeAgain).toFixed(0)}; heap ${heap.map(({ all }) => all.toFixed(1)).join(" ")} MB; without compiled code from ${(heap[1]?.retained ?? NaN).toFixed(2)} to ${(heap.at(-1)?.retained ?? NaN).toFixed(2)}; nodes ${formatRange(heap, "nodes")}, listeners ${formatRange(heap, "listeners")}`,
     );
   }
   console.log(JSON.stringify({ bench: "portal", ok, ratios, limits, figures, load }));
@@ -153,34 +155,34 @@ async function bench(browser: Browser, folder: string): Promise<boolean> {
 }
 
 /** Starts one of the three, with an account that keeps one secret. */
-async function open(browser: Browser, name: BuildName, folder: string): Promise<Opened> {
+async function openBuild(browser: Browser, name: BuildName, folder: string): Promise<RunningBuild> {
   const target = join(folder, `${name}-host`);
-  const portal = async () =>
+  const startBuild = async () =>
     startPortal({
       port: 0,
       dataDir: join(folder, name),
       log: console.log,
       ...(name !== "portal" && { environment: { gateway: { HOST_FOLDER: target } } }),
     });
-  if (name !== "portal") await buildOneApplication({ packages: name, target });
-  const running = await portal();
-  undo.push(() => running.stop());
+  if (name !== "portal") await buildMonolith({ packages: name, target });
+  const runningPortal = await startBuild();
+  cleanups.push(() => runningPortal.stop());
   const context = await browser.newContext({
-    baseURL: running.origin,
+    baseURL: runningPortal.origin,
     locale: "en-GB",
     viewport: { width: 1280, height: 900 },
     reducedMotion: "reduce",
   });
-  undo.push(() => context.close());
+  cleanups.push(() => context.close());
   const page = await context.newPage();
-  await noteEvents(page);
+  await recordEvents(page);
   await page.addInitScript(() => {
-    const look = (): void => {
+    const checkHeading = (): void => {
       const heading = document.querySelector("main h1");
       if (heading?.textContent.startsWith("Hello") === true) performance.mark("remote-painted");
-      else requestAnimationFrame(look);
+      else requestAnimationFrame(checkHeading);
     };
-    requestAnimationFrame(look);
+    requestAnimationFrame(checkHeading);
   });
   await signUp(page, newAccount());
   const storing = page.waitForRequest(
@@ -193,7 +195,7 @@ async function open(browser: Browser, name: BuildName, folder: string): Promise<
     image: { file: photographs.mountains, passphrase: null },
   });
   const { secret_db_id: secretId } = z.object({ secret_db_id: z.string() }).parse((await storing).postDataJSON());
-  await answerDevice(page, "My own device");
+  await answerDeviceQuestion(page, "My own device");
   return {
     page,
     secretId,
@@ -209,7 +211,7 @@ async function open(browser: Browser, name: BuildName, folder: string): Promise<
  * To a page that is no portal, but of its process: one that starts with the navigation is traced
  * too late.
  */
-async function leave(page: Page): Promise<void> {
+async function leavePortal(page: Page): Promise<void> {
   await page.goto("/silent-renew.html");
 }
 
@@ -219,40 +221,40 @@ interface Request {
 }
 
 /** Goes home, as somebody who is signed in. */
-async function visit({ page }: Opened, look: Look): Promise<Visit> {
-  await leave(page);
+async function visit({ page }: RunningBuild, visitKind: VisitKind): Promise<Visit> {
+  await leavePortal(page);
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Network.enable");
-  if (look.startsWith("cold")) await devtools.send("Network.clearBrowserCache");
-  await devtools.send("Network.emulateNetworkConditions", look.includes("Mbit") ? line : noLimit);
+  if (visitKind.startsWith("cold")) await devtools.send("Network.clearBrowserCache");
+  await devtools.send("Network.emulateNetworkConditions", visitKind.includes("Mbit") ? slowNetwork : unlimitedNetwork);
   const requests: Request[] = [];
-  const running = new Map<string, Request>();
-  const received: { readonly at: number; readonly bytes: number }[] = [];
-  let epoch = 0; // of the browser's monotonic clock, in seconds
+  const pendingRequests = new Map<string, Request>();
+  const received: { readonly receivedAt: number; readonly bytes: number }[] = [];
+  let clockOffset = 0; // of the browser's monotonic clock, in seconds
   devtools.on("Network.requestWillBeSent", ({ requestId, timestamp, wallTime, redirectResponse, request }) => {
     if (!request.url.startsWith("http")) return;
-    epoch = wallTime - timestamp;
+    clockOffset = wallTime - timestamp;
     if (redirectResponse !== undefined) {
-      const before = running.get(requestId);
-      if (before !== undefined) before.answered = timestamp;
-      received.push({ at: timestamp, bytes: redirectResponse.encodedDataLength });
+      const previousRequest = pendingRequests.get(requestId);
+      if (previousRequest !== undefined) previousRequest.answered = timestamp;
+      received.push({ receivedAt: timestamp, bytes: redirectResponse.encodedDataLength });
     }
-    const started = { sent: timestamp, answered: Infinity };
-    running.set(requestId, started);
-    requests.push(started);
+    const pendingStart = { sent: timestamp, answered: Infinity };
+    pendingRequests.set(requestId, pendingStart);
+    requests.push(pendingStart);
   });
   devtools.on("Network.responseReceived", ({ requestId, timestamp, response }) => {
-    const found = running.get(requestId);
-    if (found === undefined) return;
-    found.answered = timestamp;
-    received.push({ at: timestamp, bytes: response.fromDiskCache === true ? 0 : response.encodedDataLength });
+    const pendingRequest = pendingRequests.get(requestId);
+    if (pendingRequest === undefined) return;
+    pendingRequest.answered = timestamp;
+    received.push({ receivedAt: timestamp, bytes: response.fromDiskCache === true ? 0 : response.encodedDataLength });
   });
   devtools.on("Network.dataReceived", ({ requestId, timestamp, encodedDataLength }) => {
-    if (running.has(requestId)) received.push({ at: timestamp, bytes: encodedDataLength });
+    if (pendingRequests.has(requestId)) received.push({ receivedAt: timestamp, bytes: encodedDataLength });
   });
   devtools.on("Network.loadingFinished", ({ requestId, timestamp }) => {
-    const found = running.get(requestId);
-    if (found !== undefined) found.answered = timestamp;
+    const pendingRequest = pendingRequests.get(requestId);
+    if (pendingRequest !== undefined) pendingRequest.answered = timestamp;
   });
   const browser = page.context().browser();
   await browser?.startTracing(page, { categories: ["blink.user_timing", "loading", "devtools.timeline", "toplevel"] });
@@ -262,18 +264,18 @@ async function visit({ page }: Opened, look: Look): Promise<Visit> {
   const trace = await browser?.stopTracing();
   if (trace === undefined) throw new TypeError("this page has no browser");
   await devtools.detach(); // its limits end with it
-  const painted = await page.evaluate(() => ({
+  const paintTimes = await page.evaluate(() => ({
     after: performance.getEntriesByName("remote-painted")[0]?.startTime ?? NaN,
     origin: performance.timeOrigin,
   }));
-  const until = (painted.origin + painted.after) / 1000 - epoch;
-  const before = requests.filter(({ sent }) => sent < until);
+  const paintedAt = (paintTimes.origin + paintTimes.after) / 1000 - clockOffset;
+  const requestsBeforePaint = requests.filter(({ sent }) => sent < paintedAt);
   const paints = paintFigures(trace);
   return {
-    kilobytes: received.reduce((sum, { at, bytes }) => sum + (at <= until ? bytes : 0), 0) / 1000,
-    requests: before.length,
-    roundTrips: longestChain(before.filter(({ answered }) => answered <= until)),
-    firstRemotePaint: painted.after,
+    kilobytes: received.reduce((sum, { receivedAt, bytes }) => sum + (receivedAt <= paintedAt ? bytes : 0), 0) / 1000,
+    requests: requestsBeforePaint.length,
+    roundTrips: longestChain(requestsBeforePaint.filter(({ answered }) => answered <= paintedAt)),
+    firstRemotePaint: paintTimes.after,
     lcp: paints.largestContentfulPaint,
     cls: paints.layoutShift,
     tbt: paints.totalBlockingTime,
@@ -284,11 +286,11 @@ async function visit({ page }: Opened, look: Look): Promise<Visit> {
  * How many requests at most came one after the other, each sent once the one before was answered.
  */
 function longestChain(requests: readonly Request[]): number {
-  let last = -Infinity;
+  let lastAnswered = -Infinity;
   let count = 0;
   for (const { sent, answered } of requests.toSorted((a, b) => a.answered - b.answered)) {
-    if (sent < last) continue;
-    last = answered;
+    if (sent < lastAnswered) continue;
+    lastAnswered = answered;
     count += 1;
   }
   return count;
@@ -298,65 +300,65 @@ function longestChain(requests: readonly Request[]): number {
  * From a click on the navigation to the next screen: one whose code was not loaded yet, and the
  * same once more. Also the click itself.
  */
-async function changeRoutes(one: Opened): Promise<void> {
-  const { page } = one;
-  await leave(page);
+async function measureRouteChanges(build: RunningBuild): Promise<void> {
+  const { page } = build;
+  await leavePortal(page);
   await page.goto("/home");
   await page.getByRole("heading", { level: 1, name: /^Hello/ }).waitFor();
   await page.waitForLoadState("networkidle");
   const outcome = page.getByRole("heading", { level: 1, name: "Protect a secret" });
-  one.clicks.push(
+  build.clicks.push(
     (await measureClick(page, page.getByRole("main").getByRole("link", { name: "Protect a secret" }), outcome))
       .duration,
   );
-  one.firstRoute.push(await timeTo(page, "/settings/profile", "Profile"));
-  await timeTo(page, "/home", "Hello");
-  one.routeAgain.push(await timeTo(page, "/settings/profile", "Profile"));
+  build.firstRoute.push(await timeNavigation(page, "/settings/profile", "Profile"));
+  await timeNavigation(page, "/home", "Hello");
+  build.routeAgain.push(await timeNavigation(page, "/settings/profile", "Profile"));
 }
 
 /**
  * Goes there inside the page, as its router does for the browser's buttons; milliseconds until a
  * frame has the screen's heading.
  */
-async function timeTo(page: Page, path: string, heading: string): Promise<number> {
+async function timeNavigation(page: Page, path: string, heading: string): Promise<number> {
   return page.evaluate(
     async ([to, title]) => {
-      const began = performance.now();
+      const startedAt = performance.now();
       history.pushState(null, "", to);
       dispatchEvent(new PopStateEvent("popstate", { state: null }));
-      const shown = (): boolean =>
+      const isShown = (): boolean =>
         location.pathname === to && document.querySelector("main h1")?.textContent.startsWith(title) === true;
       do await new Promise(requestAnimationFrame);
-      while (!shown());
-      return performance.now() - began;
+      while (!isShown());
+      return performance.now() - startedAt;
     },
     [path, heading] as const,
   );
 }
 
 /** Paths of the signed manifests; what opens a link is shown a link to nothing. */
-async function allPaths({ secretId }: Opened): Promise<readonly string[]> {
+async function allPaths({ secretId }: RunningBuild): Promise<readonly string[]> {
   const manifests = await Promise.all(
     ["secrets", "sharing", "recovery", "settings"].map(async (name) =>
       Manifest.parse(JSON.parse(await readFile(join(root, `remote-${name}/manifest.json`), "utf8"))),
     ),
   );
-  const nothing = "A".repeat(22);
+  const missingId = "A".repeat(22);
   return manifests.flatMap(({ routes }) =>
     routes
       .filter(({ path }) => !path.endsWith("*"))
-      .map(({ path }) => path.replace(":secretId", secretId).replace(/:(shareId|requestId)/, nothing)),
+      .map(({ path }) => path.replace(":secretId", secretId).replace(/:(shareId|requestId)/, missingId)),
   );
 }
 
 /** MB of heap in use after each round over all routes. */
-async function goRound(one: Opened, paths: readonly string[]): Promise<readonly Heap[]> {
-  const { page } = one;
+async function measureRounds(build: RunningBuild, paths: readonly string[]): Promise<readonly HeapSample[]> {
+  const { page } = build;
   const devtools = await page.context().newCDPSession(page);
-  await leave(page);
+  await leavePortal(page);
   await page.goto("/home");
   await page.waitForLoadState("networkidle");
-  const sizes: Heap[] = [];
+  const sizes: HeapSample[] = [];
   for (let round = 0; round < rounds; round += 1) {
     for (const path of paths) {
       await page.evaluate((to) => {
@@ -374,24 +376,24 @@ async function goRound(one: Opened, paths: readonly string[]): Promise<readonly 
       nodes,
       listeners,
       all: usedSize / 1_000_000,
-      held: round === 1 || round === rounds - 1 ? (await heldBytes(devtools)) / 1_000_000 : NaN,
+      retained: round === 1 || round === rounds - 1 ? (await measureRetainedBytes(devtools)) / 1_000_000 : NaN,
     });
   }
   return sizes;
 }
 
 /** From the second round, when all code is there, to the last. */
-function growth(sizes: readonly Heap[], of: keyof Heap): number {
-  return (sizes.at(-1)?.[of] ?? NaN) / (sizes[1]?.[of] ?? NaN) - 1;
+function growth(sizes: readonly HeapSample[], key: keyof HeapSample): number {
+  return (sizes.at(-1)?.[key] ?? NaN) / (sizes[1]?.[key] ?? NaN) - 1;
 }
 
-function counted(sizes: readonly Heap[], of: "nodes" | "listeners"): string {
-  return `${String(sizes[1]?.[of] ?? NaN)} to ${String(sizes.at(-1)?.[of] ?? NaN)}`;
+function formatRange(sizes: readonly HeapSample[], key: "nodes" | "listeners"): string {
+  return `${String(sizes[1]?.[key] ?? NaN)} to ${String(sizes.at(-1)?.[key] ?? NaN)}`;
 }
 
-function figuresOf({ visits: byLook, clicks, firstRoute, routeAgain, heap }: Opened) {
+function summarize({ visits: visitsByKind, clicks, firstRoute, routeAgain, heap }: RunningBuild) {
   return {
-    ...Object.fromEntries(looks.map((look) => [look, middleVisit(byLook[look])])),
+    ...Object.fromEntries(visitKinds.map((visitKind) => [visitKind, medianVisit(visitsByKind[visitKind])])),
     inp: median(clicks),
     firstRoute: median(firstRoute),
     routeAgain: median(routeAgain),
@@ -399,16 +401,16 @@ function figuresOf({ visits: byLook, clicks, firstRoute, routeAgain, heap }: Ope
   };
 }
 
-function middleVisit(all: readonly Visit[]): Visit {
-  const of = (name: keyof Visit): number => median(all.map((each) => each[name]));
+function medianVisit(visitsOfKind: readonly Visit[]): Visit {
+  const medianOf = (name: keyof Visit): number => median(visitsOfKind.map((sample) => sample[name]));
   return {
-    kilobytes: of("kilobytes"),
-    requests: of("requests"),
-    roundTrips: of("roundTrips"),
-    firstRemotePaint: of("firstRemotePaint"),
-    lcp: of("lcp"),
-    cls: of("cls"),
-    tbt: of("tbt"),
+    kilobytes: medianOf("kilobytes"),
+    requests: medianOf("requests"),
+    roundTrips: medianOf("roundTrips"),
+    firstRemotePaint: medianOf("firstRemotePaint"),
+    lcp: medianOf("lcp"),
+    cls: medianOf("cls"),
+    tbt: medianOf("tbt"),
   };
 }
 

@@ -19,12 +19,12 @@ import { parseArgs } from "node:util";
 import { chromium, type Browser, type Locator, type Page, type Response } from "@playwright/test";
 
 import { signUpByHand, newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, protect, row } from "../pages/secrets.ts";
+import { answerDeviceQuestion, protect, row } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
-import { remotesOf, startCheckout } from "./checkout.ts";
-import { measureClick, noteEvents, type Interaction } from "./interaction.ts";
-import { allScripts, builtFile, gzipped, packageSizes } from "./packages.ts";
+import { listRemotes, startCheckout } from "./checkout.ts";
+import { measureClick, recordEvents, type Interaction } from "./interaction.ts";
+import { allScripts, builtFile, gzippedSize, packageSizes } from "./packages.ts";
 import { paintFigures, type PaintFigures } from "./trace.ts";
 
 /**
@@ -37,7 +37,7 @@ const limits = { lcpRatio: 1.15, layoutShift: 0, totalBlockingTime: 50, click: 2
  * Less than this part of the screen times the way it went is no shift that anybody sees: it counts
  * as none.
  */
-const noShift = 0.001;
+const negligibleShift = 0.001;
 
 /**
  * Each page is loaded so often, in turns with the other build's: this machine does other things,
@@ -69,36 +69,36 @@ interface Scripts {
 }
 
 interface Click {
-  readonly at: string;
+  readonly route: string;
   readonly size: { readonly width: number; readonly height: number };
   readonly target: (page: Page) => Locator;
   readonly outcome: (page: Page) => Locator;
 }
 
-const moreOf = (page: Page): Locator => row(page, title).getByRole("button", { name: /^More for/ });
+const moreButton = (page: Page): Locator => row(page, title).getByRole("button", { name: /^More for/ });
 
 /** What is clicked first on a page, and what shows that it was. */
 const clicks = {
   protectClick: {
-    at: "/home",
+    route: "/home",
     size: screen,
     target: (page) => page.getByRole("main").getByRole("link", { name: "Protect a secret" }),
     outcome: (page) => page.getByRole("heading", { level: 1, name: "Protect a secret" }),
   },
   rowMenuClick: {
-    at: "/secrets",
+    route: "/secrets",
     size: screen,
-    target: moreOf,
+    target: moreButton,
     outcome: (page) => page.getByRole("menuitem", { name: "Recover" }),
   },
   mobileMenuClick: {
-    at: "/home",
+    route: "/home",
     size: phone,
     target: (page) => page.getByRole("button", { name: "Open the menu" }),
     outcome: (page) => page.getByRole("dialog", { name: "Menu" }),
   },
   logOutClick: {
-    at: "/home",
+    route: "/home",
     size: screen,
     target: (page) => page.getByRole("button", { name: /^Log out/ }).first(),
     outcome: (page) =>
@@ -117,24 +117,25 @@ const { values } = parseArgs({
   args: process.argv.slice(2).filter((word) => word !== "--"),
   options: { old: { type: "string" } },
 });
-const given = values.old ?? process.env["RELICARIO_OLD"];
-const own = path.join(import.meta.dirname, "../..");
-const undo: (() => Promise<void>)[] = [];
+const oldFolder = values.old ?? process.env["RELICARIO_OLD"];
+const ownFolder = path.join(import.meta.dirname, "../..");
+const cleanups: (() => Promise<void>)[] = [];
 try {
   const browser = await chromium.launch({ ...chromiumArguments(), headless: true });
-  undo.push(() => browser.close());
-  const before = given === undefined || given === "" ? null : await openBuild(browser, path.resolve(given));
-  process.exitCode = (await bench(browser, before, await openBuild(browser, own))) ? 0 : 1;
+  cleanups.push(() => browser.close());
+  const oldBuild =
+    oldFolder === undefined || oldFolder === "" ? null : await openBuild(browser, path.resolve(oldFolder));
+  process.exitCode = (await bench(browser, oldBuild, await openBuild(browser, ownFolder))) ? 0 : 1;
 } finally {
-  for (const step of undo.reverse()) await step();
+  for (const cleanup of cleanups.reverse()) await cleanup();
 }
 
 async function openBuild(browser: Browser, folder: string): Promise<Build> {
   const { origin, stop } = await startCheckout(folder);
-  undo.push(stop);
+  cleanups.push(stop);
   const context = await browser.newContext({ baseURL: origin, locale: "en-GB", viewport: screen });
   const page = await context.newPage();
-  await noteEvents(page);
+  await recordEvents(page);
   await signUp(page, newAccount());
   await withoutCache(page);
   return {
@@ -147,46 +148,53 @@ async function openBuild(browser: Browser, folder: string): Promise<Build> {
   };
 }
 
-async function bench(browser: Browser, before: Build | null, after: Build): Promise<boolean> {
-  const builds = before === null ? [after] : [before, after];
+async function bench(browser: Browser, oldBuild: Build | null, newBuild: Build): Promise<boolean> {
+  const builds = oldBuild === null ? [newBuild] : [oldBuild, newBuild];
   const loads = [loadavg()[0] ?? 0];
   for (let visit = 0; visit < visits; visit += 1) for (const build of builds) await visitHome(build);
   for (const build of builds) await protectFirst(build.page);
-  for (let turn = 0; turn < clicksEach; turn += 1) {
+  for (let round = 0; round < clicksEach; round += 1) {
     for (const name of clickNames)
       for (const build of builds) build.clicks.get(name)?.push(await clickFirst(build.page, clicks[name]));
   }
   loads.push(loadavg()[0] ?? 0);
 
   const figures = {
-    ...(before === null
+    ...(oldBuild === null
       ? {}
-      : { lcpRatio: rounded(median(after.paints.map(largest)) / median(before.paints.map(largest))) }),
-    ...timesOf(after),
-    ...(await bytesOf(browser, after)),
-    ...(before === null ? {} : { before: { ...timesOf(before), ...(await bytesOf(browser, before)) } }),
-    packages: await sideBySide(builds, (build) =>
+      : {
+          lcpRatio: roundFigure(
+            median(newBuild.paints.map(largestPaintOf)) / median(oldBuild.paints.map(largestPaintOf)),
+          ),
+        }),
+    ...summarizeTimes(newBuild),
+    ...(await summarizeBytes(browser, newBuild)),
+    ...(oldBuild === null
+      ? {}
+      : { before: { ...summarizeTimes(oldBuild), ...(await summarizeBytes(browser, oldBuild)) } }),
+    packages: await comparePackages(builds, (build) =>
       packageSizes([...build.scripts.page].map(([name, size]) => ({ file: builtFile(build.folder, name), size }))),
     ),
-    buildPackages: await sideBySide(builds, async (build) => packageSizes(await allScripts(build.folder))),
-    load: loads.map(rounded),
+    buildPackages: await comparePackages(builds, async (build) => packageSizes(await allScripts(build.folder))),
+    load: loads.map(roundFigure),
   };
-  show("Scripts of Home, bytes after gzip", after.scripts.page);
-  show("Scripts of its workers, bytes after gzip", after.scripts.workers);
-  showPackages("Bytes of Home by package", figures.packages);
-  showPackages("Bytes of all pages by package", figures.buildPackages);
-  for (const build of builds) showTimes(build);
-  if (before === null) console.log("\nWithout an old build (--old FOLDER) the largest paint is compared with nothing.");
+  printSizes("Scripts of Home, bytes after gzip", newBuild.scripts.page);
+  printSizes("Scripts of its workers, bytes after gzip", newBuild.scripts.workers);
+  printPackages("Bytes of Home by package", figures.packages);
+  printPackages("Bytes of all pages by package", figures.buildPackages);
+  for (const build of builds) printTimes(build);
+  if (oldBuild === null)
+    console.log("\nWithout an old build (--old FOLDER) the largest paint is compared with nothing.");
 
-  const missed = [
+  const missedLimits = [
     ...(figures.lcpRatio !== undefined && figures.lcpRatio > limits.lcpRatio ? ["lcpRatio"] : []),
     ...(figures.layoutShift > limits.layoutShift ? ["layoutShift"] : []),
     ...(figures.totalBlockingTime > limits.totalBlockingTime ? ["totalBlockingTime"] : []),
     ...clickNames.filter((name) => figures.clicks[name].median >= limits.click),
   ];
-  for (const name of missed) console.log(`over the limit: ${name}`);
-  console.log(JSON.stringify({ bench: "shell", ok: missed.length === 0, figures, limits }));
-  return missed.length === 0;
+  for (const name of missedLimits) console.log(`over the limit: ${name}`);
+  console.log(JSON.stringify({ bench: "shell", ok: missedLimits.length === 0, figures, limits }));
+  return missedLimits.length === 0;
 }
 
 /**
@@ -196,7 +204,7 @@ async function bench(browser: Browser, before: Build | null, after: Build): Prom
 async function visitHome(build: Build): Promise<void> {
   const { page } = build;
   await leave(page);
-  const received = collectScripts(page);
+  const stopCollecting = collectScripts(page);
   await page
     .context()
     .browser()
@@ -208,7 +216,7 @@ async function visitHome(build: Build): Promise<void> {
   const trace = await page.context().browser()?.stopTracing();
   if (trace === undefined) throw new TypeError("this page has no browser");
   build.paints.push(paintFigures(trace));
-  build.scripts = await received();
+  build.scripts = await stopCollecting();
   if (![...build.scripts.page.keys()].some((name) => name.endsWith("/remoteEntry.js")))
     throw new Error("Home loaded no remote: this is not the page that was to be measured");
   await leave(page); // what is not measured does nothing
@@ -225,19 +233,19 @@ async function leave(page: Page): Promise<void> {
 /** A row with a menu. */
 async function protectFirst(page: Page): Promise<void> {
   await protect(page, { text: "4711", title, tags: [], image: { file: photographs.mountains, passphrase: null } });
-  await answerDevice(page, "My own device");
+  await answerDeviceQuestion(page, "My own device");
   await leave(page);
 }
 
 /** The first click of a page that is loaded and has come to rest. */
-async function clickFirst(page: Page, { at, size, target, outcome }: Click): Promise<Interaction> {
+async function clickFirst(page: Page, { route, size, target, outcome }: Click): Promise<Interaction> {
   await page.setViewportSize(size);
-  await page.goto(at);
-  await moreOf(page).waitFor();
+  await page.goto(route);
+  await moreButton(page).waitFor();
   await page.waitForLoadState("networkidle");
-  const measured = await measureClick(page, target(page), outcome(page));
+  const interaction = await measureClick(page, target(page), outcome(page));
   await leave(page);
-  return measured;
+  return interaction;
 }
 
 /**
@@ -246,16 +254,16 @@ async function clickFirst(page: Page, { at, size, target, outcome }: Click): Pro
 async function firstVisit(browser: Browser, origin: string): Promise<Scripts> {
   const context = await browser.newContext({ baseURL: origin, locale: "en-GB", viewport: screen });
   const page = await context.newPage();
-  let received = collectScripts(page);
+  let stopCollecting = collectScripts(page);
   page.on("request", (request) => {
     // the last page counts
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) received = collectScripts(page);
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) stopCollecting = collectScripts(page);
   });
   await withoutCache(page);
   await signUpByHand(page, newAccount(), { tours: true });
   await page.getByRole("dialog").waitFor(); // the first step of the tour
   await page.waitForLoadState("networkidle");
-  const scripts = await received();
+  const scripts = await stopCollecting();
   await context.close();
   return scripts;
 }
@@ -271,31 +279,32 @@ async function withoutCache(page: Page): Promise<void> {
  */
 function collectScripts(page: Page): () => Promise<Scripts> {
   const responses: Response[] = [];
-  const note = (response: Response) => responses.push(response);
-  page.on("response", note);
+  const record = (response: Response) => responses.push(response);
+  page.on("response", record);
   return async () => {
-    page.off("response", note);
+    page.off("response", record);
     const scripts = { page: new Map<string, number>(), workers: new Map<string, number>() };
     for (const response of responses) {
       const { pathname, protocol } = new URL(response.url());
       if (!protocol.startsWith("http") || !pathname.endsWith(".js") || !response.ok()) continue;
-      const fetched = response.request().resourceType() !== "script";
-      scripts[fetched ? "workers" : "page"].set(pathname, gzipped(await response.body()));
+      const isFetched = response.request().resourceType() !== "script";
+      scripts[isFetched ? "workers" : "page"].set(pathname, gzippedSize(await response.body()));
     }
     return scripts;
   };
 }
 
-function timesOf({ paints, clicks: noted }: Build) {
-  const durations = (name: ClickName): number[] => (noted.get(name) ?? []).map(({ duration }) => duration);
+function summarizeTimes({ paints, clicks: interactionsByClick }: Build) {
+  const durations = (name: ClickName): number[] =>
+    (interactionsByClick.get(name) ?? []).map(({ duration }) => duration);
   const clickFigures = (name: ClickName) => ({ median: median(durations(name)), max: Math.max(...durations(name)) });
   const shift = Math.max(...paints.map(({ layoutShift }) => layoutShift));
   return {
-    largestContentfulPaint: rounded(median(paints.map(largest))),
-    layoutShift: shift < noShift ? 0 : rounded(shift),
-    totalBlockingTime: rounded(median(paints.map(({ totalBlockingTime }) => totalBlockingTime))),
-    totalBlockingTimeMax: rounded(Math.max(...paints.map(({ totalBlockingTime }) => totalBlockingTime))),
-    ownBlockingTime: rounded(median(paints.map(({ ownBlockingTime }) => ownBlockingTime))),
+    largestContentfulPaint: roundFigure(median(paints.map(largestPaintOf))),
+    layoutShift: shift < negligibleShift ? 0 : roundFigure(shift),
+    totalBlockingTime: roundFigure(median(paints.map(({ totalBlockingTime }) => totalBlockingTime))),
+    totalBlockingTimeMax: roundFigure(Math.max(...paints.map(({ totalBlockingTime }) => totalBlockingTime))),
+    ownBlockingTime: roundFigure(median(paints.map(({ ownBlockingTime }) => ownBlockingTime))),
     clicks: {
       protectClick: clickFigures("protectClick"),
       rowMenuClick: clickFigures("rowMenuClick"),
@@ -305,17 +314,20 @@ function timesOf({ paints, clicks: noted }: Build) {
   };
 }
 
-async function bytesOf(browser: Browser, { folder, origin, scripts }: Build) {
-  const first = await firstVisit(browser, origin);
-  const all = await allScripts(folder);
-  const entries = remotesOf(folder).map(
+async function summarizeBytes(browser: Browser, { folder, origin, scripts }: Build) {
+  const firstVisitScripts = await firstVisit(browser, origin);
+  const builtScripts = await allScripts(folder);
+  const entries = listRemotes(folder).map(
     (name) =>
-      [name, all.find(({ file }) => file === builtFile(folder, `/r/${name}/remoteEntry.js`))?.size ?? 0] as const,
+      [
+        name,
+        builtScripts.find(({ file }) => file === builtFile(folder, `/r/${name}/remoteEntry.js`))?.size ?? 0,
+      ] as const,
   );
   return {
     homeScripts: sum(scripts.page.values()),
     homeScriptFiles: scripts.page.size,
-    newAccountScripts: sum(first.page.values()),
+    newAccountScripts: sum(firstVisitScripts.page.values()),
     workerScripts: sum(scripts.workers.values()),
     remoteEntries: Object.fromEntries(entries),
   };
@@ -327,7 +339,7 @@ interface Sizes {
 }
 
 /** Bytes of each package in the builds, the largest of the new one first. */
-async function sideBySide(
+async function comparePackages(
   builds: readonly Build[],
   measure: (build: Build) => Promise<ReadonlyMap<string, number>>,
 ): Promise<Readonly<Record<string, Sizes>>> {
@@ -341,10 +353,12 @@ async function sideBySide(
         { ...(before === undefined ? {} : { before: before.get(name) ?? 0 }), after: after?.get(name) ?? 0 },
       ] as const,
   );
-  return Object.fromEntries(rows.filter(([, { before: was = 0, after: is }]) => Math.max(was, is) >= smallestPackage));
+  return Object.fromEntries(
+    rows.filter(([, { before: oldSize = 0, after: newSize }]) => Math.max(oldSize, newSize) >= smallestPackage),
+  );
 }
 
-function largest(paint: PaintFigures): number {
+function largestPaintOf(paint: PaintFigures): number {
   return paint.largestContentfulPaint;
 }
 
@@ -356,7 +370,7 @@ function median(numbers: readonly number[]): number {
 }
 
 /** Three places are more than these figures are worth. */
-function rounded(value: number): number {
+function roundFigure(value: number): number {
   return Math.round(value * 1_000) / 1_000;
 }
 
@@ -364,40 +378,40 @@ function sum(numbers: Iterable<number>): number {
   return [...numbers].reduce((total, value) => total + value, 0);
 }
 
-function show(heading: string, sizes: ReadonlyMap<string, number>): void {
+function printSizes(heading: string, sizes: ReadonlyMap<string, number>): void {
   console.log(`\n${heading}: ${String(sum(sizes.values()))}`);
   for (const [name, size] of [...sizes].toSorted(([, a], [, b]) => b - a))
     console.log(`${String(size).padStart(9)}  ${name}`);
 }
 
-function showPackages(heading: string, packages: Readonly<Record<string, Sizes>>): void {
+function printPackages(heading: string, packages: Readonly<Record<string, Sizes>>): void {
   console.log(`\n${heading}, after gzip, those of at least ${String(smallestPackage)}\n   before    after`);
   for (const [name, { before, after }] of Object.entries(packages))
     console.log(`${(before === undefined ? "" : String(before)).padStart(9)}${String(after).padStart(9)}  ${name}`);
 }
 
 /** Every single reading: a median hides what a machine did meanwhile. */
-function showTimes({ folder, paints, clicks: noted }: Build): void {
-  console.log(`\nReadings of ${folder === own ? "this build" : "the old build"}, milliseconds`);
-  const list = (name: string, readings: readonly number[]) =>
+function printTimes({ folder, paints, clicks: interactionsByClick }: Build): void {
+  console.log(`\nReadings of ${folder === ownFolder ? "this build" : "the old build"}, milliseconds`);
+  const printReadings = (name: string, readings: readonly number[]) =>
     console.log(`  ${name.padEnd(24)}${readings.map((reading) => reading.toFixed(0)).join(" ")}`);
-  list("largest paint", paints.map(largest));
-  list(
+  printReadings("largest paint", paints.map(largestPaintOf));
+  printReadings(
     "blocking",
     paints.map(({ totalBlockingTime }) => totalBlockingTime),
   );
-  list(
+  printReadings(
     "blocking, own time",
     paints.map(({ ownBlockingTime }) => ownBlockingTime),
   );
   console.log(`  ${"layout shift".padEnd(24)}${paints.map(({ layoutShift }) => layoutShift.toFixed(4)).join(" ")}`);
-  for (const [name, interactions] of noted) {
-    list(
+  for (const [name, interactions] of interactionsByClick) {
+    printReadings(
       name,
       interactions.map(({ duration }) => duration),
     );
     console.log(
-      `  ${"  waited + handled".padEnd(24)}${interactions.map(({ waited, handled }) => `${waited.toFixed(0)}+${handled.toFixed(0)}`).join(" ")}`,
+      `  ${"  waited + handled".padEnd(24)}${interactions.map(({ inputDelay, processingTime }) => `${inputDelay.toFixed(0)}+${processingTime.toFixed(0)}`).join(" ")}`,
     );
   }
 }

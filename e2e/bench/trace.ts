@@ -46,24 +46,28 @@ const Trace = z.object({ traceEvents: z.array(z.unknown()) });
  * trace.
  */
 export function paintFigures(trace: Buffer): PaintFigures {
-  const { start, after } = lastNavigation(trace);
-  const firstPaint = last(
+  const { navigation, laterEvents } = lastNavigation(trace);
+  const firstPaint = requireLast(
     "first paint",
-    after.filter((event) => event.name === "firstContentfulPaint" && event.args?.frame === start.args?.frame),
-  );
-  const largestPaint = last(
-    "largest paint",
-    after.filter(
-      (event) => event.name === "largestContentfulPaint::Candidate" && event.args?.frame === start.args?.frame,
+    laterEvents.filter(
+      (event) => event.name === "firstContentfulPaint" && event.args?.frame === navigation.args?.frame,
     ),
   );
-  const tasks = after.filter(
-    (event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === start.tid && event.ts >= firstPaint.ts,
+  const largestPaint = requireLast(
+    "largest paint",
+    laterEvents.filter(
+      (event) => event.name === "largestContentfulPaint::Candidate" && event.args?.frame === navigation.args?.frame,
+    ),
   );
-  last("task of the main thread", tasks); // a browser that names them otherwise would look as if nothing ever blocked
+  const tasks = laterEvents.filter(
+    (event) =>
+      event.name === "ThreadControllerImpl::RunTask" && event.tid === navigation.tid && event.ts >= firstPaint.ts,
+  );
+  // a browser that names them otherwise would look as if nothing ever blocked
+  requireLast("task of the main thread", tasks);
   return {
-    largestContentfulPaint: (largestPaint.ts - start.ts) / 1000,
-    layoutShift: after
+    largestContentfulPaint: (largestPaint.ts - navigation.ts) / 1000,
+    layoutShift: laterEvents
       .filter(
         (event) =>
           event.name === "LayoutShift" &&
@@ -71,8 +75,8 @@ export function paintFigures(trace: Buffer): PaintFigures {
           event.args?.data?.had_recent_input !== true,
       )
       .reduce((total, event) => total + (event.args?.data?.weighted_score_delta ?? 0), 0),
-    totalBlockingTime: blocking(tasks.map((task) => task.dur)),
-    ownBlockingTime: blocking(tasks.map((task) => task.tdur)),
+    totalBlockingTime: totalBlocking(tasks.map((task) => task.dur)),
+    ownBlockingTime: totalBlocking(tasks.map((task) => task.tdur)),
   };
 }
 
@@ -81,19 +85,24 @@ export function paintFigures(trace: Buffer): PaintFigures {
  * processor time; milliseconds.
  */
 export function longestOwnTask(trace: Buffer): number {
-  const { start, after } = lastNavigation(trace);
-  const tasks = after.filter((event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === start.tid);
-  last("task of the main thread", tasks);
+  const { navigation, laterEvents } = lastNavigation(trace);
+  const tasks = laterEvents.filter(
+    (event) => event.name === "ThreadControllerImpl::RunTask" && event.tid === navigation.tid,
+  );
+  requireLast("task of the main thread", tasks);
   return Math.max(...tasks.map(({ tdur }) => tdur)) / 1000;
 }
 
 /** Its event, and what came after it in its process. */
-function lastNavigation(trace: Buffer): { readonly start: TraceEvent; readonly after: readonly TraceEvent[] } {
+function lastNavigation(trace: Buffer): {
+  readonly navigation: TraceEvent;
+  readonly laterEvents: readonly TraceEvent[];
+} {
   const events = Trace.parse(JSON.parse(trace.toString("utf8"))).traceEvents.flatMap((event) => {
     const parsed = TraceEvent.safeParse(event);
     return parsed.success ? [parsed.data] : [];
   });
-  const start = last(
+  const navigation = requireLast(
     "navigation",
     events.filter(
       (event) =>
@@ -102,16 +111,19 @@ function lastNavigation(trace: Buffer): { readonly start: TraceEvent; readonly a
         (event.args.data.documentLoaderURL ?? "").startsWith("http"),
     ),
   );
-  return { start, after: events.filter((event) => event.pid === start.pid && event.ts >= start.ts) };
+  return {
+    navigation,
+    laterEvents: events.filter((event) => event.pid === navigation.pid && event.ts >= navigation.ts),
+  };
 }
 
 /** @param tasks microseconds of each */
-function blocking(tasks: readonly number[]): number {
+function totalBlocking(tasks: readonly number[]): number {
   return tasks.reduce((total, task) => total + Math.max(0, task / 1000 - longTaskMilliseconds), 0);
 }
 
-function last(what: string, events: readonly TraceEvent[]): TraceEvent {
+function requireLast(description: string, events: readonly TraceEvent[]): TraceEvent {
   const event = events.toSorted((a, b) => a.ts - b.ts).at(-1);
-  if (event === undefined) throw new TypeError(`the trace shows no ${what}`);
+  if (event === undefined) throw new TypeError(`the trace shows no ${description}`);
   return event;
 }

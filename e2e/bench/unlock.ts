@@ -16,7 +16,7 @@ import { startPortal } from "@relicario/tooling/portal";
 import { z } from "zod";
 
 import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
-import { answerDevice, protect, showPicture } from "../pages/secrets.ts";
+import { answerDeviceQuestion, protect, showPicture } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { photographs } from "../support/photographs.ts";
 
@@ -26,19 +26,19 @@ import { photographs } from "../support/photographs.ts";
  */
 const limits = { without_ms: 1_500, with_passphrase_ms: 2_200 } as const;
 
-const answer = "My own device";
-const Words = z.object({
+const deviceAnswer = "My own device";
+const ProcessingTexts = z.object({
   phase: z.object({ fetching_status: z.string(), passphrase_status: z.string(), opening_status: z.string() }),
   step: z.object({ decoding_status: z.string(), straight_status: z.string(), searching_status: z.string() }),
 });
-const processing = Words.parse(
+const processing = ProcessingTexts.parse(
   JSON.parse(await readFile(new URL("../../remote-recovery/src/locales/en/processing.json", import.meta.url), "utf8")),
 );
 /**
  * What the page says during each part. The keyring comes before the first progress, under the words
  * of the first phase.
  */
-const parts: Readonly<Record<string, string>> = {
+const partNames: Readonly<Record<string, string>> = {
   [processing.phase.fetching_status]: "helpers_ms",
   [processing.step.decoding_status]: "decode_ms",
   [processing.step.straight_status]: "straight_ms",
@@ -48,12 +48,12 @@ const parts: Readonly<Record<string, string>> = {
 };
 
 interface Marks {
-  pressed: number | null;
+  pressedAt: number | null;
   /** Each change of what the page says that it does, milliseconds since navigation. */
-  readonly said: { readonly words: string; readonly at: number }[];
-  asked: number | null;
-  answered: number | null;
-  rows: number | null;
+  readonly statusChanges: { readonly text: string; readonly at: number }[];
+  questionAt: number | null;
+  answeredAt: number | null;
+  rowsAt: number | null;
 }
 
 const readings = z.coerce
@@ -72,17 +72,17 @@ const portal = await startPortal({
 });
 const browser = await chromium.launch(chromiumArguments());
 try {
-  const without = await measure(browser, null);
+  const withoutPassphrase = await measure(browser, null);
   const withPassphrase = await measure(browser, "four words and a number 7");
   const figures = {
     readings,
     load: loadavg()[0] ?? 0,
-    without_ms: without["total_ms"],
+    without_ms: withoutPassphrase["total_ms"],
     with_passphrase_ms: withPassphrase["total_ms"],
-    without,
+    without: withoutPassphrase,
     with_passphrase: withPassphrase,
   };
-  for (const [name, list] of Object.entries({ without, with_passphrase: withPassphrase })) {
+  for (const [name, list] of Object.entries({ without: withoutPassphrase, with_passphrase: withPassphrase })) {
     for (const [part, ms] of Object.entries(list))
       console.log(`${name.padEnd(18)}${part.padEnd(24)}${ms.toFixed(0).padStart(8)}`);
   }
@@ -100,8 +100,8 @@ try {
 /** Medians of each part for one account, made for it. */
 async function measure(chrome: Browser, passphrase: string | null): Promise<Readonly<Record<string, number>>> {
   const account = newAccount();
-  const first = await chrome.newContext({ baseURL: portal.origin });
-  const page = await first.newPage();
+  const firstContext = await chrome.newContext({ baseURL: portal.origin });
+  const page = await firstContext.newPage();
   await signUp(page, account);
   await protect(page, {
     text: "what is protected",
@@ -109,18 +109,19 @@ async function measure(chrome: Browser, passphrase: string | null): Promise<Read
     tags: [],
     image: { file: photographs.sunset, passphrase },
   });
-  await answerDevice(page, answer);
-  await first.close();
-  const taken: Readonly<Record<string, number>>[] = [];
-  for (let reading = 0; reading < readings; reading++) taken.push(await unlockAnew(chrome, account, passphrase));
-  const names = [...new Set(taken.flatMap((one) => Object.keys(one)))];
-  return Object.fromEntries(names.map((name) => [name, median(taken.map((one) => one[name] ?? 0))]));
+  await answerDeviceQuestion(page, deviceAnswer);
+  await firstContext.close();
+  const samples: Readonly<Record<string, number>>[] = [];
+  for (let reading = 0; reading < readings; reading++)
+    samples.push(await unlockInNewProfile(chrome, account, passphrase));
+  const names = [...new Set(samples.flatMap((sample) => Object.keys(sample)))];
+  return Object.fromEntries(names.map((name) => [name, median(samples.map((sample) => sample[name] ?? 0))]));
 }
 
 /**
  * One new profile: signs in, shows the picture, answers the question; milliseconds of each part.
  */
-async function unlockAnew(
+async function unlockInNewProfile(
   chrome: Browser,
   account: Account,
   passphrase: string | null,
@@ -128,18 +129,18 @@ async function unlockAnew(
   const context = await chrome.newContext({ baseURL: portal.origin, viewport: { width: 1280, height: 900 } });
   try {
     const page = await context.newPage();
-    await page.addInitScript(watchUnlocking, answer);
+    await page.addInitScript(watchUnlocking, deviceAnswer);
     await signIn(page, account);
     await page.goto("/secrets");
     await page.getByRole("link", { name: "Unlock with your picture" }).click();
     await showPicture(page, photographs.sunset, passphrase);
-    await answerDevice(page, answer);
+    await answerDeviceQuestion(page, deviceAnswer);
     await page.waitForFunction(
-      () => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks.rows !== null,
+      () => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks.rowsAt !== null,
       undefined,
       { timeout: 120_000 },
     );
-    return partsOf(await page.evaluate(() => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks));
+    return computeParts(await page.evaluate(() => (globalThis as unknown as { unlockMarks: Marks }).unlockMarks));
   } finally {
     await context.close();
   }
@@ -149,46 +150,57 @@ async function unlockAnew(
  * In the page, before anything of it runs: notes what was pressed, what the page said and when rows
  * stood on the screen.
  */
-function watchUnlocking(own: string): void {
-  const marks: Marks = { pressed: null, said: [], asked: null, answered: null, rows: null };
+function watchUnlocking(answerText: string): void {
+  const marks: Marks = { pressedAt: null, statusChanges: [], questionAt: null, answeredAt: null, rowsAt: null };
   Object.assign(globalThis, { unlockMarks: marks });
   addEventListener(
     "click",
     ({ target, timeStamp }) => {
-      const words = target instanceof Element ? target.closest("button")?.textContent : undefined;
-      if (words === "Unlock") marks.pressed = timeStamp;
-      if (words === own) marks.answered = timeStamp;
+      const text = target instanceof Element ? target.closest("button")?.textContent : undefined;
+      if (text === "Unlock") marks.pressedAt = timeStamp;
+      if (text === answerText) marks.answeredAt = timeStamp;
     },
     { capture: true },
   );
-  const look = (): void => {
-    if (marks.pressed === null) return;
+  const checkPage = (): void => {
+    if (marks.pressedAt === null) return;
     const bar = document.querySelector("main [role=progressbar]")?.getAttribute("aria-labelledby");
-    const words = bar == null ? null : document.getElementById(bar)?.textContent;
-    if (marks.asked === null && words != null && marks.said.at(-1)?.words !== words)
-      marks.said.push({ words, at: performance.now() });
-    if (document.getElementById("device-question") !== null) marks.asked ??= performance.now();
+    const text = bar == null ? null : document.getElementById(bar)?.textContent;
+    if (marks.questionAt === null && text != null && marks.statusChanges.at(-1)?.text !== text)
+      marks.statusChanges.push({ text, at: performance.now() });
+    if (document.getElementById("device-question") !== null) marks.questionAt ??= performance.now();
   };
   new MutationObserver(() => {
-    look();
-    if (marks.answered === null || document.querySelector("li[aria-setsize]") === null) return;
+    checkPage();
+    if (marks.answeredAt === null || document.querySelector("li[aria-setsize]") === null) return;
     requestAnimationFrame(() => {
-      marks.rows ??= performance.now();
+      marks.rowsAt ??= performance.now();
     });
   }).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
-function partsOf({ pressed, said, asked, answered, rows }: Marks): Readonly<Record<string, number>> {
-  if (pressed === null || asked === null || answered === null || rows === null) throw new Error("the list never came");
-  const fetching = said.findIndex(({ words }) => words === processing.phase.fetching_status);
+function computeParts({
+  pressedAt,
+  statusChanges,
+  questionAt,
+  answeredAt,
+  rowsAt,
+}: Marks): Readonly<Record<string, number>> {
+  if (pressedAt === null || questionAt === null || answeredAt === null || rowsAt === null)
+    throw new Error("the list never came");
+  const fetching = statusChanges.findIndex(({ text }) => text === processing.phase.fetching_status);
   if (fetching === -1) throw new Error("the page said nothing of what it did");
-  const spent: Record<string, number> = { keyring_ms: (said[fetching]?.at ?? asked) - pressed };
-  for (const [index, { words, at }] of said.entries()) {
+  const durations: Record<string, number> = { keyring_ms: (statusChanges[fetching]?.at ?? questionAt) - pressedAt };
+  for (const [index, { text, at }] of statusChanges.entries()) {
     if (index < fetching) continue;
-    const part = parts[words] ?? "other_ms";
-    spent[part] = (spent[part] ?? 0) + (said[index + 1]?.at ?? asked) - at;
+    const partName = partNames[text] ?? "other_ms";
+    durations[partName] = (durations[partName] ?? 0) + (statusChanges[index + 1]?.at ?? questionAt) - at;
   }
-  return { total_ms: asked - pressed + (rows - answered), ...spent, device_and_list_ms: rows - answered };
+  return {
+    total_ms: questionAt - pressedAt + (rowsAt - answeredAt),
+    ...durations,
+    device_and_list_ms: rowsAt - answeredAt,
+  };
 }
 
 function median(values: readonly number[]): number {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import { expect, type Locator, type Page } from "@playwright/test";
 
-import { withoutTours } from "../support/onboarding.ts";
+import { disableTours } from "../support/onboarding.ts";
 import { sendProviderForm } from "../support/provider-form.ts";
 
 export interface Account {
@@ -12,8 +12,8 @@ export interface Account {
 }
 
 export function newAccount(): Account {
-  const tail = randomBytes(4).toString("hex");
-  return { userName: `ana-${tail}`, email: `ana-${tail}@example.org`, password: `correct horse ${tail}` };
+  const suffix = randomBytes(4).toString("hex");
+  return { userName: `ana-${suffix}`, email: `ana-${suffix}@example.org`, password: `correct horse ${suffix}` };
 }
 
 export interface Visit {
@@ -26,7 +26,7 @@ export interface Visit {
    * Where the portal is opened: at Home, which is then there, or at another path, whose screen is
    * the caller's to look at.
    */
-  readonly at?: string;
+  readonly path?: string;
 }
 
 /** Makes an account, and opens the portal with it. */
@@ -49,10 +49,10 @@ export async function signIn(
   await openPortal(page, visit);
 }
 
-async function openPortal(page: Page, { tours = false, at }: Visit = {}): Promise<void> {
-  if (!tours) await withoutTours(page);
-  await page.goto(at ?? "/");
-  if (at === undefined) await atHome(page);
+async function openPortal(page: Page, { tours = false, path }: Visit = {}): Promise<void> {
+  if (!tours) await disableTours(page);
+  await page.goto(path ?? "/");
+  if (path === undefined) await expectHome(page);
 }
 
 /**
@@ -64,7 +64,7 @@ export async function signUpByHand(
   account: Account,
   { tours = false }: Pick<Visit, "tours"> = {},
 ): Promise<void> {
-  if (!tours) await withoutTours(page);
+  if (!tours) await disableTours(page);
   await page.goto("/");
   await page.getByRole("link", { name: "Create an account" }).click();
   await page.getByLabel("User name").fill(account.userName);
@@ -75,28 +75,31 @@ export async function signUpByHand(
 
 /** Opens the portal, and signs in as a person does. */
 export async function signInByHand(page: Page, account: Pick<Account, "userName" | "password">): Promise<void> {
-  await withoutTours(page);
+  await disableTours(page);
   await page.goto("/");
   await page.getByLabel("User name or e-mail").fill(account.userName);
   await page.getByLabel("Password").fill(account.password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await atHome(page);
+  await expectHome(page);
 }
 
 /** Asks to log out; gives the button that says yes. */
-export async function askedToLogOut(page: Page): Promise<Locator> {
+export async function requestLogOut(page: Page): Promise<Locator> {
   await page
     .getByRole("button", { name: /^Log out/ })
     .first()
     .click();
-  const yes = page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Log out" });
-  await expect(yes).toBeVisible();
-  return yes;
+  const confirmButton = page
+    .getByRole("alertdialog")
+    .or(page.getByRole("dialog"))
+    .getByRole("button", { name: "Log out" });
+  await expect(confirmButton).toBeVisible();
+  return confirmButton;
 }
 
 /** Logs out; where the page leads is the caller's to look at. */
 export async function logOut(page: Page): Promise<void> {
-  await (await askedToLogOut(page)).click();
+  await (await requestLogOut(page)).click();
 }
 
 export async function signOut(page: Page): Promise<void> {
@@ -105,6 +108,6 @@ export async function signOut(page: Page): Promise<void> {
 }
 
 /** Home is there. */
-export async function atHome(page: Page): Promise<void> {
+export async function expectHome(page: Page): Promise<void> {
   await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
 }

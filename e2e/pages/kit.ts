@@ -3,9 +3,9 @@ import path from "node:path";
 import { expect, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
-import { goWithin } from "./places.ts";
+import { navigateInApp } from "./navigation.ts";
 
-export interface KeptKit {
+export interface SavedKit {
   /** Path of the saved file. */
   readonly file: string;
   /** As the portal shows it. */
@@ -21,13 +21,13 @@ export async function makeKit(
   folder: string,
   picture: string,
   passphrase: string | null,
-  words = "",
-): Promise<KeptKit> {
-  await goWithin(page, "/safeguard");
+  note = "",
+): Promise<SavedKit> {
+  await navigateInApp(page, "/safeguard");
   await page.getByLabel("Picture file").setInputFiles(picture);
   if (passphrase !== null)
     await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);
-  await page.getByLabel("Words on the kit").fill(words);
+  await page.getByLabel("Words on the kit").fill(note);
   const [download] = await Promise.all([
     page.waitForEvent("download", { timeout: 120_000 }),
     page.getByRole("button", { name: "Make the kit" }).click(),
@@ -39,14 +39,14 @@ export async function makeKit(
 }
 
 /** Shows a picture to the page of a kit. */
-export async function showToKit(page: Page, picture: string | UploadedFile, passphrase: string | null): Promise<void> {
+export async function openKit(page: Page, picture: string | UploadedFile, passphrase: string | null): Promise<void> {
   await page.getByLabel("Picture", { exact: true }).setInputFiles(picture);
   if (passphrase !== null) await page.getByRole("textbox", { name: "Passphrase" }).fill(passphrase);
   await page.getByRole("button", { name: "Open", exact: true }).click();
 }
 
 /** The text of an opened secret of a kit, revealed. */
-export async function kitText(page: Page, title: string): Promise<string> {
+export async function readKitText(page: Page, title: string): Promise<string> {
   const secret = page.getByRole("article").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
   await expect(secret).toBeVisible({ timeout: 90_000 });
   await secret.getByRole("button", { name: "Show", exact: true }).click();

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect, type Locator, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
-import { goWithin } from "./places.ts";
+import { navigateInApp } from "./navigation.ts";
 
 export interface NewSecret {
   readonly text: string;
@@ -15,7 +15,7 @@ export interface NewSecret {
 
 /** Fills the form of "protect a secret", as far as saving. */
 export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
-  await goWithin(page, "/add-secret");
+  await navigateInApp(page, "/add-secret");
   await page.getByLabel("Your secret").fill(secret.text);
   await page.getByLabel("Title").fill(secret.title);
   for (const tag of secret.tags) {
@@ -23,8 +23,8 @@ export async function fillSecret(page: Page, secret: NewSecret): Promise<void> {
     await page.getByLabel("Tags").press("Enter");
   }
   if (secret.image === null) return;
-  const anew = page.getByRole("radio", { name: /A new image/ });
-  if (await anew.isVisible()) await anew.check();
+  const newImageOption = page.getByRole("radio", { name: /A new image/ });
+  if (await newImageOption.isVisible()) await newImageOption.check();
   await page.getByLabel("Picture file").setInputFiles(secret.image.file);
   await expect(page.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
   if (secret.image.passphrase === null) {
@@ -44,18 +44,20 @@ export async function protect(
 ): Promise<void> {
   if (opener !== null) await page.reload(); // which forgets what was shown before
   await fillSecret(page, secret);
-  const first = page.getByRole("checkbox", { name: /I have not protected anything in this account before/ });
-  if (await first.isVisible()) await first.check();
+  const firstSecretCheckbox = page.getByRole("checkbox", {
+    name: /I have not protected anything in this account before/,
+  });
+  if (await firstSecretCheckbox.isVisible()) await firstSecretCheckbox.check();
   await page.getByRole("button", { name: "Protect", exact: true }).click();
   if (opener !== null) {
-    const ask = page.getByRole("region", { name: "First show a picture that you use already" });
-    await ask.getByLabel("Picture file").setInputFiles(opener);
-    await ask.getByRole("button", { name: "Show it and save" }).click();
+    const openerPrompt = page.getByRole("region", { name: "First show a picture that you use already" });
+    await openerPrompt.getByLabel("Picture file").setInputFiles(opener);
+    await openerPrompt.getByRole("button", { name: "Show it and save" }).click();
   }
   // or what was said of the secret before: it is shown for a while
-  const told = page.getByText("Your secret is protected.").first();
+  const confirmation = page.getByText("Your secret is protected.").first();
   await Promise.all([
-    expect(told).toBeVisible({ timeout: 90_000 }),
+    expect(confirmation).toBeVisible({ timeout: 90_000 }),
     expect(page).not.toHaveURL(/\/add-secret$/, { timeout: 90_000 }),
   ]);
 }
@@ -68,7 +70,7 @@ export interface NewFile {
 
 /** Protects a file with the images that are there. */
 export async function protectFile(page: Page, { title, name, content }: NewFile): Promise<void> {
-  await goWithin(page, "/add-secret");
+  await navigateInApp(page, "/add-secret");
   await page.getByRole("radio", { name: "File", exact: true }).check();
   await page
     .getByLabel("File to protect")
@@ -79,7 +81,7 @@ export async function protectFile(page: Page, { title, name, content }: NewFile)
 }
 
 /** Answers the question that follows the first protecting or unlocking in a browser. */
-export async function answerDevice(page: Page, answer: "My own device" | "A shared computer"): Promise<void> {
+export async function answerDeviceQuestion(page: Page, answer: "My own device" | "A shared computer"): Promise<void> {
   const button = page.getByRole("button", { name: answer });
   await button.click({ timeout: 90_000 });
   await expect(button).toBeHidden();
@@ -91,7 +93,7 @@ export function row(page: Page, title: string): Locator {
 
 /** Goes to the list, where the page does not show it. */
 export async function openList(page: Page): Promise<void> {
-  if (new URL(page.url()).pathname !== "/secrets") await goWithin(page, "/secrets");
+  if (new URL(page.url()).pathname !== "/secrets") await navigateInApp(page, "/secrets");
 }
 
 export async function openRecovery(page: Page, title: string): Promise<void> {
@@ -124,27 +126,27 @@ export async function drawFrame(
   await picture.scrollIntoViewIfNeeded();
   const names = { left: "Left side", top: "Upper side", right: "Right side", bottom: "Lower side" } as const;
   for (const side of ["left", "top", "right", "bottom"] as const) {
-    const grip = page.getByRole("slider", { name: names[side] });
-    const [canvas, at] = [await picture.boundingBox(), await grip.boundingBox()];
-    if (canvas === null || at === null) throw new Error("the frame is not shown");
-    const middle = { x: at.x + at.width / 2, y: at.y + at.height / 2 };
-    const across = side === "left" || side === "right";
-    await page.mouse.move(middle.x, middle.y);
+    const handle = page.getByRole("slider", { name: names[side] });
+    const [pictureBox, handleBox] = [await picture.boundingBox(), await handle.boundingBox()];
+    if (pictureBox === null || handleBox === null) throw new Error("the frame is not shown");
+    const center = { x: handleBox.x + handleBox.width / 2, y: handleBox.y + handleBox.height / 2 };
+    const isHorizontal = side === "left" || side === "right";
+    await page.mouse.move(center.x, center.y);
     await page.mouse.down();
     await page.mouse.move(
-      across ? canvas.x + frame[side] * canvas.width : middle.x,
-      across ? middle.y : canvas.y + frame[side] * canvas.height,
+      isHorizontal ? pictureBox.x + frame[side] * pictureBox.width : center.x,
+      isHorizontal ? center.y : pictureBox.y + frame[side] * pictureBox.height,
       { steps: 4 },
     );
     await page.mouse.up();
     await expect
-      .poll(async () => Math.abs(Number(await grip.getAttribute("aria-valuenow")) - frame[side] * 100))
+      .poll(async () => Math.abs(Number(await handle.getAttribute("aria-valuenow")) - frame[side] * 100))
       .toBeLessThan(1); // it moves the middle of its neighbours
   }
 }
 
 /** The content of the opened secret, revealed. */
-export async function revealed(page: Page): Promise<string> {
+export async function revealSecret(page: Page): Promise<string> {
   await page.getByRole("button", { name: "Show", exact: true }).click({ timeout: 90_000 });
   return (await page.getByLabel("Content of the secret").textContent()) ?? "";
 }

@@ -1,9 +1,9 @@
 import { expect, type Page } from "@playwright/test";
 
 import type { UploadedFile } from "../support/photographs.ts";
-import { goWithin } from "./places.ts";
+import { navigateInApp } from "./navigation.ts";
 
-export interface ShareWish {
+export interface ShareOptions {
   readonly audience: "public" | "signed_in" | { readonly userName: string };
   readonly password?: string;
   readonly views?: "Once" | "5 times";
@@ -21,13 +21,13 @@ const audiences = {
 export async function share(
   page: Page,
   secretId: string,
-  { audience, password, views, opener }: ShareWish,
+  { audience, password, views, opener }: ShareOptions,
 ): Promise<string> {
-  await goWithin(page, `/share/${secretId}`);
-  const anew = page.getByRole("button", { name: "Share it with somebody" });
+  await navigateInApp(page, `/share/${secretId}`);
+  const shareButton = page.getByRole("button", { name: "Share it with somebody" });
   const form = page.getByRole("region", { name: "Share it with" });
-  await expect(anew.or(form)).toBeVisible();
-  if (await anew.isVisible()) await anew.click();
+  await expect(shareButton.or(form)).toBeVisible();
+  if (await shareButton.isVisible()) await shareButton.click();
   await form
     .getByRole("radio", { name: audiences[typeof audience === "string" ? audience : "person"], exact: true })
     .check();
@@ -50,7 +50,7 @@ export async function share(
 }
 
 /** The button that opens what a link leads to. */
-export async function openLink(page: Page): Promise<void> {
+export async function openShare(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Open", exact: true }).click();
 }
 

@@ -1,60 +1,62 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { serveFaultily, type ServerFault } from "../support/faulty-server.ts";
+import { injectServerFault, type ServerFault } from "../support/faulty-server.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 
-const area = (page: Page) => page.getByRole("main");
+const mainArea = (page: Page) => page.getByRole("main");
 const goTo = (page: Page, name: string) =>
   page.getByRole("navigation").first().getByRole("link", { name, exact: true }).click();
 
 /** The slow fault passes the time limits of all attempts by the page's own clock. */
-async function areaFails(page: Page): Promise<void> {
+async function expectAreaFails(page: Page): Promise<void> {
   await goTo(page, "Settings");
   await expect(async () => {
     await page.clock.fastForward(10_000);
-    await expect(area(page).getByRole("alert")).toContainText("Settings: not available right now", { timeout: 500 });
+    await expect(mainArea(page).getByRole("alert")).toContainText("Settings: not available right now", {
+      timeout: 500,
+    });
   }).toPass();
 }
 
-async function otherThreeWork(page: Page): Promise<void> {
+async function expectOthersWork(page: Page): Promise<void> {
   await goTo(page, "Shared with me");
   await expect(page.getByRole("heading", { level: 1, name: "Shared with me" })).toBeVisible();
   await goTo(page, "Secrets"); // its list is read by the vault, which is recovery's
   await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
-  await expect(area(page).getByRole("alert")).toHaveCount(0);
+  await expect(mainArea(page).getByRole("alert")).toHaveCount(0);
 }
 
 /**
  * Its area says so, again and again, while the others work; when the fault is gone "Try again"
  * shows it in the same page.
  *
- * @param mend takes the fault away
+ * @param removeFault takes the fault away
  */
-async function failsAndRecovers(page: Page, mend: () => Promise<void>): Promise<void> {
-  const opened = await page.evaluate(() => performance.timeOrigin);
-  await areaFails(page);
-  await otherThreeWork(page);
-  await areaFails(page);
-  await mend();
-  await area(page).getByRole("button", { name: "Try again" }).click();
+async function expectFailureAndRecovery(page: Page, removeFault: () => Promise<void>): Promise<void> {
+  const timeOrigin = await page.evaluate(() => performance.timeOrigin);
+  await expectAreaFails(page);
+  await expectOthersWork(page);
+  await expectAreaFails(page);
+  await removeFault();
+  await mainArea(page).getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
-  expect(await page.evaluate(() => performance.timeOrigin)).toBe(opened);
+  expect(await page.evaluate(() => performance.timeOrigin)).toBe(timeOrigin);
 }
 
-for (const [fault, words] of [
+for (const [fault, description] of [
   [404, "answers 404"],
   [500, "answers 500"],
   ["slow", "takes requests and says nothing"],
 ] as const satisfies readonly (readonly [ServerFault, string])[]) {
-  test(`a remote whose server ${words}: the others work, and trying again brings it back without a reload`, async ({
+  test(`a remote whose server ${description}: the others work, and trying again brings it back without a reload`, async ({
     page,
     portal,
   }) => {
     await page.clock.install();
     await signUp(page, newAccount());
-    await failsAndRecovers(page, await serveFaultily(portal, "settings", fault));
+    await expectFailureAndRecovery(page, await injectServerFault(portal, "settings", fault));
   });
 }
 
@@ -73,16 +75,16 @@ const faults = {
   }`,
 };
 
-for (const [when, script] of Object.entries(faults)) {
-  test(`a remote that throws ${when}: the others work, and trying again brings it back without a reload`, async ({
+for (const [moment, script] of Object.entries(faults)) {
+  test(`a remote that throws ${moment}: the others work, and trying again brings it back without a reload`, async ({
     page,
     portal,
   }) => {
     const releases = releasesOf(portal);
-    const { releases: named, release_records: records } = await releases.document();
-    const release = await releases.makeNext("settings", "remoteEntry.js", (text) => `${text}\n${script}`);
+    const { releases: releaseChoices, release_records: records } = await releases.document();
+    const release = await releases.createNextRelease("settings", "remoteEntry.js", (text) => `${text}\n${script}`);
     const restore = await releases.replaceDocument({
-      releases: { ...named, settings: { stable: release } },
+      releases: { ...releaseChoices, settings: { stable: release } },
       release_records: {
         ...records,
         [release]: await releases.signRecord("settings", await releases.recordOf(release)),
@@ -94,7 +96,7 @@ for (const [when, script] of Object.entries(faults)) {
         Object.assign(globalThis, { broken: true });
       });
       await signUp(page, newAccount());
-      await failsAndRecovers(page, () =>
+      await expectFailureAndRecovery(page, () =>
         page.evaluate(() => {
           Object.assign(globalThis, { broken: false });
         }),

@@ -10,10 +10,10 @@ test("when one remote's process is killed its area says so, the others work, and
 
   const navigation = page.getByRole("navigation").first();
   await navigation.getByRole("link", { name: "Settings" }).click();
-  const area = page.getByRole("main");
-  await expect(area.getByRole("alert")).toContainText("Settings: not available right now", { timeout: 60_000 });
-  await expect(area.getByRole("alert")).toContainText("This part of the portal could not be fetched");
-  await expect(area.getByRole("button", { name: "Try again" })).toBeVisible();
+  const mainArea = page.getByRole("main");
+  await expect(mainArea.getByRole("alert")).toContainText("Settings: not available right now", { timeout: 60_000 });
+  await expect(mainArea.getByRole("alert")).toContainText("This part of the portal could not be fetched");
+  await expect(mainArea.getByRole("button", { name: "Try again" })).toBeVisible();
 
   await test.step("navigation, theme, language and sign-out stay alive", async () => {
     await navigation.getByRole("link", { name: "Secrets", exact: true }).click();
@@ -25,9 +25,9 @@ test("when one remote's process is killed its area says so, the others work, and
 
   await portal.processes.start("settings");
   await navigation.getByRole("link", { name: "Settings" }).click();
-  const again = area.getByRole("button", { name: "Try again" });
-  const profile = page.getByRole("heading", { name: "Profile" }).first();
-  await expect(again.or(profile)).toBeVisible();
-  if (await again.isVisible()) await again.click();
-  await expect(profile).toBeVisible({ timeout: 60_000 });
+  const retryButton = mainArea.getByRole("button", { name: "Try again" });
+  const profileHeading = page.getByRole("heading", { name: "Profile" }).first();
+  await expect(retryButton.or(profileHeading)).toBeVisible();
+  if (await retryButton.isVisible()) await retryButton.click();
+  await expect(profileHeading).toBeVisible({ timeout: 60_000 });
 });

@@ -1,6 +1,6 @@
 import { newAccount } from "../pages/account.ts";
-import { copyOfRemote, develop } from "../support/development.ts";
-import { withoutTours } from "../support/onboarding.ts";
+import { copyRemote, startDevelopment } from "../support/development.ts";
+import { disableTours } from "../support/onboarding.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 test("@long beside a running portal, one remote runs from its sources: a change is in the open page, which keeps what was typed", async ({
@@ -8,11 +8,11 @@ test("@long beside a running portal, one remote runs from its sources: a change 
   portal,
 }) => {
   test.setTimeout(600_000);
-  const remote = await copyOfRemote("secrets");
+  const remote = await copyRemote("secrets");
   try {
-    const development = await develop(portal, remote.folder);
+    const development = await startDevelopment(portal, remote.folder);
     try {
-      await withoutTours(page);
+      await disableTours(page);
       await page.goto(development.origin);
       const { userName, email, password } = newAccount();
       await page.getByRole("link", { name: "Create an account" }).click();

@@ -2,11 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { expectAccessible } from "../support/looks.ts";
+import { expectAccessible } from "../support/appearance.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 /** The link of the newest mail that asks whether an address is somebody's. */
-async function validationLink(outbox: string): Promise<string | null> {
+async function findValidationLink(outbox: string): Promise<string | null> {
   const names = (await readdir(outbox).catch(() => [])).filter((name) => name.endsWith(".eml")).sort();
   const mails = await Promise.all(names.map((name) => readFile(path.join(outbox, name), "utf8")));
   // Quoted-printable: long lines are broken, and "=" is written as =3D.
@@ -27,10 +27,10 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
   portal,
 }) => {
   const account = newAccount();
-  const other = newAccount();
-  const elsewhere = await browser.newContext({ baseURL: portal.origin });
-  await signUp(await elsewhere.newPage(), other);
-  await elsewhere.close();
+  const otherAccount = newAccount();
+  const otherContext = await browser.newContext({ baseURL: portal.origin });
+  await signUp(await otherContext.newPage(), otherAccount);
+  await otherContext.close();
   await signUp(page, account);
 
   await test.step("feedback is about the screen that one comes from", async () => {
@@ -45,7 +45,7 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
   await test.step("a name that somebody has is refused as it is typed, a free one is taken, and shown by the frame", async () => {
     await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Profile" }).click();
     const name = page.getByLabel("User name");
-    await name.fill(other.userName.toUpperCase());
+    await name.fill(otherAccount.userName.toUpperCase());
     await expect(page.getByText("Somebody has this name")).toBeVisible();
     await expect(name).toHaveAttribute("aria-invalid", "true");
     await name.fill(`${account.userName}.b`);
@@ -60,8 +60,8 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
     await page.getByRole("button", { name: "Send me a link" }).click();
     await expect(page.getByText(`We sent a link to ${account.email}`)).toBeVisible();
     const outbox = path.join(portal.dataDir, "outbox");
-    await expect.poll(() => validationLink(outbox)).not.toBeNull();
-    await page.goto((await validationLink(outbox)) ?? "");
+    await expect.poll(() => findValidationLink(outbox)).not.toBeNull();
+    await page.goto((await findValidationLink(outbox)) ?? "");
     await page.getByRole("button", { name: "Confirm the address" }).click();
     await expect(page.getByText(account.email)).toBeVisible();
     await page.goto("/settings/profile");
@@ -70,9 +70,9 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
   });
 
   await test.step("changing the password signs out the other browser, and leaves this one", async () => {
-    const second = await browser.newContext({ baseURL: portal.origin });
-    const there = await second.newPage();
-    await signIn(there, account);
+    const secondContext = await browser.newContext({ baseURL: portal.origin });
+    const secondPage = await secondContext.newPage();
+    await signIn(secondPage, account);
     await page.getByLabel("Present password").fill("not it at all");
     await page.getByLabel("New password").fill("short");
     await page.getByRole("button", { name: "Change password" }).click();
@@ -83,18 +83,18 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
     await page.getByRole("button", { name: "Change password" }).click();
     await expect(page.getByText("Your password is changed.")).toBeVisible();
 
-    await there.getByRole("link", { name: "Settings" }).first().click();
-    await expect(there.getByText("Your sign-in has ended")).toBeVisible();
+    await secondPage.getByRole("link", { name: "Settings" }).first().click();
+    await expect(secondPage.getByText("Your sign-in has ended")).toBeVisible();
     const [popup] = await Promise.all([
-      there.waitForEvent("popup"),
-      there.getByRole("button", { name: "Sign in again" }).click(),
+      secondPage.waitForEvent("popup"),
+      secondPage.getByRole("button", { name: "Sign in again" }).click(),
     ]);
     await popup.getByLabel("Password").fill(`${account.password} anew`);
     await Promise.all([popup.waitForEvent("close"), popup.getByRole("button", { name: "Sign in" }).click()]);
-    await expect(there.getByText("Your sign-in has ended")).toBeHidden();
-    await there.reload();
-    await expect(there.getByText(`${account.email} is confirmed as yours.`)).toBeVisible();
-    await second.close();
+    await expect(secondPage.getByText("Your sign-in has ended")).toBeHidden();
+    await secondPage.reload();
+    await expect(secondPage.getByText(`${account.email} is confirmed as yours.`)).toBeVisible();
+    await secondContext.close();
     await page.reload();
     await expect(page.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
   });

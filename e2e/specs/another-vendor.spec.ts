@@ -1,23 +1,23 @@
-import { buildSecondVendor, type OtherVendor } from "@relicario/tooling/second-vendor";
+import { buildSecondVendor, type AdditionalVendor } from "@relicario/tooling/second-vendor";
 import { startPortal } from "@relicario/tooling/portal";
 import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { expectAccessible } from "../support/looks.ts";
+import { expectAccessible } from "../support/appearance.ts";
 import { expect, test as base } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
 
 // A portal of its own, with a second vendor whose settings are built outside this workspace.
-const test = base.extend<object, { readonly second: OtherVendor }>({
-  second: [
+const test = base.extend<object, { readonly secondVendor: AdditionalVendor }>({
+  secondVendor: [
     async ({}, use) => {
       await use(await buildSecondVendor());
     },
     { scope: "worker", timeout: 240_000 },
   ],
   portal: [
-    async ({ dataFolder, second }, use) => {
-      const portal = await startPortal({ port: 0, dataDir: dataFolder, second });
+    async ({ dataFolder, secondVendor }, use) => {
+      const portal = await startPortal({ port: 0, dataDir: dataFolder, secondVendor });
       await use(portal);
       await portal.stop();
     },
@@ -35,9 +35,9 @@ function loadedReleases(page: Page): ReadonlySet<string> {
   return loaded;
 }
 
-const settingsOf = (loaded: ReadonlySet<string>): readonly string[] =>
+const settingsReleases = (loaded: ReadonlySet<string>): readonly string[] =>
   [...loaded].filter((release) => release.startsWith("settings-"));
-const exchanged = (page: Page): Promise<string | null> =>
+const waitForTokenExchange = (page: Page): Promise<string | null> =>
   page
     .waitForRequest((request) => request.url().includes("/auth/token?"))
     .then((request) => new URL(request.url()).searchParams.get("app_vendor_id"));
@@ -49,9 +49,9 @@ test.describe("a second vendor, on an origin of its own", () => {
     const context = await browser.newContext({ baseURL: portal.secondOrigin ?? "" });
     const page = await context.newPage();
     const loaded = loadedReleases(page);
-    const asked = exchanged(page);
+    const exchangedVendor = waitForTokenExchange(page);
     await signUp(page, account);
-    expect(await asked).toBe("arcon");
+    expect(await exchangedVendor).toBe("arcon");
     expect(new URL(page.url()).origin).toBe(portal.secondOrigin);
     await expect(page.getByRole("banner")).toContainText("Arcón");
     await expect(page.getByTestId("vendor-layout")).toHaveCSS("background-color", "rgb(46, 33, 23)");
@@ -72,12 +72,12 @@ test.describe("a second vendor, on an origin of its own", () => {
         ["cleo@example.org", "cleo@example.org"],
       ] as const) {
         await address.fill(typed);
-        const saved = page.waitForResponse(
+        const savedResponse = page.waitForResponse(
           (response) => response.url().endsWith("/user/me") && response.request().method() === "POST",
         );
         await page.getByRole("button", { name: "Save" }).click();
         // trim, normalize, toLowerCase, pipe
-        expect(await (await saved).json()).toMatchObject({ contact_email: stored });
+        expect(await (await savedResponse).json()).toMatchObject({ contact_email: stored });
         await expect(address).toHaveValue(stored);
       }
       const events = page.getByRole("list", { name: "What happened last" }).getByRole("listitem");
@@ -100,7 +100,7 @@ test.describe("a second vendor, on an origin of its own", () => {
     });
 
     const { stable } = releasesOf(portal, "arcon");
-    expect(settingsOf(loaded)).toEqual([await stable("settings")]);
+    expect(settingsReleases(loaded)).toEqual([await stable("settings")]);
     await context.close();
   });
 
@@ -115,7 +115,7 @@ test.describe("a second vendor, on an origin of its own", () => {
     await expect(page.getByRole("link", { name: "Asked for" })).toBeVisible();
     await page.goto("/ask-for-secret");
     await expect(page.getByRole("heading", { level: 1, name: "Ask for a secret" })).toBeVisible();
-    expect(settingsOf(loaded)).toEqual([await releasesOf(portal).stable("settings")]);
+    expect(settingsReleases(loaded)).toEqual([await releasesOf(portal).stable("settings")]);
   });
 
   test("named in a link, it changes the token exchange and the layout, and whose code runs never", async ({
@@ -124,9 +124,9 @@ test.describe("a second vendor, on an origin of its own", () => {
   }) => {
     const loaded = loadedReleases(page);
     await signIn(page, account);
-    const asked = exchanged(page);
+    const exchangedVendor = waitForTokenExchange(page);
     await page.goto("/home#vendorId=arcon");
-    expect(await asked).toBe("arcon");
+    expect(await exchangedVendor).toBe("arcon");
     await expect(page.getByTestId("vendor-layout")).toContainText("Arcón");
     expect(await page.evaluate(() => sessionStorage.getItem("vendorId"))).toBe("arcon");
     await page.goto("/settings/profile");
@@ -135,8 +135,8 @@ test.describe("a second vendor, on an origin of its own", () => {
     await page.goto("/ask-for-secret");
     await expect(page.getByRole("heading", { level: 1, name: "Ask for a secret" })).toBeVisible();
     const { document } = releasesOf(portal);
-    const own = Object.values((await document()).releases).map(({ stable }) => stable);
-    expect(own).toEqual(expect.arrayContaining([...loaded]));
-    expect(settingsOf(loaded)).toHaveLength(1);
+    const portalReleases = Object.values((await document()).releases).map(({ stable }) => stable);
+    expect(portalReleases).toEqual(expect.arrayContaining([...loaded]));
+    expect(settingsReleases(loaded)).toHaveLength(1);
   });
 });

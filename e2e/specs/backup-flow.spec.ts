@@ -5,32 +5,32 @@ import path from "node:path";
 import { chromium, type Page } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
-import { answerDevice, openRecovery, revealed, showPicture } from "../pages/secrets.ts";
-import { anotherShot } from "../support/another-shot.ts";
+import { navigateInApp } from "../pages/navigation.ts";
+import { answerDeviceQuestion, openRecovery, revealSecret, showPicture } from "../pages/secrets.ts";
+import { renderSecondShot } from "../support/second-shot.ts";
 import { chromiumArguments } from "../support/browser.ts";
 import { cameraArguments, cameraFilm } from "../support/camera.ts";
 import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-const phone = { width: 390, height: 844 };
+const phoneViewport = { width: 390, height: 844 };
 
 test("backup-flow: a phone takes the picture, and copies of it bring the secret back elsewhere", async ({ portal }) => {
   test.setTimeout(900_000);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-camera-"));
   const launch = chromiumArguments();
-  const film = await cameraFilm(photographs.mountains, folder);
-  const first = await chromium.launchPersistentContext(path.join(folder, "profile"), {
+  const cameraFile = await cameraFilm(photographs.mountains, folder);
+  const phoneContext = await chromium.launchPersistentContext(path.join(folder, "profile"), {
     ...launch,
-    args: [...(launch.args ?? []), ...cameraArguments(film)],
+    args: [...(launch.args ?? []), ...cameraArguments(cameraFile)],
     baseURL: portal.origin,
     locale: "en-GB",
-    viewport: phone,
+    viewport: phoneViewport,
     acceptDownloads: true,
   });
-  const page = first.pages()[0] ?? (await first.newPage());
+  const page = phoneContext.pages()[0] ?? (await phoneContext.newPage());
   const account = newAccount();
-  const taken = path.join(folder, "taken.jpg");
+  const pictureFile = path.join(folder, "taken.jpg");
 
   await test.step("Home leads to the flow, which goes step by step", async () => {
     await signUp(page, account);
@@ -51,7 +51,7 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Save the picture" }).click(),
     ]);
-    await download.saveAs(taken);
+    await download.saveAs(pictureFile);
     await page.getByRole("button", { name: "Save a seed phrase or secret" }).click();
     await expect(page.getByText("Step 3 of 6")).toBeVisible();
   });
@@ -71,12 +71,12 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
     await expect(page.getByText("Step 5 of 6")).toBeVisible({ timeout: 120_000 });
     await page.getByRole("link", { name: "I have kept my picture" }).click();
     await expect(page.getByText("Step 6 of 6")).toBeVisible();
-    await answerDevice(page, "My own device");
+    await answerDeviceQuestion(page, "My own device");
   });
 
   await test.step("the copy is rehearsed, and the secret stays closed", async () => {
     await page.getByRole("link", { name: "Try it now" }).click();
-    await page.getByLabel("Picture file").setInputFiles(taken);
+    await page.getByLabel("Picture file").setInputFiles(pictureFile);
     await page.getByRole("button", { name: "Try it", exact: true }).click();
     await expect(page.getByRole("heading", { level: 1, name: "Your copy works!" })).toBeVisible({ timeout: 120_000 });
     await expect(page.getByText("legal winner")).toBeHidden();
@@ -84,7 +84,7 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
 
   await test.step("a page that is loaded again keeps nothing that was typed, and says so", async () => {
     await page.goto("/provide-image");
-    await page.getByLabel("Picture file").setInputFiles(taken);
+    await page.getByLabel("Picture file").setInputFiles(pictureFile);
     await expect(page.getByText("You use this image already")).toBeVisible({ timeout: 90_000 });
     await page.getByRole("button", { name: "Save a seed phrase or secret" }).click();
     await page.getByLabel("Your secret").fill("zoo zebra zone");
@@ -97,37 +97,37 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
 
   await test.step("another shot of the scene is refused in sight, and the next picture may be the right one", async () => {
     await openRecovery(page, "Wallet");
-    await showPicture(page, await anotherShot(taken));
+    await showPicture(page, await renderSecondShot(pictureFile));
     const notice = page.getByRole("alert").filter({ hasText: "This picture does not open it" });
     await expect(notice).toBeVisible({ timeout: 120_000 });
-    await expectInSight(page, "This picture does not open it");
-    await expectInSight(page, "These do not: another shot of the same scene");
-    await showPicture(page, taken);
-    expect(await revealed(page)).toBe("legal winner thank year");
+    await expectInViewport(page, "This picture does not open it");
+    await expectInViewport(page, "These do not: another shot of the same scene");
+    await showPicture(page, pictureFile);
+    expect(await revealSecret(page)).toBe("legal winner thank year");
     await signOutOnPhone(page);
   });
 
   const browser = await chromium.launch(launch);
-  const other = await browser.newPage({
+  const otherPage = await browser.newPage({
     baseURL: portal.origin,
     locale: "en-GB",
     viewport: { width: 1280, height: 900 },
   });
   await test.step("in another profile", async () => {
-    await signIn(other, account, { at: "/provide-image-recovery?then=/secrets" });
-    await showPicture(other, taken);
-    await answerDevice(other, "My own device");
+    await signIn(otherPage, account, { path: "/provide-image-recovery?then=/secrets" });
+    await showPicture(otherPage, pictureFile);
+    await answerDeviceQuestion(otherPage, "My own device");
   });
-  for (const [name, copyOf] of Object.entries(messengerCopies)) {
+  for (const [name, makeCopy] of Object.entries(messengerCopies)) {
     await test.step(`a copy opens it: ${name}`, async () => {
-      await openRecovery(other, "Wallet");
-      await showPicture(other, await copyOf(taken));
-      expect(await revealed(other)).toBe("legal winner thank year");
+      await openRecovery(otherPage, "Wallet");
+      await showPicture(otherPage, await makeCopy(pictureFile));
+      expect(await revealSecret(otherPage)).toBe("legal winner thank year");
     });
   }
-  await signOut(other);
+  await signOut(otherPage);
   await browser.close();
-  await first.close();
+  await phoneContext.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -135,8 +135,8 @@ test("backup-flow: a phone takes the picture, and copies of it bring the secret 
  * Wholly on the screen without scrolling, and under no bar: each line of it is what is hit at its
  * two ends.
  */
-async function expectInSight(page: Page, text: string): Promise<void> {
-  const seen = await page.getByText(text).evaluate((element) => {
+async function expectInViewport(page: Page, text: string): Promise<void> {
+  const visibility = await page.getByText(text).evaluate((element) => {
     const range = document.createRange();
     range.selectNodeContents(element);
     return [...range.getClientRects()].flatMap(({ left, right, top, bottom }) =>
@@ -146,11 +146,11 @@ async function expectInSight(page: Page, text: string): Promise<void> {
       }),
     );
   });
-  expect(seen).not.toEqual([]);
-  expect(seen).not.toContain(false);
+  expect(visibility).not.toEqual([]);
+  expect(visibility).not.toContain(false);
 }
 
 async function signOutOnPhone(page: Page): Promise<void> {
-  await goWithin(page, "/home");
+  await navigateInApp(page, "/home");
   await signOut(page);
 }

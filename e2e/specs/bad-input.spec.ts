@@ -7,7 +7,7 @@ import { runSql } from "../support/database.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 
-const words = {
+const texts = {
   en: {
     pictureFile: "Picture file",
     broken: "This picture is damaged or incomplete. Download or copy it again",
@@ -53,48 +53,48 @@ const words = {
     sessionEnded: /Tu sesión ha terminado/,
   },
 } as const;
-type Language = keyof typeof words;
+type Language = keyof typeof texts;
 
-async function speak(page: Page, language: Language): Promise<void> {
-  await page.addInitScript((chosen) => {
-    localStorage.setItem("selectedLanguage", chosen);
+async function setLanguage(page: Page, language: Language): Promise<void> {
+  await page.addInitScript((selected) => {
+    localStorage.setItem("selectedLanguage", selected);
   }, language);
 }
 
 /** Changes the language of an open page by its button; what is typed there stays. */
-async function switchTo(page: Page, language: Language): Promise<void> {
+async function switchLanguage(page: Page, language: Language): Promise<void> {
   if (language === "es") await page.getByRole("button", { name: /Switch to Español/ }).click();
   await expect(page.locator("html")).toHaveAttribute("lang", language);
 }
 
 // What takes long is told in one language, and in the other by `npm run test:all`.
 for (const language of ["en", "es"] as const) {
-  const t = words[language];
+  const t = texts[language];
 
   test(`a bad picture is refused in words and nothing typed is lost (${language})`, async ({ page }) => {
     await signUp(page, newAccount());
-    await speak(page, language);
+    await setLanguage(page, language);
     await page.goto("/add-secret");
     await page.getByLabel(t.secret).fill("typed before the picture");
     await page.getByLabel(t.title).fill("typed title");
-    const choose = (file: Parameters<ReturnType<Page["getByLabel"]>["setInputFiles"]>[0]) =>
+    const choosePicture = (file: Parameters<ReturnType<Page["getByLabel"]>["setInputFiles"]>[0]) =>
       page.getByLabel(t.pictureFile).setInputFiles(file);
 
-    await choose(badPictures.broken);
+    await choosePicture(badPictures.broken);
     await expect(page.getByText(t.broken)).toBeVisible();
     for (const kind of ["gif", "cmyk", "animated", "raw"] as const) {
-      await choose(badPictures[kind]);
+      await choosePicture(badPictures[kind]);
       await expect(page.getByText(t[kind])).toBeVisible();
     }
-    await choose(badPictures.empty);
+    await choosePicture(badPictures.empty);
     await expect(page.getByText(t.empty)).toBeVisible();
-    await choose(badPictures.cut);
+    await choosePicture(badPictures.cut);
     await expect(page.getByText(t.broken)).toBeVisible();
-    await choose(badPictures.text);
+    await choosePicture(badPictures.text);
     await expect(page.getByText(t.notPicture)).toBeVisible();
-    await choose(badPictures.overLimit);
+    await choosePicture(badPictures.overLimit);
     await expect(page.getByText(t.tooLarge)).toBeVisible();
-    await choose(photographs.tooPlain);
+    await choosePicture(photographs.tooPlain);
     await expect(page.getByText(t.tooPlain)).toBeVisible();
 
     await expect(page.getByLabel(t.secret)).toHaveValue("typed before the picture");
@@ -102,7 +102,7 @@ for (const language of ["en", "es"] as const) {
   });
 
   test(`a wrong password is said beside the form and the name stays (${language})`, async ({ page }) => {
-    await speak(page, language);
+    await setLanguage(page, language);
     await page.goto("/");
     await page.getByLabel(t.signInName).fill("somebody");
     await page.getByLabel(t.password).fill("certainly not this");
@@ -123,7 +123,7 @@ for (const language of ["en", "es"] as const) {
       image: { file: photographs.small, passphrase: null },
     });
     await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
-    await switchTo(page, language);
+    await switchLanguage(page, language);
 
     await portal.processes.stop("service");
     await page.getByRole("button", { name: t.protect, exact: true }).click();
@@ -148,7 +148,7 @@ for (const language of ["en", "es"] as const) {
       image: { file: photographs.small, passphrase: null },
     });
     await page.getByRole("checkbox", { name: /I have not protected anything in this account before/ }).check();
-    await switchTo(page, language);
+    await switchLanguage(page, language);
 
     // The service forgets the session, and takes the provider's token for expired too: as after a
     // long sleep.

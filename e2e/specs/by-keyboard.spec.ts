@@ -3,14 +3,14 @@ import { readFile } from "node:fs/promises";
 
 import type { Locator, Page } from "@playwright/test";
 
-import { atHome, newAccount, signUpByHand } from "../pages/account.ts";
+import { expectHome, newAccount, signUpByHand } from "../pages/account.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
-import { keysOfAPerson } from "../support/keys-of-a-person.ts";
+import { deriveUserKeys } from "../support/user-keys.ts";
 import { lumaRows, messengerCopies, photographs, type UploadedFile } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { newRecordedProfile } from "../support/recorded-profile.ts";
+import { openRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
-import { sentinel } from "../support/sentinel.ts";
+import { createSentinel } from "../support/sentinel.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
@@ -23,17 +23,17 @@ for (const language of ["en", "es"] as const) {
     test.setTimeout(600_000);
     const text = readTexts(language);
     const [title, phrase, passphrase] = [
-      `Wallet ${sentinel()}`,
-      `legal winner ${sentinel()} thank year`,
-      `four words and ${sentinel()}`,
+      `Wallet ${createSentinel()}`,
+      `legal winner ${createSentinel()} thank year`,
+      `four words and ${createSentinel()}`,
     ];
     const proxy = await RecordingProxy.start();
-    const strangers = new Set<string>();
-    const { context, close } = await newRecordedProfile(proxy, portal.origin, strangers);
+    const foreignOrigins = new Set<string>();
+    const { context, close } = await openRecordedProfile(proxy, portal.origin, foreignOrigins);
     const page = context.pages()[0] ?? (await context.newPage());
     const main = page.getByRole("main");
     const button = (name: string) => page.getByRole("button", { name, exact: true });
-    const step = (number: number) =>
+    const expectStep = (number: number) =>
       expect(
         page.getByText(
           text("recovery/welcome:flow.place_status").replace("{{step}}", String(number)).replace("{{total}}", "6"),
@@ -46,7 +46,7 @@ for (const language of ["en", "es"] as const) {
     };
 
     await signUpByHand(page, newAccount());
-    await atHome(page);
+    await expectHome(page);
     await page.evaluate((chosen) => {
       localStorage.setItem("selectedLanguage", chosen);
     }, language);
@@ -54,9 +54,9 @@ for (const language of ["en", "es"] as const) {
 
     await test.step("from Home to a picture with its passphrase", async () => {
       await press(page, main.getByRole("link", { name: text("secrets/beta-home:home.create_action") }));
-      await step(1);
+      await expectStep(1);
       await press(page, page.getByRole("link", { name: text("recovery/welcome:page.start_action"), exact: true }));
-      await step(2);
+      await expectStep(2);
       await choose(picture);
       await expect(page.getByText(text("recovery/provide-image:verdict.green_title"))).toBeVisible({ timeout: 90_000 });
       await type(
@@ -70,7 +70,7 @@ for (const language of ["en", "es"] as const) {
         passphrase,
       );
       await press(page, button(text("recovery/provide-image:page.next_action")));
-      await step(3);
+      await expectStep(3);
     });
 
     await test.step("the secret is typed and sealed", async () => {
@@ -78,15 +78,15 @@ for (const language of ["en", "es"] as const) {
       await type(page, page.getByLabel(text("recovery/provide-secret:title.label"), { exact: true }), title);
       await press(page, page.getByRole("checkbox", { name: text("recovery/provide-secret:first.label") }), "Space");
       await press(page, button(text("recovery/provide-secret:page.protect_action")));
-      await step(5);
+      await expectStep(5);
       await press(page, page.getByRole("link", { name: text("recovery/safeguard:page.next_action"), exact: true }));
-      await step(6);
-      const own = button(text("host/common:device.own_action"));
-      await press(page, own);
-      await expect(own).toBeHidden();
+      await expectStep(6);
+      const ownDeviceButton = button(text("host/common:device.own_action"));
+      await press(page, ownDeviceButton);
+      await expect(ownDeviceButton).toBeHidden();
     });
 
-    const show = async (action: string) => {
+    const showCopy = async (action: string) => {
       await choose(await messengerCopies["1280 pixels, quality 75"](picture));
       await type(
         page,
@@ -97,7 +97,7 @@ for (const language of ["en", "es"] as const) {
     };
     await test.step("the copy is tried", async () => {
       await press(page, page.getByRole("link", { name: text("recovery/congrats:try.now_action") }));
-      await show(text("recovery/image-recovery:provide.rehearse_action"));
+      await showCopy(text("recovery/image-recovery:provide.rehearse_action"));
       await expect(
         page.getByRole("heading", { level: 1, name: text("recovery/congrats:rehearsed.title") }),
       ).toBeVisible({ timeout: 120_000 });
@@ -111,13 +111,13 @@ for (const language of ["en", "es"] as const) {
           .getByRole("link", { name: text("host/beta-sidebar:destination.secrets"), exact: true }),
       );
       await press(page, main.getByRole("link", { name: title }));
-      await show(text("recovery/image-recovery:provide.recover_action"));
+      await showCopy(text("recovery/image-recovery:provide.recover_action"));
       await press(page, button(text("host/common:reveal.show_action")));
       await expect(page.getByLabel(text("host/common:reveal.content_aria"))).toHaveText(phrase);
     });
 
     await test.step("nothing of it was sent", async () => {
-      const keys = await keysOfAPerson(page, { file: picture, passphrase });
+      const keys = await deriveUserKeys(page, { file: picture, passphrase });
       const needles: Needle[] = Object.entries({
         phrase: Buffer.from(/[A-Za-z0-9]{16}/.exec(phrase)?.[0] ?? phrase),
         title: Buffer.from(/[A-Za-z0-9]{16}/.exec(title)?.[0] ?? title),
@@ -134,9 +134,9 @@ for (const language of ["en", "es"] as const) {
         { name: "luma of the picture", kind: "runs", bytes: await lumaRows(picture) },
       );
       const search = new ByteSearch(needles);
-      expect(proxy.requests).toBeGreaterThan(30);
-      expect(search.search(proxy.sent(), "requests")).toEqual([]);
-      expect([...strangers]).toEqual([]);
+      expect(proxy.requestCount).toBeGreaterThan(30);
+      expect(search.search(proxy.readSent(), "requests")).toEqual([]);
+      expect([...foreignOrigins]).toEqual([]);
 
       // Each of them planted is found: the search above can fail.
       for (const { bytes, kind } of needles)
@@ -145,7 +145,7 @@ for (const language of ["en", "es"] as const) {
             ` ${Buffer.from(kind === "text" ? bytes : bytes.subarray(Math.floor(bytes.length * 0.7), Math.floor(bytes.length * 0.7) + 100)).toString("base64")} `,
           ),
         );
-      expect(new Set(search.search(proxy.sent(), "requests").map(({ needle }) => needle))).toEqual(
+      expect(new Set(search.search(proxy.readSent(), "requests").map(({ needle }) => needle))).toEqual(
         new Set(needles.map(({ name }) => name)),
       );
     });
@@ -155,7 +155,7 @@ for (const language of ["en", "es"] as const) {
 }
 
 /** Moves by Tab alone until the focus is there. */
-async function reach(page: Page, target: Locator): Promise<void> {
+async function tabTo(page: Page, target: Locator): Promise<void> {
   await expect(target).toBeEnabled({ timeout: 60_000 });
   for (let tabs = 0; tabs < 100; tabs++) {
     if (await target.evaluate((element) => element === document.activeElement)) return;
@@ -165,12 +165,12 @@ async function reach(page: Page, target: Locator): Promise<void> {
 }
 
 async function press(page: Page, target: Locator, key: "Enter" | "Space" = "Enter"): Promise<void> {
-  await reach(page, target);
+  await tabTo(page, target);
   await page.keyboard.press(key);
 }
 
 async function type(page: Page, target: Locator, text: string): Promise<void> {
-  await reach(page, target);
+  await tabTo(page, target);
   await page.keyboard.insertText(text);
 }
 
@@ -180,13 +180,13 @@ function readTexts(language: "en" | "es"): (key: string) => string {
     const [, area = "", namespace = "", path = ""] = /^(\w+)\/([\w-]+):([\w.]+)$/.exec(key) ?? [];
     const folder = area === "host" ? "host" : `remote-${area}`;
     const file = new URL(`../../${folder}/src/locales/${language}/${namespace}.json`, import.meta.url);
-    const found = path
+    const value = path
       .split(".")
       .reduce<unknown>(
-        (at, part) => (typeof at === "object" && at !== null ? Reflect.get(at, part) : undefined),
+        (node, segment) => (typeof node === "object" && node !== null ? Reflect.get(node, segment) : undefined),
         JSON.parse(readFileSync(file, "utf8")),
       );
-    if (typeof found !== "string") throw new Error(`there is no text ${key}`);
-    return found;
+    if (typeof value !== "string") throw new Error(`there is no text ${key}`);
+    return value;
   };
 }

@@ -4,19 +4,19 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
-import { answerDevice, protect } from "../pages/secrets.ts";
+import { navigateInApp } from "../pages/navigation.ts";
+import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
 import { startGoogleDrive, type GoogleDriveServer } from "../support/google-drive.ts";
 import { startOneDrive, type OneDriveServer } from "../support/onedrive.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test as base } from "../support/portal-test.ts";
 import { releasesOf } from "../support/releases.ts";
-import { sentinel } from "../support/sentinel.ts";
+import { createSentinel } from "../support/sentinel.ts";
 
 const test = base.extend<{
   readonly google: GoogleDriveServer;
   readonly onedrive: OneDriveServer;
-  readonly named: undefined;
+  readonly drivesInDocument: undefined;
 }>({
   google: async ({}, use) => {
     const server = await startGoogleDrive("google-client");
@@ -29,7 +29,7 @@ const test = base.extend<{
     await server.stop();
   },
   /** The portal's document names both while a story runs. */
-  named: [
+  drivesInDocument: [
     async ({ portal, google, onedrive }, use) => {
       const restore = await releasesOf(portal).replaceDocument({
         drives: {
@@ -55,7 +55,7 @@ const test = base.extend<{
 });
 
 /** The window that a button of the portal opens. */
-async function windowOf(page: Page, button: string): Promise<Page> {
+async function openPopup(page: Page, button: string): Promise<Page> {
   const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: button }).click()]);
   return popup;
 }
@@ -76,45 +76,45 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
   onedrive,
 }) => {
   test.setTimeout(480_000);
-  const passphrase = `four words and ${sentinel()}`;
+  const passphrase = `four words and ${createSentinel()}`;
   const picture = { name: "mountains.jpg", type: "image/jpeg", bytes: await readFile(photographs.small) };
-  google.others.push({ id: "g-1", ...picture });
-  onedrive.others.push({ id: "o-1", ...picture });
+  google.otherFiles.push({ id: "g-1", ...picture });
+  onedrive.otherFiles.push({ id: "o-1", ...picture });
 
   await test.step("a person has a secret behind a picture with a passphrase", async () => {
     await signUp(page, newAccount());
     await protect(page, {
-      text: `legal winner ${sentinel()}`,
+      text: `legal winner ${createSentinel()}`,
       title: "Wallet",
       tags: [],
       image: { file: photographs.small, passphrase },
     });
-    await answerDevice(page, "My own device");
+    await answerDeviceQuestion(page, "My own device");
   });
 
   await test.step("a window that is closed, or refused, changes nothing and is said", async () => {
-    await goWithin(page, "/safeguard");
-    const popup = await windowOf(page, "Choose from OneDrive");
+    await navigateInApp(page, "/safeguard");
+    const popup = await openPopup(page, "Choose from OneDrive");
     await expect(page.getByText("Go on in the window of OneDrive.")).toBeVisible();
     await popup.close();
     await expect(page.getByText("The window of OneDrive was closed before it was done.")).toBeVisible();
-    const again = await windowOf(page, "Choose from OneDrive");
-    await press(again, "link", "Cancel");
+    const secondPopup = await openPopup(page, "Choose from OneDrive");
+    await press(secondPopup, "link", "Cancel");
     await expect(page.getByRole("alert")).toContainText("OneDrive gave no permission");
     expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
   });
 
   await test.step("the picture comes from OneDrive, by its own picker, and opens; the kit goes to Google Drive", async () => {
-    const popup = await windowOf(page, "Choose from OneDrive");
+    const popup = await openPopup(page, "Choose from OneDrive");
     await press(popup, "link", "Accept");
     await expect(popup).toHaveTitle("OneDrive"); // the picker got its token
     await press(popup, "button", "mountains.jpg");
     await expect(page.getByText("mountains.jpg")).toBeVisible();
     await makeKit(page, passphrase);
-    const google1 = await windowOf(page, "Save to Google Drive");
-    await press(google1, "link", "Allow");
+    const googlePopup = await openPopup(page, "Save to Google Drive");
+    await press(googlePopup, "link", "Allow");
     await expect(page.getByText("Saved to Google Drive.")).toBeVisible();
-    expect(google1.isClosed()).toBe(true);
+    expect(googlePopup.isClosed()).toBe(true);
     expect(google.files.map(({ name, type }) => ({ name, type }))).toEqual([
       { name: expect.stringMatching(/^kit-.*\.html$/), type: "text/html" },
     ]);
@@ -126,7 +126,7 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
   });
 
   await test.step("on the drive that the picture came from, a warning comes first", async () => {
-    const popup = await windowOf(page, "Save to OneDrive");
+    const popup = await openPopup(page, "Save to OneDrive");
     await press(popup, "link", "Accept");
     await expect(page.getByRole("dialog")).toContainText("Both on OneDrive?");
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -141,19 +141,19 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
 
   await test.step("the picture comes from Google Drive, by its own picker", async () => {
     await page.reload();
-    const popup = await windowOf(page, "Choose from Google Drive");
+    const popup = await openPopup(page, "Choose from Google Drive");
     await press(popup, "link", "mountains.jpg");
     await press(popup, "link", "Allow");
     await expect(page.getByText("mountains.jpg")).toBeVisible();
   });
 
   await test.step("no token was stored, and none is in an address", async () => {
-    const kept = await page.evaluate(() =>
+    const storedValues = await page.evaluate(() =>
       JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), location.href]),
     );
     for (const { headers } of [...google.requests, ...onedrive.requests]) {
       const token = headers.authorization?.replace("Bearer ", "");
-      if (token !== undefined) expect(kept).not.toContain(token);
+      if (token !== undefined) expect(storedValues).not.toContain(token);
     }
     expect(
       [...google.requests, ...onedrive.requests].filter(
@@ -165,19 +165,19 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
 
 test("drives: a kit that opens with the picture alone goes to none", async ({ page, google, onedrive }) => {
   test.setTimeout(240_000);
-  const before = google.requests.length + onedrive.requests.length;
+  const requestCount = google.requests.length + onedrive.requests.length;
   await signUp(page, newAccount());
   await protect(page, {
-    text: sentinel(),
+    text: createSentinel(),
     title: "Plain",
     tags: [],
     image: { file: photographs.small, passphrase: null },
   });
-  await answerDevice(page, "My own device");
-  await goWithin(page, "/safeguard");
+  await answerDeviceQuestion(page, "My own device");
+  await navigateInApp(page, "/safeguard");
   await page.getByLabel("Picture file").setInputFiles(photographs.small);
   await makeKit(page, null);
   await expect(page.getByText("Not on a cloud drive")).toBeVisible();
   await expect(page.getByRole("button", { name: /^Save to/ })).toHaveCount(0);
-  expect(google.requests.length + onedrive.requests.length).toBe(before);
+  expect(google.requests.length + onedrive.requests.length).toBe(requestCount);
 });

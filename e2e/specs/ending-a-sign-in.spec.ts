@@ -1,5 +1,5 @@
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
+import { navigateInApp } from "../pages/navigation.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 test("a sign-in that is ended from another browser is refused at once there, until its person signs in again", async ({
@@ -9,16 +9,16 @@ test("a sign-in that is ended from another browser is refused at once there, unt
 }) => {
   const account = newAccount();
   await signUp(page, account);
-  const other = await (await browser.newContext({ baseURL: portal.origin, locale: "en-GB" })).newPage();
-  await signIn(other, account);
-  const tokenOf = () => other.evaluate(() => sessionStorage.getItem("sessionToken"));
-  const statusOf = async (token: string | null) =>
-    (await other.request.get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } })).status();
-  const token = await tokenOf();
-  expect(await statusOf(token)).toBe(200);
+  const otherPage = await (await browser.newContext({ baseURL: portal.origin, locale: "en-GB" })).newPage();
+  await signIn(otherPage, account);
+  const readToken = () => otherPage.evaluate(() => sessionStorage.getItem("sessionToken"));
+  const requestStatus = async (token: string | null) =>
+    (await otherPage.request.get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } })).status();
+  const token = await readToken();
+  expect(await requestStatus(token)).toBe(200);
 
   await test.step("the first browser names itself and ends the other", async () => {
-    await goWithin(page, "/settings/security");
+    await navigateInApp(page, "/settings/security");
     const list = page.getByRole("region", { name: "Devices and sign-ins" }).getByRole("listitem");
     await expect(list).toHaveCount(2);
     await expect(list.first()).toContainText("This browser");
@@ -31,22 +31,22 @@ test("a sign-in that is ended from another browser is refused at once there, unt
   });
 
   await test.step("the other browser's next call is refused, and no token that it gets by itself helps", async () => {
-    expect(await statusOf(token)).toBe(401);
-    await other.goto("/settings/profile");
-    await expect(other.getByText("Your sign-in has ended")).toBeVisible();
-    expect(await statusOf(await tokenOf())).toBe(401);
+    expect(await requestStatus(token)).toBe(401);
+    await otherPage.goto("/settings/profile");
+    await expect(otherPage.getByText("Your sign-in has ended")).toBeVisible();
+    expect(await requestStatus(await readToken())).toBe(401);
   });
 
   await test.step("it goes on after a new sign-in, and what happened stands in the activity", async () => {
-    const [asking] = await Promise.all([
-      other.waitForEvent("popup"),
-      other.getByRole("button", { name: "Sign in again" }).click(),
+    const [signInPopup] = await Promise.all([
+      otherPage.waitForEvent("popup"),
+      otherPage.getByRole("button", { name: "Sign in again" }).click(),
     ]);
-    await asking.getByLabel("Password").fill(account.password);
-    await asking.getByRole("button", { name: "Sign in" }).click();
-    await expect(other.getByRole("textbox", { name: "User name" })).toHaveValue(account.userName);
+    await signInPopup.getByLabel("Password").fill(account.password);
+    await signInPopup.getByRole("button", { name: "Sign in" }).click();
+    await expect(otherPage.getByRole("textbox", { name: "User name" })).toHaveValue(account.userName);
     await page.goto("/settings/activity");
     await expect(page.getByText("A sign-in was ended from another one.")).toBeVisible();
   });
-  await other.context().close();
+  await otherPage.context().close();
 });

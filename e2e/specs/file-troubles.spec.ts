@@ -5,49 +5,49 @@ import path from "node:path";
 import type { Page, Route } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
-import { answerDevice, openRecovery, protect, row, showPicture } from "../pages/secrets.ts";
+import { navigateInApp } from "../pages/navigation.ts";
+import { answerDeviceQuestion, openRecovery, protect, row, showPicture } from "../pages/secrets.ts";
 import { countRows } from "../support/database.ts";
-import { digestOfFile, writeLargeFile } from "../support/large-file.ts";
+import { hashFile, writeLargeFile } from "../support/large-file.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
 
 const mebibytes = 48;
-const partsOfFile = 7; // of 8 MiB, the last one not full
-const uploads = "**/v2/secrets/secret/upload/*";
+const partCount = 7; // of 8 MiB, the last one not full
+const uploadPattern = "**/v2/secrets/secret/upload/*";
 
 /** Parts that the page sends: so many go through, the others are held. */
-class PartsOnTheWay {
-  letThrough = 0;
-  held: Route[] = [];
+class PartGate {
+  allowedParts = 0;
+  heldRoutes: Route[] = [];
 
-  async take(route: Route): Promise<void> {
+  async handle(route: Route): Promise<void> {
     if (route.request().method() !== "POST") return route.fallback();
-    if (this.letThrough === 0) {
-      this.held.push(route);
+    if (this.allowedParts === 0) {
+      this.heldRoutes.push(route);
       return;
     }
-    this.letThrough--;
+    this.allowedParts--;
     await route.fallback();
   }
 
   /** What was held goes on its way. */
-  async letGo(): Promise<void> {
-    const going = this.held;
-    this.held = [];
-    await Promise.all(going.map((route) => route.fallback()));
+  async releaseHeld(): Promise<void> {
+    const released = this.heldRoutes;
+    this.heldRoutes = [];
+    await Promise.all(released.map((route) => route.fallback()));
   }
 }
 
 async function chooseFile(page: Page, file: string, title: string): Promise<void> {
-  await goWithin(page, "/add-secret");
+  await navigateInApp(page, "/add-secret");
   await page.getByRole("radio", { name: "File", exact: true }).check();
   await page.getByLabel("File to protect").setInputFiles(file);
   await page.getByLabel("Title").fill(title);
 }
 
 /** Without loading the page anew: an upload goes on. */
-async function toSecrets(page: Page): Promise<void> {
+async function goToSecrets(page: Page): Promise<void> {
   await page
     .getByRole("navigation", { name: "Main navigation" })
     .getByRole("link", { name: "Secrets", exact: true })
@@ -60,10 +60,10 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
   portal,
 }) => {
   test.setTimeout(300_000);
-  const patience = { timeout: 90_000 };
+  const waitOptions = { timeout: 90_000 };
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-troubles-"));
   const file = path.join(folder, "film.mp4");
-  const expected = await writeLargeFile(file, mebibytes);
+  const expectedDigest = await writeLargeFile(file, mebibytes);
   await page.addInitScript(() => {
     Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // nobody can answer the system's own dialog here
   });
@@ -75,23 +75,23 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
       tags: [],
       image: { file: photographs.small, passphrase: null },
     });
-    await answerDevice(page, "My own device");
+    await answerDeviceQuestion(page, "My own device");
 
-    const parts = new PartsOnTheWay();
-    await page.route(uploads, (route) => parts.take(route));
+    const partGate = new PartGate();
+    await page.route(uploadPattern, (route) => partGate.handle(route));
 
     await test.step("the connection is lost between two parts, and comes back; the device is locked", async () => {
-      parts.letThrough = 2;
+      partGate.allowedParts = 2;
       await chooseFile(page, file, "The film");
       await page.getByRole("button", { name: "Protect", exact: true }).click();
-      await expect.poll(() => parts.held.length, patience).toBeGreaterThan(0);
-      const broken = page.waitForEvent("requestfailed");
+      await expect.poll(() => partGate.heldRoutes.length, waitOptions).toBeGreaterThan(0);
+      const failedRequest = page.waitForEvent("requestfailed");
       await context.setOffline(true);
-      await parts.letGo();
-      await broken;
+      await partGate.releaseHeld();
+      await failedRequest;
       await context.setOffline(false);
-      await expect.poll(() => parts.held.length, patience).toBeGreaterThan(0); // it tries again by itself
-      await toSecrets(page);
+      await expect.poll(() => partGate.heldRoutes.length, waitOptions).toBeGreaterThan(0); // it tries again by itself
+      await goToSecrets(page);
       await page.getByRole("button", { name: "Lock", exact: true }).click();
     });
 
@@ -101,14 +101,14 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
         if (request.method() === "PUT" && request.url().includes("/v2/secrets/secret")) published++;
       });
       await expect(page.getByText("This device is locked").first()).toBeVisible();
-      parts.letThrough = Infinity;
-      await parts.letGo();
-      await expect.poll(() => countRows(portal, "upload_parts"), patience).toBe(partsOfFile);
+      partGate.allowedParts = Infinity;
+      await partGate.releaseHeld();
+      await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBe(partCount);
       await expect(page.getByText("This device is locked").first()).toBeVisible();
       expect(published).toBe(0);
       await page.getByRole("link", { name: "Unlock with your picture" }).click();
       await showPicture(page, photographs.small);
-      await expect.poll(() => countRows(portal, "upload_parts"), patience).toBe(0); // they belong to the version now
+      await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBe(0); // they belong to the version now
       await page.goto("/secrets");
       await expect(row(page, "The film")).toBeVisible();
       await expect(page.getByRole("heading", { name: "Files on their way" })).toBeHidden();
@@ -116,11 +116,11 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
 
     await test.step("another one is cancelled half way: nothing of it is left", async () => {
       await chooseFile(page, file, "Not this one");
-      parts.letThrough = 2;
+      partGate.allowedParts = 2;
       await page.getByRole("button", { name: "Protect", exact: true }).click();
-      await expect.poll(() => countRows(portal, "upload_parts"), patience).toBeGreaterThan(0);
+      await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBeGreaterThan(0);
       await page.getByRole("button", { name: "Cancel", exact: true }).click();
-      await expect.poll(() => countRows(portal, "upload_parts"), patience).toBe(0);
+      await expect.poll(() => countRows(portal, "upload_parts"), waitOptions).toBe(0);
       await page.goto("/secrets");
       await expect(row(page, "The film")).toBeVisible();
       await expect(row(page, "Not this one")).toBeHidden();
@@ -131,16 +131,18 @@ test("file-troubles: a lost connection, the lock, cancelling and a full disk cos
       await openRecovery(page, "The film");
       await showPicture(page, photographs.small);
       const button = page.getByRole("button", { name: "Download the file" });
-      await expect(button).toBeVisible(patience);
+      await expect(button).toBeVisible(waitOptions);
       const cdp = await context.newCDPSession(page);
       await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.origin, quotaSize: 20_000_000 });
       await button.click();
-      await expect(page.getByRole("alert").filter({ hasText: "This device has no room left" })).toBeVisible(patience);
+      await expect(page.getByRole("alert").filter({ hasText: "This device has no room left" })).toBeVisible(
+        waitOptions,
+      );
       await cdp.send("Storage.overrideQuotaForOrigin", { origin: portal.origin });
-      const [download] = await Promise.all([page.waitForEvent("download", patience), button.click()]);
+      const [download] = await Promise.all([page.waitForEvent("download", waitOptions), button.click()]);
       const saved = path.join(folder, "saved.mp4");
       await download.saveAs(saved);
-      expect(await digestOfFile(saved)).toBe(expected);
+      expect(await hashFile(saved)).toBe(expectedDigest);
     });
   } finally {
     await rm(folder, { recursive: true, force: true });

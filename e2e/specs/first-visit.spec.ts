@@ -5,15 +5,15 @@ import { expect, test } from "../support/portal-test.ts";
 
 test.use({ contextOptions: { reducedMotion: "no-preference" } });
 
-const step = (page: Page, title: string) => page.getByRole("dialog", { name: title, exact: true });
+const tourStep = (page: Page, title: string) => page.getByRole("dialog", { name: title, exact: true });
 const celebration = (page: Page) => page.getByText("You know your way around.");
-const onboarding = (page: Page) => page.evaluate(() => localStorage.getItem("onboarding"));
+const readOnboarding = (page: Page) => page.evaluate(() => localStorage.getItem("onboarding"));
 
 /**
  * Until the library has put the focus into a step: before, it stands in the page unseen, while the
  * page may still scroll under it.
  */
-async function opened(sheet: Locator): Promise<void> {
+async function waitForFocus(sheet: Locator): Promise<void> {
   await expect
     .poll(() => sheet.evaluate((element) => element.contains(document.activeElement)), "focus in the step")
     .toBe(true);
@@ -22,21 +22,21 @@ async function opened(sheet: Locator): Promise<void> {
 /** Looks at each frame whether confetti was drawn, so that a slow machine cannot miss it. */
 async function watchConfetti(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate(() => {
-    const look = () => {
+    const checkCanvas = () => {
       const canvas = document.querySelector<HTMLCanvasElement>("canvas[aria-hidden]");
       const pixels =
         canvas === null || canvas.width === 0
           ? undefined
           : canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data;
       if (pixels?.some((value) => value !== 0) === true) document.documentElement.dataset["confetti"] = "drawn";
-      else requestAnimationFrame(look);
+      else requestAnimationFrame(checkCanvas);
     };
-    look();
+    checkCanvas();
   });
   return async () => (await page.locator("html").getAttribute("data-confetti")) === "drawn";
 }
 
-async function boxOf(
+async function boundingBoxOf(
   element: Locator,
 ): Promise<{ readonly x: number; readonly y: number; readonly width: number; readonly height: number }> {
   return (await element.boundingBox()) ?? { x: Number.NaN, y: Number.NaN, width: Number.NaN, height: Number.NaN };
@@ -75,31 +75,31 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
       ["Help", "help"],
     ] as const;
     for (const [title, target] of steps) {
-      const sheet = step(page, title);
+      const sheet = tourStep(page, title);
       await expect(sheet).toBeVisible();
       await expect.poll(async () => (await sheet.boundingBox())?.width).toBe(380);
-      await opened(sheet);
+      await waitForFocus(sheet);
       if (target !== null) {
-        const light = page.locator(".react-joyride__spotlight path").nth(1);
-        const lit = await boxOf(page.locator(`[data-tour="layout-${target}"]`));
-        const around = [lit.x - 10, lit.y - 10, lit.width + 20, lit.height + 20];
-        const off = async () => {
-          const { x, y, width, height } = await boxOf(light);
+        const spotlight = page.locator(".react-joyride__spotlight path").nth(1);
+        const targetBox = await boundingBoxOf(page.locator(`[data-tour="layout-${target}"]`));
+        const expectedBox = [targetBox.x - 10, targetBox.y - 10, targetBox.width + 20, targetBox.height + 20];
+        const deviation = async () => {
+          const { x, y, width, height } = await boundingBoxOf(spotlight);
           return Math.max(
-            ...[x, y, width, height].map((side, index) => Math.abs(side - (around[index] ?? Number.NaN))),
+            ...[x, y, width, height].map((side, index) => Math.abs(side - (expectedBox[index] ?? Number.NaN))),
           );
         };
-        await expect.poll(off, `light at ${title}`).toBeLessThan(1); // the library rounds to whole pixels
+        await expect.poll(deviation, `light at ${title}`).toBeLessThan(1); // the library rounds to whole pixels
       }
       expect(await page.evaluate(() => scrollY), `page at ${title}`).toBe(0);
-      expect(await onboarding(page)).toBeNull();
+      expect(await readOnboarding(page)).toBeNull();
       await sheet.getByRole("button", { name: /^(Next|Done)$/ }).click();
     }
   });
 
   await test.step("its end is celebrated, and remembered", async () => {
     await expect(celebration(page)).toBeVisible();
-    expect(await onboarding(page)).toBe("true");
+    expect(await readOnboarding(page)).toBe("true");
     await expect(celebration(page)).toBeHidden();
     expect(await confettiDrawn()).toBe(true);
   });
@@ -107,13 +107,13 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
   await test.step("coming to Home again, its own tour finds both of its targets", async () => {
     await page.getByRole("link", { name: "Secrets", exact: true }).click();
     await page.getByRole("link", { name: "Home", exact: true }).click();
-    await expect(step(page, "Keep something safe")).toContainText("1 of 2");
-    await opened(step(page, "Keep something safe"));
+    await expect(tourStep(page, "Keep something safe")).toContainText("1 of 2");
+    await waitForFocus(tourStep(page, "Keep something safe"));
     await page.getByRole("button", { name: "Next" }).click();
-    await expect(step(page, "News and advice")).toContainText("2 of 2");
-    await opened(step(page, "News and advice"));
+    await expect(tourStep(page, "News and advice")).toContainText("2 of 2");
+    await waitForFocus(tourStep(page, "News and advice"));
     await page.getByRole("button", { name: "Done" }).click();
-    await expect(step(page, "News and advice")).toBeHidden();
+    await expect(tourStep(page, "News and advice")).toBeHidden();
     await expect(celebration(page)).toBeHidden();
   });
 
@@ -124,9 +124,9 @@ test("a first visit on a wide screen is led round the frame and celebrated; then
     await expect(tours.filter({ hasText: "Around the portal" })).toHaveCount(1);
     await expect(tours.filter({ hasText: ": Home" })).toHaveCount(1);
     await tours.filter({ hasText: "Around the portal" }).click();
-    await expect(step(page, "Home")).toContainText("1 of 9");
+    await expect(tourStep(page, "Home")).toContainText("1 of 9");
     await page.keyboard.press("Escape");
-    await expect(step(page, "Home")).toBeHidden();
+    await expect(tourStep(page, "Home")).toBeHidden();
   });
 });
 
@@ -144,28 +144,28 @@ test.describe("on a phone", () => {
     await expect(title).toHaveText("Keep it behind a picture");
     await page.getByRole("button", { name: "Slide 3 of 3" }).tap();
     await expect(title).toHaveText("The picture brings it back");
-    expect(await onboarding(page)).toBeNull();
+    expect(await readOnboarding(page)).toBeNull();
     await page.getByRole("button", { name: "Finish" }).tap();
 
     for (const name of ["Home", "Secrets", "Add secret", "Shared with me", "Log out", "Everything else"]) {
-      const sheet = step(page, name);
+      const sheet = tourStep(page, name);
       await expect(sheet).toBeVisible();
       const box = await sheet.boundingBox();
       expect(
         Math.min(box?.x ?? -1, 390 - (box?.x ?? 0) - (box?.width ?? 390)),
         `${name} fits the screen`,
       ).toBeGreaterThanOrEqual(0);
-      await opened(sheet);
+      await waitForFocus(sheet);
       await sheet.getByRole("button", { name: /^(Next|Done)$/ }).tap();
     }
     await expect(celebration(page)).toBeVisible();
-    expect(await onboarding(page)).toBe("true");
+    expect(await readOnboarding(page)).toBe("true");
   });
 
   test("skipping the slides is remembered, and no tour follows", async ({ page }) => {
     await signUpByHand(page, newAccount(), { tours: true });
     await page.getByRole("button", { name: "Skip" }).tap();
-    expect(await onboarding(page)).toBe("true");
+    expect(await readOnboarding(page)).toBe("true");
     await page.reload();
     await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
     await expect(page.getByRole("button", { name: "Skip" })).toBeHidden();

@@ -4,71 +4,72 @@ import path from "node:path";
 
 import type { Locator, Page } from "@playwright/test";
 
-import { atHome, newAccount, signUpByHand } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
+import { expectHome, newAccount, signUpByHand } from "../pages/account.ts";
+import { navigateInApp } from "../pages/navigation.ts";
 import {
-  answerDevice,
+  answerDeviceQuestion,
   openList,
   openRecovery,
   protect,
   protectFile,
-  revealed,
+  revealSecret,
   row,
   showPicture,
 } from "../pages/secrets.ts";
 import { openExport } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
-import { expectAccessible } from "../support/looks.ts";
+import { expectAccessible } from "../support/appearance.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { newRecordedProfile } from "../support/recorded-profile.ts";
+import { openRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
-import { sentinel } from "../support/sentinel.ts";
-import { filesOf } from "../support/zip.ts";
+import { createSentinel } from "../support/sentinel.ts";
+import { readZip } from "../support/zip.ts";
 
 test("everything leaves as an archive, comes into another account, and a foreign file comes in beside it, with nothing sent in clear", async ({
   portal,
 }) => {
   test.setTimeout(600_000);
-  const words = {
-    diary: sentinel(),
-    keys: sentinel(),
-    scan: sentinel(),
-    password: sentinel(),
-    changed: sentinel(),
-    note: sentinel(),
+  const sentinels = {
+    diary: createSentinel(),
+    keys: createSentinel(),
+    scan: createSentinel(),
+    password: createSentinel(),
+    changed: createSentinel(),
+    note: createSentinel(),
     seed: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
-    title: sentinel(),
-    site: sentinel(),
-    folder: sentinel(),
+    title: createSentinel(),
+    site: createSentinel(),
+    folder: createSentinel(),
   };
-  const scan = Buffer.from(`${words.scan}\n`.repeat(20_000)); // more than goes in one call
+  const scanContent = Buffer.from(`${sentinels.scan}\n`.repeat(20_000)); // more than goes in one call
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-import-"));
-  const [zip, exit] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
+  const [zip, exitFile] = [path.join(folder, "secrets-export.zip"), path.join(folder, "exit.txt")];
   const proxy = await RecordingProxy.start();
-  const strangers = new Set<string>();
-  const [old, anew] = [
-    await newRecordedProfile(proxy, portal.origin, strangers),
-    await newRecordedProfile(proxy, portal.origin, strangers),
+  const foreignOrigins = new Set<string>();
+  const [sourceProfile, targetProfile] = [
+    await openRecordedProfile(proxy, portal.origin, foreignOrigins),
+    await openRecordedProfile(proxy, portal.origin, foreignOrigins),
   ];
-  const pageOf = async ({ context }: typeof old): Promise<Page> => context.pages()[0] ?? (await context.newPage());
+  const firstPageOf = async ({ context }: typeof sourceProfile): Promise<Page> =>
+    context.pages()[0] ?? (await context.newPage());
 
   await test.step("the page of one's data leads to an archive of every secret, which opens without the portal", async () => {
-    const page = await pageOf(old);
+    const page = await firstPageOf(sourceProfile);
     await signUpByHand(page, newAccount());
-    await atHome(page);
+    await expectHome(page);
     await protect(page, {
-      text: `Dear ${words.diary}`,
-      title: `Diary ${words.title}`,
+      text: `Dear ${sentinels.diary}`,
+      title: `Diary ${sentinels.title}`,
       tags: ["private", "2026"],
       image: { file: photographs.small, passphrase: null },
     });
-    await answerDevice(page, "My own device");
-    await protect(page, { text: words.keys, title: "House keys", tags: [], image: null });
-    await protectFile(page, { title: "Scan", name: "scan, “old”.bin", content: scan });
+    await answerDeviceQuestion(page, "My own device");
+    await protect(page, { text: sentinels.keys, title: "House keys", tags: [], image: null });
+    await protectFile(page, { title: "Scan", name: "scan, “old”.bin", content: scanContent });
     await openList(page);
     await page.getByRole("button", { name: /Favourite: Scan/ }).click();
-    await goWithin(page, "/settings/data");
+    await navigateInApp(page, "/settings/data");
     await page.getByRole("link", { name: "Export everything" }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     const archive = page.waitForEvent("download");
@@ -77,30 +78,30 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await (await archive).saveAs(zip);
     const identity = page.waitForEvent("download");
     await page.getByRole("button", { name: "Save as exit.txt" }).click();
-    await (await identity).saveAs(exit);
+    await (await identity).saveAs(exitFile);
     await page.getByRole("button", { name: "Done", exact: true }).click();
 
     const bytes = await readFile(zip);
-    const names = [...filesOf(bytes).keys()];
+    const names = [...readZip(bytes).keys()];
     expect(names).toEqual(expect.arrayContaining(["README.txt", "LEEME.txt", "manifest.json"]));
     expect(names.filter((name) => name.endsWith(".age"))).toHaveLength(6);
     expect(bytes.toString("latin1")).not.toMatch(/AGE-SECRET-KEY-(PQ-)?1[0-9A-Z]/i);
-    const { contents, by } = await openExport(bytes, await readFile(exit, "utf8"));
-    test.info().annotations.push({ type: "opened by", description: by.join(", ") });
+    const { contents, tools } = await openExport(bytes, await readFile(exitFile, "utf8"));
+    test.info().annotations.push({ type: "opened by", description: tools.join(", ") });
     expect(Object.fromEntries([...contents].map(([title, content]) => [title, content.toString("utf8")]))).toEqual({
-      [`Diary ${words.title}`]: `Dear ${words.diary}`,
-      "House keys": words.keys,
-      Scan: scan.toString("utf8"),
+      [`Diary ${sentinels.title}`]: `Dear ${sentinels.diary}`,
+      "House keys": sentinels.keys,
+      Scan: scanContent.toString("utf8"),
     });
   });
 
-  const page = await pageOf(anew);
+  const page = await firstPageOf(targetProfile);
   await test.step("another account begins with the archive, and has the same list", async () => {
     await signUpByHand(page, newAccount());
-    await atHome(page);
-    await goWithin(page, "/settings/data");
+    await expectHome(page);
+    await navigateInApp(page, "/settings/data");
     await chooseFile(page, zip);
-    await page.getByLabel("Exit identity").fill((await readFile(exit, "utf8")).trim());
+    await page.getByLabel("Exit identity").fill((await readFile(exitFile, "utf8")).trim());
     await page.getByRole("button", { name: "Open the archive" }).click();
     await expect(page.getByRole("heading", { name: "3 items were read" })).toBeFocused();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
@@ -110,9 +111,10 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.getByRole("button", { name: "Import 3 items" }).click();
     await expectStored(page, "Added: 3. New versions: 0. Already here: 0.");
     await expect(page.getByText("secrets-export.zip is sealed. Keep its exit identity apart from it.")).toBeVisible();
-    await answerDevice(page, "My own device");
+    await answerDeviceQuestion(page, "My own device");
     await page.getByRole("link", { name: "See the list" }).click();
-    for (const title of [`Diary ${words.title}`, "House keys", "Scan"]) await expect(row(page, title)).toBeVisible();
+    for (const title of [`Diary ${sentinels.title}`, "House keys", "Scan"])
+      await expect(row(page, title)).toBeVisible();
     await expect(row(page, "Diary")).toContainText("private");
     await expect(row(page, "Diary")).toContainText("2026");
     await page.getByRole("searchbox").fill("“old”.bin");
@@ -121,31 +123,31 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.getByRole("searchbox").clear();
     await expect(page.getByRole("button", { name: /Favourite: Scan/ })).toHaveAttribute("aria-pressed", "true");
     await expect(page.getByRole("button", { name: /Favourite: Diary/ })).toHaveAttribute("aria-pressed", "false");
-    expect(await openedFiles(page), "what was opened to be stored is put away").toEqual([]);
+    expect(await listOpenedFiles(page), "what was opened to be stored is put away").toEqual([]);
     await openRecovery(page, "Diary");
     await showPicture(page, photographs.small);
-    expect(await revealed(page)).toBe(`Dear ${words.diary}`);
+    expect(await revealSecret(page)).toBe(`Dear ${sentinels.diary}`);
   });
 
-  const login = {
+  const loginItem = {
     id: "b1",
     folderId: "f1",
     type: 1,
-    name: `Mail, “the ""old""” one\r\n${words.title}`,
-    notes: `First line\r\nsecond, "quoted" ${words.note}`,
+    name: `Mail, “the ""old""” one\r\n${sentinels.title}`,
+    notes: `First line\r\nsecond, "quoted" ${sentinels.note}`,
     login: {
-      uris: [{ uri: `https://${words.site}.example` }],
+      uris: [{ uri: `https://${sentinels.site}.example` }],
       username: "ana",
-      password: `p"a,ss\\${words.password}`,
-      totp: words.seed,
+      password: `p"a,ss\\${sentinels.password}`,
+      totp: sentinels.seed,
     },
   };
-  const bitwarden = {
+  const bitwardenExport = {
     encrypted: false,
-    folders: [{ id: "f1", name: `Work/${words.folder}` }],
+    folders: [{ id: "f1", name: `Work/${sentinels.folder}` }],
     items: [
-      login,
-      { id: "b2", folderId: null, type: 2, name: "", notes: `No title 🗝️ ${words.note}` },
+      loginItem,
+      { id: "b2", folderId: null, type: 2, name: "", notes: `No title 🗝️ ${sentinels.note}` },
       {
         id: "b3",
         folderId: null,
@@ -158,18 +160,18 @@ test("everything leaves as an archive, comes into another account, and a foreign
     ],
   };
   const file = path.join(folder, "bitwarden_export.json");
-  const review = page.getByRole("list", { name: "Items of the file" });
+  const itemList = page.getByRole("list", { name: "Items of the file" });
 
   await test.step("a foreign file is shown before it is stored, with what is wrong in it", async () => {
-    await writeFile(file, JSON.stringify(bitwarden));
-    await goWithin(page, "/settings/data");
+    await writeFile(file, JSON.stringify(bitwardenExport));
+    await navigateInApp(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByRole("heading", { name: "3 items were read" })).toBeVisible();
     await expect(page.getByText("New: 3. Changed: 0. Already here: 0.")).toBeVisible();
     await expect(page.getByText("Empty one: is empty")).toBeVisible();
     await expect(page.getByText("4: cannot be read")).toBeVisible();
     await expect(page.getByText(/This portal makes no codes of them/)).toBeVisible();
-    await expect(itemOf(review, "Untitled")).toContainText("had no title");
+    await expect(itemOf(itemList, "Untitled")).toContainText("had no title");
     await expectAccessible(page, "the items of a file");
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Import 3 items" }).click();
@@ -186,11 +188,11 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await page.goto("/secrets"); // the list is read again
     await openRecovery(page, "one-time");
     await showPicture(page, photographs.small);
-    expect(await revealed(page)).toContain(words.seed);
+    expect(await revealSecret(page)).toContain(sentinels.seed);
   });
 
   await test.step("the same file once more adds nothing", async () => {
-    await goWithin(page, "/settings/data");
+    await navigateInApp(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 0. Already here: 3.")).toBeVisible();
     await expect(page.getByRole("button", { name: /^Import \d/ })).toBeHidden();
@@ -203,14 +205,17 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await writeFile(
       file,
       JSON.stringify({
-        ...bitwarden,
-        items: [{ ...login, login: { ...login.login, password: words.changed } }, ...bitwarden.items.slice(1)],
+        ...bitwardenExport,
+        items: [
+          { ...loginItem, login: { ...loginItem.login, password: sentinels.changed } },
+          ...bitwardenExport.items.slice(1),
+        ],
       }),
     );
-    await goWithin(page, "/settings/data");
+    await navigateInApp(page, "/settings/data");
     await chooseFile(page, file);
     await expect(page.getByText("New: 0. Changed: 1. Already here: 2.")).toBeVisible();
-    await expect(itemOf(review, "Mail")).toContainText("differs: becomes a new version");
+    await expect(itemOf(itemList, "Mail")).toContainText("differs: becomes a new version");
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Import 1 item" }).click();
     await expectStored(page, "Added: 0. New versions: 1. Already here: 2.");
@@ -221,20 +226,20 @@ test("everything leaves as an archive, comes into another account, and a foreign
     await expect(page.getByRole("heading", { name: "Version 2" })).toBeVisible();
     await page.getByRole("link", { name: "Show version 1" }).click();
     await showPicture(page, photographs.small);
-    expect(await revealed(page)).toContain(words.password);
+    expect(await revealSecret(page)).toContain(sentinels.password);
   });
 
   await test.step("nothing of it was in any request, in clear or encoded", async () => {
     const text = (name: string, value: string): Needle => ({ name, kind: "text", bytes: Buffer.from(value) });
     const needles: Needle[] = [
-      ...Object.entries(words).map(([name, value]) => text(name, value)),
+      ...Object.entries(sentinels).map(([name, value]) => text(name, value)),
       text("an age identity", "AGE-SECRET-KEY-"),
-      { name: "scan", kind: "runs", bytes: scan },
+      { name: "scan", kind: "runs", bytes: scanContent },
     ];
     const search = new ByteSearch(needles);
-    expect(proxy.requests).toBeGreaterThan(50);
-    expect(search.search(proxy.sent(), "requests")).toEqual([]);
-    expect([...strangers]).toEqual([]);
+    expect(proxy.requestCount).toBeGreaterThan(50);
+    expect(search.search(proxy.readSent(), "requests")).toEqual([]);
+    expect([...foreignOrigins]).toEqual([]);
     for (const encoding of ["utf8", "base64", "hex"] as const) {
       const planted = Buffer.concat(
         needles.map(({ bytes }) => Buffer.from(`\r\n${Buffer.from(bytes.subarray(0, 1024)).toString(encoding)}\r\n`)),
@@ -244,18 +249,18 @@ test("everything leaves as an archive, comes into another account, and a foreign
       );
     }
   });
-  await Promise.all([old.close(), anew.close()]);
+  await Promise.all([sourceProfile.close(), targetProfile.close()]);
   await proxy.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** Files of the origin that hold what was opened. */
-function openedFiles(page: Page): Promise<string[]> {
+function listOpenedFiles(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const root = await navigator.storage.getDirectory();
     const folder = await root.getDirectoryHandle("relicario-opened", { create: true });
     const names: string[] = [];
-    for await (const one of folder.keys()) names.push(one);
+    for await (const name of folder.keys()) names.push(name);
     return names;
   });
 }
@@ -269,6 +274,6 @@ async function expectStored(page: Page, counts: string): Promise<void> {
   await expect(page.getByText(counts)).toBeVisible();
 }
 
-function itemOf(review: Locator, title: string): Locator {
-  return review.getByRole("listitem").filter({ hasText: title }).first();
+function itemOf(itemList: Locator, title: string): Locator {
+  return itemList.getByRole("listitem").filter({ hasText: title }).first();
 }

@@ -7,49 +7,49 @@ import { pathToFileURL } from "node:url";
 import { AxeBuilder } from "@axe-core/playwright";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { kitText, makeKit, showToKit, type KeptKit } from "../pages/kit.ts";
-import { goWithin } from "../pages/places.ts";
-import { answerDevice, protect, protectFile, row } from "../pages/secrets.ts";
-import { hasGo, openKitByAge } from "../support/age.ts";
+import { readKitText, makeKit, openKit, type SavedKit } from "../pages/kit.ts";
+import { navigateInApp } from "../pages/navigation.ts";
+import { answerDeviceQuestion, protect, protectFile, row } from "../pages/secrets.ts";
+import { hasGo, openKitWithAge } from "../support/age.ts";
 import { messengerCopies, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { relicarioOpen } from "../support/relicario-open.ts";
-import { sentinel } from "../support/sentinel.ts";
+import { runRelicarioOpen } from "../support/relicario-open.ts";
+import { createSentinel } from "../support/sentinel.ts";
 
 test("kit: what was kept opens from a file on the disk, without network, portal or account", async ({
   page,
   browser,
 }) => {
   test.setTimeout(480_000);
-  const passphrase = `four words and ${sentinel()}`;
-  const phrase = `legal winner ${sentinel()} thank year`;
-  const hostile = {
-    title: `</script><img src=x onerror="document.title='owned'"> ${sentinel()}`,
-    text: `<script>document.title = "owned"</script> ${sentinel()}`,
+  const passphrase = `four words and ${createSentinel()}`;
+  const phrase = `legal winner ${createSentinel()} thank year`;
+  const hostileSecret = {
+    title: `</script><img src=x onerror="document.title='owned'"> ${createSentinel()}`,
+    text: `<script>document.title = "owned"</script> ${createSentinel()}`,
   };
   const file = {
-    title: `Deed ${sentinel()}`,
+    title: `Deed ${createSentinel()}`,
     name: `../<img src=x onerror="document.title='owned'">\u202egpj.exe`,
-    safe: "__img src=x onerror=_document.title='owned'___gpj.exe",
-    content: Buffer.from(`<script>alert(1)</script> ${sentinel()}`),
+    safeName: "__img src=x onerror=_document.title='owned'___gpj.exe",
+    content: Buffer.from(`<script>alert(1)</script> ${createSentinel()}`),
   };
   const copy = await messengerCopies["1280 pixels, quality 75"](photographs.mountains);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-kit-"));
-  let kit: KeptKit = { file: "", sha256: "" };
+  let kit: SavedKit = { file: "", sha256: "" };
   let commands = "";
-  const asked: string[] = [];
-  const offline = async (language: string, colorScheme: "light" | "dark", width: number) => {
+  const observed: string[] = [];
+  const openOffline = async (language: string, colorScheme: "light" | "dark", width: number) => {
     const context = await browser.newContext({
       offline: true,
       locale: language,
       colorScheme,
       viewport: { width, height: 900 },
     });
-    context.on("request", (request) => asked.push(request.url()));
-    context.on("dialog", () => asked.push("a dialog"));
-    const opened = await context.newPage();
-    await opened.goto(pathToFileURL(kit.file).href);
-    return opened;
+    context.on("request", (request) => observed.push(request.url()));
+    context.on("dialog", () => observed.push("a dialog"));
+    const kitPage = await context.newPage();
+    await kitPage.goto(pathToFileURL(kit.file).href);
+    return kitPage;
   };
 
   await test.step("a person makes a kit of all secrets on Safeguard", async () => {
@@ -60,8 +60,8 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
       tags: ["paper"],
       image: { file: photographs.mountains, passphrase },
     });
-    await answerDevice(page, "My own device");
-    await protect(page, { text: hostile.text, title: hostile.title, tags: [], image: null });
+    await answerDeviceQuestion(page, "My own device");
+    await protect(page, { text: hostileSecret.text, title: hostileSecret.title, tags: [], image: null });
     await protectFile(page, file);
     kit = await makeKit(page, folder, photographs.mountains, passphrase);
     const bytes = await readFile(kit.file);
@@ -79,20 +79,20 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     for (const format of ["A4", "Letter"]) {
       await page.getByRole("button", { name: "Print the sheet" }).click();
       await expect(page.locator("[data-print]")).toContainText(kit.sha256.slice(0, 8));
-      expect(pagesOf(await page.pdf({ format }))).toBe(1);
+      expect(countPages(await page.pdf({ format }))).toBe(1);
       await expect(page.locator("[data-print]")).toHaveCount(0); // ended
     }
   });
 
   await test.step("it opens from the disk with a copy as messengers make them, and sends nothing", async () => {
-    const kitPage = await offline("en-GB", "light", 1280);
-    await showToKit(kitPage, photographs.sunset, passphrase);
+    const kitPage = await openOffline("en-GB", "light", 1280);
+    await openKit(kitPage, photographs.sunset, passphrase);
     await expect(kitPage.getByRole("alert")).toContainText("not the picture of this kit, or not its passphrase", {
       timeout: 90_000,
     });
-    await showToKit(kitPage, copy, passphrase);
-    expect(await kitText(kitPage, "Wallet")).toBe(phrase);
-    expect(await kitText(kitPage, hostile.title)).toBe(hostile.text);
+    await openKit(kitPage, copy, passphrase);
+    expect(await readKitText(kitPage, "Wallet")).toBe(phrase);
+    expect(await readKitText(kitPage, hostileSecret.title)).toBe(hostileSecret.text);
     await expect(kitPage).toHaveTitle("Kit for opening secrets");
     const [download] = await Promise.all([
       kitPage.waitForEvent("download"),
@@ -105,7 +105,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
       kitPage.waitForEvent("download"),
       deed.getByRole("button", { name: "Save as a file" }).click(),
     ]);
-    expect([saved.suggestedFilename(), await readFile(await saved.path())]).toEqual([file.safe, file.content]);
+    expect([saved.suggestedFilename(), await readFile(await saved.path())]).toEqual([file.safeName, file.content]);
     await kitPage.getByRole("heading", { name: "Without this page" }).click();
     commands = (await kitPage.locator("details pre").nth(1).textContent()) ?? "";
     expect((await new AxeBuilder({ page: kitPage }).setLegacyMode().analyze()).violations).toEqual([]);
@@ -115,7 +115,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
   });
 
   await test.step("in Spanish, in the dark, on a small phone, by keyboard alone", async () => {
-    const kitPage = await offline("es-ES", "dark", 320);
+    const kitPage = await openOffline("es-ES", "dark", 320);
     await expect(kitPage.getByRole("heading", { level: 1, name: "Kit para abrir secretos" })).toBeVisible();
     expect((await new AxeBuilder({ page: kitPage }).setLegacyMode().analyze()).violations).toEqual([]);
     expect(await kitPage.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
@@ -132,35 +132,35 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     await expect(kitPage.getByRole("button", { name: "Hide" })).toBeVisible();
     expect(await kitPage.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
     await kitPage.context().close();
-    expect(asked.filter((address) => !address.startsWith("file:") && !address.startsWith("blob:"))).toEqual([]);
+    expect(observed.filter((address) => !address.startsWith("file:") && !address.startsWith("blob:"))).toEqual([]);
   });
 
   await test.step("it opens by the command line, and with the plain age", async () => {
     await writeFile(path.join(folder, "copy.jpg"), copy.buffer);
-    const ran = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin"], {
+    const result = await runRelicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin"], {
       folder,
       input: `${passphrase}\n`,
     });
-    expect(ran).toMatchObject({ code: 0, complained: "" });
-    expect(ran.said).toContain("“Wallet”: secret.txt");
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(result.stdout).toContain("“Wallet”: secret.txt");
     expect(await readFile(path.join(folder, "secret.txt"), "utf8")).toBe(phrase);
-    expect(await readFile(path.join(folder, "secret (2).txt"), "utf8")).toBe(hostile.text);
-    expect(await readFile(path.join(folder, file.safe))).toEqual(file.content);
-    const { said: identity } = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--identity"], {
+    expect(await readFile(path.join(folder, "secret (2).txt"), "utf8")).toBe(hostileSecret.text);
+    expect(await readFile(path.join(folder, file.safeName))).toEqual(file.content);
+    const { stdout: identity } = await runRelicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--identity"], {
       folder,
       input: passphrase,
     });
-    const { plain, by } = await openKitByAge(kit.file, identity, commands, 1);
-    expect(by).toBe((await hasGo()) ? "age" : "typage");
+    const { plain, tool } = await openKitWithAge(kit.file, identity, commands, 1);
+    expect(tool).toBe((await hasGo()) ? "age" : "typage");
     expect(plain.toString("utf8")).toBe(phrase);
-    const wrong = await relicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--out", folder], {
+    const wrongPassphrase = await runRelicarioOpen(["kit.html", "copy.jpg", "--passphrase-stdin", "--out", folder], {
       folder,
       input: "another",
     });
-    expect(wrong).toEqual({
+    expect(wrongPassphrase).toEqual({
       code: 1,
-      said: "",
-      complained: "This is not the picture of this kit, or not its passphrase.\n",
+      stdout: "",
+      stderr: "This is not the picture of this kit, or not its passphrase.\n",
     });
     expect((await readdir(folder)).filter((name) => name.endsWith(".part"))).toEqual([]);
   });
@@ -178,7 +178,7 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
     await page.getByRole("textbox", { name: "Your secret" }).fill("another phrase", { timeout: 90_000 });
     await page.getByRole("button", { name: "Save changes" }).click();
     await expect(page).not.toHaveURL(/edit/, { timeout: 60_000 });
-    await goWithin(page, "/safeguard");
+    await navigateInApp(page, "/safeguard");
     await expect(
       page.getByRole("region", { name: "Kits you have made" }).getByText("Changed since: Wallet."),
     ).toBeVisible({ timeout: 60_000 });
@@ -187,6 +187,6 @@ test("kit: what was kept opens from a file on the disk, without network, portal 
 });
 
 /** Pages of a PDF as Chromium writes it: its page objects stand uncompressed. */
-function pagesOf(pdf: Buffer): number {
+function countPages(pdf: Buffer): number {
   return pdf.toString("latin1").match(/\/Type \/Page\b/g)?.length ?? 0;
 }

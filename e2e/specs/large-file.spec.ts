@@ -5,10 +5,10 @@ import path from "node:path";
 import { chromium, type BrowserContext, type Page, type Request } from "@playwright/test";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
-import { answerDevice, openRecovery, protect, showPicture } from "../pages/secrets.ts";
+import { navigateInApp } from "../pages/navigation.ts";
+import { answerDeviceQuestion, openRecovery, protect, showPicture } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
-import { digestOfFile, writeLargeFile } from "../support/large-file.ts";
+import { hashFile, writeLargeFile } from "../support/large-file.ts";
 import { watchMemory, watchTasks, type LongestTask, type MemoryWatch } from "../support/memory.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
@@ -26,25 +26,25 @@ const isPart = (request: Request): boolean =>
 
 test("large-file: a file goes on after its tab was closed half way, and comes back whole", async ({ portal }) => {
   test.setTimeout(120_000 + mebibytes * 10_000);
-  const patience = { timeout: 60_000 + mebibytes * 4_000 };
+  const waitOptions = { timeout: 60_000 + mebibytes * 4_000 };
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-large-"));
   const file = path.join(folder, "film.mp4");
-  const expected = await writeLargeFile(file, mebibytes);
+  const expectedDigest = await writeLargeFile(file, mebibytes);
   const account = newAccount();
   const title = "The film";
   const figures: Record<string, number | Readonly<Record<string, number>>> = { mebibytes };
-  const note = async (
+  const recordFigures = async (
     phase: "send" | "resume" | "save",
     memory: MemoryWatch,
-    longest: () => Promise<LongestTask>,
+    readLongestTask: () => Promise<LongestTask>,
   ): Promise<void> => {
-    const { busy, wall } = await longest();
-    const { most, parts } = await memory.stop();
+    const { threadTime, wallTime } = await readLongestTask();
+    const { peak, parts } = await memory.stop();
     Object.assign(figures, {
-      [`${phase}_heap`]: most,
+      [`${phase}_heap`]: peak,
       [`${phase}_heap_parts`]: parts,
-      [`${phase}_longest_task`]: busy,
-      [`${phase}_longest_task_wall`]: wall,
+      [`${phase}_longest_task`]: threadTime,
+      [`${phase}_longest_task_wall`]: wallTime,
     });
   };
   const profiles: BrowserContext[] = [];
@@ -69,87 +69,87 @@ test("large-file: a file goes on after its tab was closed half way, and comes ba
         tags: [],
         image: { file: photographs.small, passphrase: null },
       });
-      await answerDevice(page, "My own device");
-      await goWithin(page, "/add-secret");
+      await answerDeviceQuestion(page, "My own device");
+      await navigateInApp(page, "/add-secret");
       await page.getByRole("radio", { name: "File", exact: true }).check();
       await page.getByLabel("File to protect").setInputFiles(file);
       await page.getByLabel("Title").fill(title);
     });
 
     const sentBefore = await test.step("the tab is closed half way", async () => {
-      const half = Math.floor((mebibytes * 1024 * 1024) / (8 * 1024 * 1024) / 2);
-      let sent = 0;
-      const halfWay = new Promise<void>((resolve) => {
+      const halfOfParts = Math.floor((mebibytes * 1024 * 1024) / (8 * 1024 * 1024) / 2);
+      let sentParts = 0;
+      const halfSent = new Promise<void>((resolve) => {
         page.on("requestfinished", (request) => {
-          if (isPart(request) && ++sent === half) resolve();
+          if (isPart(request) && ++sentParts === halfOfParts) resolve();
         });
       });
       const memory = await watchMemory(page);
-      const longest = await watchTasks(page);
-      const began = Date.now();
+      const readLongestTask = await watchTasks(page);
+      const startedAt = Date.now();
       await page.getByRole("button", { name: "Protect", exact: true }).click();
-      await halfWay;
-      figures["send_seconds_half"] = (Date.now() - began) / 1000;
+      await halfSent;
+      figures["send_seconds_half"] = (Date.now() - startedAt) / 1000;
       await page.context().setOffline(true); // nothing more leaves while the measuring ends
-      await note("send", memory, longest);
+      await recordFigures("send", memory, readLongestTask);
       await page.close();
       await profiles[0]?.setOffline(false);
-      return sent;
+      return sentParts;
     });
 
     await test.step("another file is refused; the same one goes on where it stopped, and is published", async () => {
-      const again = await profiles[0]?.newPage();
-      if (again === undefined) throw new TypeError("no profile");
-      let sent = 0;
-      again.on("requestfinished", (request) => {
-        if (isPart(request)) sent++;
+      const secondTab = await profiles[0]?.newPage();
+      if (secondTab === undefined) throw new TypeError("no profile");
+      let sentParts = 0;
+      secondTab.on("requestfinished", (request) => {
+        if (isPart(request)) sentParts++;
       });
-      await again.goto("/secrets");
-      const waiting = again
+      await secondTab.goto("/secrets");
+      const pendingUpload = secondTab
         .getByRole("listitem")
-        .filter({ has: again.getByLabel(`The file of ${title}`, { exact: true }) });
-      await expect(waiting).toContainText("Choose the same file again");
-      const other = path.join(folder, "other.mp4");
-      await writeLargeFile(other, mebibytes);
-      await again.getByLabel(`The file of ${title}`, { exact: true }).setInputFiles(other);
-      await expect(waiting.getByRole("alert")).toBeVisible(patience);
-      expect(sent).toBe(0);
-      const memory = await watchMemory(again);
-      const longest = await watchTasks(again);
-      await again.getByLabel(`The file of ${title}`, { exact: true }).setInputFiles(file);
-      await expect(again.getByText("Your file is protected.").first()).toBeVisible(patience);
-      expect(sent).toBeGreaterThan(0);
-      expect(sent).toBeLessThanOrEqual(Math.ceil(mebibytes / 8) + 1 - sentBefore);
-      await note("resume", memory, longest);
+        .filter({ has: secondTab.getByLabel(`The file of ${title}`, { exact: true }) });
+      await expect(pendingUpload).toContainText("Choose the same file again");
+      const otherFile = path.join(folder, "other.mp4");
+      await writeLargeFile(otherFile, mebibytes);
+      await secondTab.getByLabel(`The file of ${title}`, { exact: true }).setInputFiles(otherFile);
+      await expect(pendingUpload.getByRole("alert")).toBeVisible(waitOptions);
+      expect(sentParts).toBe(0);
+      const memory = await watchMemory(secondTab);
+      const readLongestTask = await watchTasks(secondTab);
+      await secondTab.getByLabel(`The file of ${title}`, { exact: true }).setInputFiles(file);
+      await expect(secondTab.getByText("Your file is protected.").first()).toBeVisible(waitOptions);
+      expect(sentParts).toBeGreaterThan(0);
+      expect(sentParts).toBeLessThanOrEqual(Math.ceil(mebibytes / 8) + 1 - sentBefore);
+      await recordFigures("resume", memory, readLongestTask);
     });
 
     await test.step("another profile downloads it, byte for byte", async () => {
-      const other = await newProfile("second");
-      await other.addInitScript(() => {
+      const otherPage = await newProfile("second");
+      await otherPage.addInitScript(() => {
         Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // nobody can answer the system's own dialog here
       });
-      await signIn(other, account, { at: "/secrets" });
-      await other.getByRole("link", { name: "Unlock with your picture" }).click();
-      await showPicture(other, photographs.small);
-      await answerDevice(other, "My own device");
-      await openRecovery(other, title);
-      await showPicture(other, photographs.small);
-      const button = other.getByRole("button", { name: "Download the file" });
+      await signIn(otherPage, account, { path: "/secrets" });
+      await otherPage.getByRole("link", { name: "Unlock with your picture" }).click();
+      await showPicture(otherPage, photographs.small);
+      await answerDeviceQuestion(otherPage, "My own device");
+      await openRecovery(otherPage, title);
+      await showPicture(otherPage, photographs.small);
+      const button = otherPage.getByRole("button", { name: "Download the file" });
       await expect(button).toBeVisible({ timeout: 90_000 });
-      const memory = await watchMemory(other);
-      const longest = await watchTasks(other);
-      const began = Date.now();
-      const [download] = await Promise.all([other.waitForEvent("download", patience), button.click()]);
+      const memory = await watchMemory(otherPage);
+      const readLongestTask = await watchTasks(otherPage);
+      const startedAt = Date.now();
+      const [download] = await Promise.all([otherPage.waitForEvent("download", waitOptions), button.click()]);
       const saved = path.join(folder, "saved.mp4");
       await download.saveAs(saved);
-      figures["save_seconds"] = (Date.now() - began) / 1000;
-      await note("save", memory, longest);
-      expect(await digestOfFile(saved)).toBe(expected);
+      figures["save_seconds"] = (Date.now() - startedAt) / 1000;
+      await recordFigures("save", memory, readLongestTask);
+      expect(await hashFile(saved)).toBe(expectedDigest);
     });
 
     await test.step("memory stayed within its budget, and the longest tasks are noted", async () => {
-      const out = process.env["RELICARIO_FIGURES"];
-      if (out !== undefined) await writeFile(out, JSON.stringify(figures));
+      const figuresFile = process.env["RELICARIO_FIGURES"];
+      if (figuresFile !== undefined) await writeFile(figuresFile, JSON.stringify(figures));
       test.info().annotations.push({ type: "figures", description: JSON.stringify(figures) });
       console.log(JSON.stringify(figures));
       for (const phase of ["send", "resume", "save"]) {

@@ -1,17 +1,17 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount, signIn, signOut, signUp } from "../pages/account.ts";
-import { answerDevice, protect, row, showPicture } from "../pages/secrets.ts";
+import { answerDeviceQuestion, protect, row, showPicture } from "../pages/secrets.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { withoutEd25519 } from "../support/without-ed25519.ts";
+import { removeEd25519 } from "../support/without-ed25519.ts";
 
 /**
  * How many records every database of this origin has, but for keys of links that are still good.
  */
-function kept(page: Page): Promise<Readonly<Record<string, number>>> {
+function countRecords(page: Page): Promise<Readonly<Record<string, number>>> {
   return page.evaluate(async () => {
-    const done = <T>(request: IDBRequest<T>): Promise<T> =>
+    const resolveRequest = <T>(request: IDBRequest<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         request.onsuccess = () => {
           resolve(request.result);
@@ -20,16 +20,16 @@ function kept(page: Page): Promise<Readonly<Record<string, number>>> {
           reject(request.error ?? new Error("failed"));
         };
       });
-    const found: Record<string, number> = {};
+    const counts: Record<string, number> = {};
     for (const { name = "" } of await indexedDB.databases()) {
-      const database = await done(indexedDB.open(name));
+      const database = await resolveRequest(indexedDB.open(name));
       for (const store of database.objectStoreNames) {
-        const count = await done(database.transaction(store).objectStore(store).count());
-        if (count > 0) found[`${name}/${store}`] = count;
+        const count = await resolveRequest(database.transaction(store).objectStore(store).count());
+        if (count > 0) counts[`${name}/${store}`] = count;
       }
       database.close();
     }
-    return found;
+    return counts;
   });
 }
 
@@ -37,9 +37,9 @@ test("a device of one's own is locked at sign-out and opens with the next sign-i
   page,
 }) => {
   const account = newAccount();
-  const missing: string[] = [];
+  const consoleErrors: string[] = [];
   page.on("console", (message) => {
-    if (message.type() === "error") missing.push(message.text());
+    if (message.type() === "error") consoleErrors.push(message.text());
   });
 
   await test.step("a new account has no keyring, which is no error in the console", async () => {
@@ -47,21 +47,21 @@ test("a device of one's own is locked at sign-out and opens with the next sign-i
     await page.goto("/secrets");
     await expect(page.getByRole("heading", { level: 1, name: "Secrets" })).toBeVisible();
     await expect(page.getByText("This device is locked")).toBeHidden();
-    expect(missing.filter((text) => text.includes("404"))).toEqual([]);
+    expect(consoleErrors.filter((text) => text.includes("404"))).toEqual([]);
   });
 
   await protect(page, { text: "kept", title: "Kept", tags: [], image: { file: photographs.small, passphrase: null } });
-  await answerDevice(page, "My own device");
+  await answerDeviceQuestion(page, "My own device");
 
   await test.step("titles show again after signing in, without another act", async () => {
     await signOut(page);
-    await signIn(page, account, { at: "/secrets" });
+    await signIn(page, account, { path: "/secrets" });
     await expect(row(page, "Kept")).toBeVisible();
   });
 
   await test.step("forgetting takes everything, in a page whose screen asked for no vault", async () => {
     await page.goto("/help");
-    expect(Object.keys(await kept(page))).toEqual(
+    expect(Object.keys(await countRecords(page))).toEqual(
       expect.arrayContaining(["relicario-vault/accounts", "relicario-host/people"]),
     );
     await page
@@ -76,7 +76,7 @@ test("a device of one's own is locked at sign-out and opens with the next sign-i
     await expect(page.getByLabel("User name or e-mail")).toBeVisible();
     await signIn(page, account);
     await page.goto("/help");
-    expect(Object.keys(await kept(page))).toEqual(["relicario-host/people"]); // of this sign-in
+    expect(Object.keys(await countRecords(page))).toEqual(["relicario-host/people"]); // of this sign-in
     await page.goto("/secrets");
     await expect(page.getByText("This device is locked")).toBeVisible();
   });
@@ -86,10 +86,10 @@ test("a browser without Ed25519 says that it cannot remember the device; everyth
   page,
 }) => {
   const account = newAccount();
-  const workers = withoutEd25519(page);
+  const workers = removeEd25519(page);
   await signUp(page, account);
   await protect(page, { text: "kept", title: "Kept", tags: [], image: { file: photographs.small, passphrase: null } });
-  await answerDevice(page, "My own device");
+  await answerDeviceQuestion(page, "My own device");
   await expect(page.getByText("at your next visit you show your picture again")).toBeVisible();
   expect(workers()).toBeGreaterThan(0);
   await page.getByRole("link", { name: "Go to your secrets" }).click();

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
-import { atHome, newAccount, signInByHand, signOut, signUpByHand } from "../pages/account.ts";
+import { expectHome, newAccount, signInByHand, signOut, signUpByHand } from "../pages/account.ts";
 import {
-  answerDevice,
+  answerDeviceQuestion,
   downloadFile,
   drawFrame,
   openList,
   openRecovery,
   protect,
   protectFile,
-  revealed,
+  revealSecret,
   row,
   saveAsAgeFile,
   showPicture,
@@ -19,11 +19,11 @@ import { openWithTypage, seedOf } from "../support/age.ts";
 import { ByteSearch, type Needle } from "../support/byte-search.ts";
 import { dumpDatabase } from "../support/database.ts";
 import { badPictures } from "../support/bad-pictures.ts";
-import { copies, lumaRows, onPage, photographs } from "../support/photographs.ts";
+import { pictureCopies, lumaRows, placeOnSheet, photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { newRecordedProfile } from "../support/recorded-profile.ts";
+import { openRecordedProfile } from "../support/recorded-profile.ts";
 import { RecordingProxy } from "../support/recording-proxy.ts";
-import { sentinel } from "../support/sentinel.ts";
+import { createSentinel } from "../support/sentinel.ts";
 
 test("protect-and-recover: a phrase comes back with copies of its picture, and nobody else learns anything", async ({
   portal,
@@ -31,39 +31,39 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
 }) => {
   test.setTimeout(600_000);
   const account = newAccount();
-  const phrase = `legal winner ${sentinel()} thank year`;
-  const title = `Wallet ${sentinel()}`;
-  const tags = [sentinel(), sentinel()];
+  const phrase = `legal winner ${createSentinel()} thank year`;
+  const title = `Wallet ${createSentinel()}`;
+  const tags = [createSentinel(), createSentinel()];
   const scan = {
-    title: `Scan ${sentinel()}`,
+    title: `Scan ${createSentinel()}`,
     name: "scan.pdf",
-    content: Buffer.concat([Buffer.from(`${sentinel()} `), randomBytes(50_000)]),
+    content: Buffer.concat([Buffer.from(`${createSentinel()} `), randomBytes(50_000)]),
   };
-  const second = {
-    text: `second ${sentinel()}`,
-    title: `Second ${sentinel()}`,
-    passphrase: `four words and ${sentinel()}`,
+  const secondSecret = {
+    text: `second ${createSentinel()}`,
+    title: `Second ${createSentinel()}`,
+    passphrase: `four words and ${createSentinel()}`,
   };
 
   const proxy = await RecordingProxy.start();
-  const strangers = new Set<string>();
-  const first = await newRecordedProfile(proxy, portal.origin, strangers);
-  const page = first.context.pages()[0] ?? (await first.context.newPage());
+  const foreignOrigins = new Set<string>();
+  const firstProfile = await openRecordedProfile(proxy, portal.origin, foreignOrigins);
+  const page = firstProfile.context.pages()[0] ?? (await firstProfile.context.newPage());
 
   await test.step("a person signs up and protects a seed phrase with a photograph", async () => {
     await signUpByHand(page, account);
-    await atHome(page);
+    await expectHome(page);
     await protect(page, { text: phrase, title, tags, image: { file: photographs.mountains, passphrase: null } });
-    await answerDevice(page, "My own device");
+    await answerDeviceQuestion(page, "My own device");
     await openList(page);
     await expect(row(page, title)).toContainText(tags[0] ?? "");
   });
 
-  for (const [name, copyOf] of Object.entries(copies)) {
+  for (const [name, makeCopy] of Object.entries(pictureCopies)) {
     await test.step(`a copy opens it: ${name}`, async () => {
       await openRecovery(page, title);
-      await showPicture(page, await copyOf(photographs.mountains));
-      expect(await revealed(page)).toBe(phrase);
+      await showPicture(page, await makeCopy(photographs.mountains));
+      expect(await revealSecret(page)).toBe(phrase);
     });
   }
 
@@ -72,7 +72,7 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     await showPicture(page, photographs.sunset);
     await expect(page.getByRole("alert")).toContainText("This picture does not open it", { timeout: 90_000 });
     await showPicture(page, photographs.mountains);
-    expect(await revealed(page)).toBe(phrase);
+    expect(await revealSecret(page)).toBe(phrase);
   });
 
   await test.step("a file that cannot be read says what to do", async () => {
@@ -87,17 +87,17 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
 
   await test.step("a scan of the picture on a sheet opens it once the frame is drawn", async () => {
     await openRecovery(page, title);
-    await showPicture(page, await onPage(photographs.mountains));
+    await showPicture(page, await placeOnSheet(photographs.mountains));
     await expect(page.getByRole("alert")).toContainText("This picture does not open it", { timeout: 90_000 });
     await drawFrame(page, { left: 0.125, top: 300 / 1450, right: 0.75, bottom: 1050 / 1450 });
     await page.getByRole("button", { name: "Search in this frame" }).click();
-    expect(await revealed(page)).toBe(phrase);
+    expect(await revealSecret(page)).toBe(phrase);
   });
 
-  let identityOfContent = "";
+  let contentIdentity = "";
   await test.step("the age file opens without the portal", async () => {
     const { sealed, identity, size } = await saveAsAgeFile(page);
-    identityOfContent = identity;
+    contentIdentity = identity;
     expect((await openWithTypage(sealed, identity)).subarray(0, size).toString("utf8")).toBe(phrase);
   });
 
@@ -112,57 +112,63 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     await protect(
       page,
       {
-        text: second.text,
-        title: second.title,
+        text: secondSecret.text,
+        title: secondSecret.title,
         tags: [],
-        image: { file: photographs.friends, passphrase: second.passphrase },
+        image: { file: photographs.friends, passphrase: secondSecret.passphrase },
       },
       photographs.mountains,
     );
-    await openRecovery(page, second.title);
-    await showPicture(page, photographs.friends, `${second.passphrase}x`);
+    await openRecovery(page, secondSecret.title);
+    await showPicture(page, photographs.friends, `${secondSecret.passphrase}x`);
     await expect(page.getByRole("alert")).toContainText("Not this picture, or not this passphrase", {
       timeout: 90_000,
     });
-    await showPicture(page, await copies["half the size"](photographs.friends), second.passphrase);
-    expect(await revealed(page)).toBe(second.text);
+    await showPicture(page, await pictureCopies["half the size"](photographs.friends), secondSecret.passphrase);
+    expect(await revealSecret(page)).toBe(secondSecret.text);
   });
 
   await test.step("signing out leads back to the sign-in page", async () => {
     await signOut(page);
-    await first.close();
+    await firstProfile.close();
   });
 
   await test.step("in another browser profile the list is locked until the same picture is shown", async () => {
-    const profile = await newRecordedProfile(proxy, portal.origin, strangers);
-    const other = profile.context.pages()[0] ?? (await profile.context.newPage());
-    await signInByHand(other, account);
-    await openList(other);
-    await expect(other.getByText("This device is locked")).toBeVisible();
-    await expect(other.getByText(title)).toBeHidden();
-    await other.getByRole("link", { name: "Unlock with your picture" }).click();
-    await showPicture(other, await copies["JPEG quality 60"](photographs.mountains));
-    await answerDevice(other, "A shared computer");
-    await expect(row(other, title)).toBeVisible();
-    await expect(row(other, second.title)).toBeVisible();
+    const profile = await openRecordedProfile(proxy, portal.origin, foreignOrigins);
+    const otherPage = profile.context.pages()[0] ?? (await profile.context.newPage());
+    await signInByHand(otherPage, account);
+    await openList(otherPage);
+    await expect(otherPage.getByText("This device is locked")).toBeVisible();
+    await expect(otherPage.getByText(title)).toBeHidden();
+    await otherPage.getByRole("link", { name: "Unlock with your picture" }).click();
+    await showPicture(otherPage, await pictureCopies["JPEG quality 60"](photographs.mountains));
+    await answerDeviceQuestion(otherPage, "A shared computer");
+    await expect(row(otherPage, title)).toBeVisible();
+    await expect(row(otherPage, secondSecret.title)).toBeVisible();
     // no reload: a shared computer keeps its keys in memory alone
-    await row(other, title).getByRole("link", { name: title }).click();
-    await showPicture(other, await copies["JPEG quality 60"](photographs.mountains));
-    expect(await revealed(other)).toBe(phrase);
-    await signOut(other);
+    await row(otherPage, title).getByRole("link", { name: title }).click();
+    await showPicture(otherPage, await pictureCopies["JPEG quality 60"](photographs.mountains));
+    expect(await revealSecret(otherPage)).toBe(phrase);
+    await signOut(otherPage);
     await profile.close();
   });
 
   await test.step("the service kept and the browsers sent nothing of it", async () => {
-    const needles: Needle[] = [phrase, title, ...tags, scan.title, second.text, second.title, second.passphrase].map(
-      (text, index) => ({
-        name: `typed text ${String(index)}`,
-        kind: "text",
-        bytes: Buffer.from(/[A-Za-z0-9]{16}/.exec(text)?.[0] ?? text),
-      }),
-    );
-    const [identityLine = ""] = /^AGE-SECRET-KEY-PQ-1\w+$/m.exec(identityOfContent) ?? [];
-    const seed = seedOf(identityOfContent);
+    const needles: Needle[] = [
+      phrase,
+      title,
+      ...tags,
+      scan.title,
+      secondSecret.text,
+      secondSecret.title,
+      secondSecret.passphrase,
+    ].map((text, index) => ({
+      name: `typed text ${String(index)}`,
+      kind: "text",
+      bytes: Buffer.from(/[A-Za-z0-9]{16}/.exec(text)?.[0] ?? text),
+    }));
+    const [identityLine = ""] = /^AGE-SECRET-KEY-PQ-1\w+$/m.exec(contentIdentity) ?? [];
+    const seed = seedOf(contentIdentity);
     expect([identityLine.length > 60, seed.length]).toEqual([true, 32]);
     needles.push({ name: "identity of the content", kind: "text", bytes: Buffer.from(identityLine) });
     needles.push({ name: "seed of the content's identity", kind: "text", bytes: seed });
@@ -174,19 +180,20 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     const search = new ByteSearch(needles);
 
     const rows = await dumpDatabase(portal);
-    const stopped = ["service", "identity", "database"] as const;
-    for (const name of stopped) await portal.processes.stop(name); // all of the write-ahead log is on disk then
+    const stoppedProcesses = ["service", "identity", "database"] as const;
+    // all of the write-ahead log is on disk then
+    for (const name of stoppedProcesses) await portal.processes.stop(name);
     expect(rows.length).toBeGreaterThan(1_000);
     expect(search.search(rows, "rows of the database")).toEqual([]);
 
-    const kept = await search.searchFolder(dataFolder);
-    for (const name of stopped.toReversed()) await portal.processes.start(name);
-    expect(kept.files).toBeGreaterThan(100);
-    expect(kept.findings).toEqual([]);
+    const folderResult = await search.searchFolder(dataFolder);
+    for (const name of stoppedProcesses.toReversed()) await portal.processes.start(name);
+    expect(folderResult.files).toBeGreaterThan(100);
+    expect(folderResult.findings).toEqual([]);
 
-    expect(proxy.requests).toBeGreaterThan(50);
-    expect(search.search(proxy.sent(), "requests")).toEqual([]);
-    expect([...strangers]).toEqual([]);
+    expect(proxy.requestCount).toBeGreaterThan(50);
+    expect(search.search(proxy.readSent(), "requests")).toEqual([]);
+    expect([...foreignOrigins]).toEqual([]);
 
     // Planted ones, text and picture, are found: the search above can fail.
     proxy.plant(Buffer.from(JSON.stringify({ title: Buffer.from(`.${title}`).toString("base64url") })));
@@ -197,9 +204,14 @@ test("protect-and-recover: a phrase comes back with copies of its picture, and n
     );
     const luma = await lumaRows(photographs.friends);
     proxy.plant(Buffer.from(` ${Buffer.from(luma.subarray(1_000_001, 1_000_101)).toString("base64")} `));
-    const planted = ["typed text 1", "identity of the content", "seed of the content's identity", "luma of friends"];
-    expect(search.search(proxy.sent(), "requests").map(({ needle }) => needle)).toEqual(
-      expect.arrayContaining(planted),
+    const plantedNames = [
+      "typed text 1",
+      "identity of the content",
+      "seed of the content's identity",
+      "luma of friends",
+    ];
+    expect(search.search(proxy.readSent(), "requests").map(({ needle }) => needle)).toEqual(
+      expect.arrayContaining(plantedNames),
     );
   });
   await proxy.stop();

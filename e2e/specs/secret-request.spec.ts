@@ -5,19 +5,19 @@ import path from "node:path";
 import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from "@playwright/test";
 
 import { newAccount, signUp } from "../pages/account.ts";
-import { answerDevice, protect } from "../pages/secrets.ts";
+import { answerDeviceQuestion, protect } from "../pages/secrets.ts";
 import { chromiumArguments } from "../support/browser.ts";
-import { digestOfFile, writeLargeFile } from "../support/large-file.ts";
-import { withoutTours } from "../support/onboarding.ts";
+import { hashFile, writeLargeFile } from "../support/large-file.ts";
+import { disableTours } from "../support/onboarding.ts";
 import { photographs } from "../support/photographs.ts";
 import { expect, test } from "../support/portal-test.ts";
-import { sentinel } from "../support/sentinel.ts";
+import { createSentinel } from "../support/sentinel.ts";
 
 const mebibytes = 64;
-const patience = { timeout: 120_000 };
+const waitOptions = { timeout: 120_000 };
 
 /** Asks for something, on a page that has shown a picture since load; gives the link. */
-async function ask(page: Page, title: string, note: string): Promise<string> {
+async function createRequest(page: Page, title: string, note: string): Promise<string> {
   await page.goto("/ask-for-secret");
   await page.getByLabel("What do you need?").fill(title);
   await page.getByLabel(/What for\?/).fill(note);
@@ -27,7 +27,7 @@ async function ask(page: Page, title: string, note: string): Promise<string> {
   await panel.getByLabel("Picture file").setInputFiles(photographs.small);
   await panel.getByRole("button", { name: "Make the link" }).click();
   const link = page.getByLabel("The link", { exact: true });
-  await expect(link).toBeVisible(patience);
+  await expect(link).toBeVisible(waitOptions);
   return (await link.textContent()) ?? "";
 }
 
@@ -42,10 +42,10 @@ async function openAnswer(page: Page, title: string): Promise<void> {
     .getByRole("group", { name: /Show one of your pictures/ })
     .getByRole("button", { name: "Open what came" })
     .click();
-  await expect(card.getByRole("group", { name: "What came" })).toBeVisible(patience);
+  await expect(card.getByRole("group", { name: "What came" })).toBeVisible(waitOptions);
 }
 
-const receipt = (page: Page, name: string): Promise<string[]> =>
+const readReceipt = (page: Page, name: string): Promise<string[]> =>
   page.getByRole("list", { name }).getByRole("listitem").allTextContents();
 
 test("secret-request: somebody without an account answers by a text, and by a file that was interrupted", async ({
@@ -54,30 +54,32 @@ test("secret-request: somebody without an account answers by a text, and by a fi
 }) => {
   test.setTimeout(900_000);
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-request-"));
-  const film = path.join(folder, `film-${sentinel()}.mp4`);
-  const expected = await writeLargeFile(film, mebibytes);
+  const filmFile = path.join(folder, `film-${createSentinel()}.mp4`);
+  const expectedDigest = await writeLargeFile(filmFile, mebibytes);
   const profiles: BrowserContext[] = [];
   const newProfile = async (
     name: string,
-    look: Pick<BrowserContextOptions, "locale" | "viewport" | "colorScheme" | "hasTouch"> = { locale: "en-GB" },
+    contextOptions: Pick<BrowserContextOptions, "locale" | "viewport" | "colorScheme" | "hasTouch"> = {
+      locale: "en-GB",
+    },
   ): Promise<Page> => {
     const context = await chromium.launchPersistentContext(path.join(folder, name), {
       ...chromiumArguments(),
       baseURL: portal.origin,
-      ...look,
+      ...contextOptions,
       acceptDownloads: true,
     });
     profiles.push(context);
     const page = context.pages()[0] ?? (await context.newPage());
-    await withoutTours(page);
+    await disableTours(page);
     await page.addInitScript(() => {
       Reflect.deleteProperty(globalThis, "showSaveFilePicker"); // nobody can answer the system's own dialog here
     });
     return page;
   };
-  const [title, note, answer] = [`Title ${sentinel()}`, `Note ${sentinel()}`, `Answer ${sentinel()}`];
-  const filmTitle = `The film ${sentinel()}`;
-  for (const text of [title, note, answer, filmTitle, path.basename(film)]) planted.text(text);
+  const [title, note, answer] = [`Title ${createSentinel()}`, `Note ${createSentinel()}`, `Answer ${createSentinel()}`];
+  const filmTitle = `The film ${createSentinel()}`;
+  for (const text of [title, note, answer, filmTitle, path.basename(filmFile)]) planted.addText(text);
 
   try {
     const owner = await newProfile("owner");
@@ -89,10 +91,10 @@ test("secret-request: somebody without an account answers by a text, and by a fi
         tags: [],
         image: { file: photographs.small, passphrase: null },
       });
-      await answerDevice(owner, "My own device");
-      return [await ask(owner, title, note), await ask(owner, filmTitle, "")] as const;
+      await answerDeviceQuestion(owner, "My own device");
+      return [await createRequest(owner, title, note), await createRequest(owner, filmTitle, "")] as const;
     });
-    for (const link of links) planted.link(link);
+    for (const link of links) planted.addLink(link);
     expect(links[0]).toMatch(/\/request\/[\w-]{22}#s=[\w-]{43}$/);
 
     const phone = await newProfile("phone", {
@@ -101,32 +103,33 @@ test("secret-request: somebody without an account answers by a text, and by a fi
       colorScheme: "dark",
       hasTouch: true,
     });
-    const words =
+    const receiptWords =
       await test.step("somebody else sees who asks for what, and sends a text, on a phone, in Spanish and dark", async () => {
-        const sent: string[] = [];
-        phone.on("request", (request) => sent.push(`${request.url()} ${request.postData() ?? ""}`));
+        const sentRequests: string[] = [];
+        phone.on("request", (request) => sentRequests.push(`${request.url()} ${request.postData() ?? ""}`));
         await phone.goto(links[0]);
-        await expect(phone.getByRole("heading", { level: 2, name: title })).toBeVisible(patience);
+        await expect(phone.getByRole("heading", { level: 2, name: title })).toBeVisible(waitOptions);
         expect(phone.url()).not.toContain("#");
         await phone.getByLabel("Tu texto").fill(answer);
         await phone.getByRole("button", { name: "Sellar y enviar" }).click();
-        await expect(phone.getByRole("heading", { name: "Enviado" })).toBeVisible(patience);
+        await expect(phone.getByRole("heading", { name: "Enviado" })).toBeVisible(waitOptions);
         const key = links[0].split("#s=")[1] ?? "";
-        for (const secret of [title, note, answer, key]) expect(sent.filter((one) => one.includes(secret))).toEqual([]);
-        return receipt(phone, "Palabras de tu recibo");
+        for (const secret of [title, note, answer, key])
+          expect(sentRequests.filter((sentRequest) => sentRequest.includes(secret))).toEqual([]);
+        return readReceipt(phone, "Palabras de tu recibo");
       });
-    expect(words).toHaveLength(8);
+    expect(receiptWords).toHaveLength(8);
 
     await test.step("whoever asked opens it with a picture, sees the same words, and keeps it", async () => {
       await openAnswer(owner, title);
-      const came = owner.getByRole("group", { name: "What came" });
-      expect(await receipt(owner, "Words of the receipt")).toEqual(words);
-      await came.getByRole("button", { name: "Show", exact: true }).click();
-      await expect(came.getByText(answer)).toBeVisible();
-      await came.getByRole("button", { name: "Keep it among my secrets" }).click();
-      await expect(came.getByText("It is among your secrets now", { exact: false })).toBeVisible(patience);
-      await came.getByRole("button", { name: "I have it" }).click();
-      await expect(owner.getByText("Collected", { exact: true })).toBeVisible(patience);
+      const received = owner.getByRole("group", { name: "What came" });
+      expect(await readReceipt(owner, "Words of the receipt")).toEqual(receiptWords);
+      await received.getByRole("button", { name: "Show", exact: true }).click();
+      await expect(received.getByText(answer)).toBeVisible();
+      await received.getByRole("button", { name: "Keep it among my secrets" }).click();
+      await expect(received.getByText("It is among your secrets now", { exact: false })).toBeVisible(waitOptions);
+      await received.getByRole("button", { name: "I have it" }).click();
+      await expect(owner.getByText("Collected", { exact: true })).toBeVisible(waitOptions);
       await owner.goto("/secrets");
       await expect(owner.getByText(title)).toBeVisible();
     });
@@ -134,58 +137,59 @@ test("secret-request: somebody without an account answers by a text, and by a fi
     const provider = await newProfile("provider");
     const sentBefore = await test.step("a file is sent, and its tab closed half way", async () => {
       const page = await provider.context().newPage();
-      await withoutTours(page);
+      await disableTours(page);
       await page.goto(links[1]);
-      await page.getByRole("radio", { name: "File" }).check(patience);
-      await page.getByLabel("File to send").setInputFiles(film);
-      let sent = 0;
-      const halfWay = new Promise<void>((resolve) => {
+      await page.getByRole("radio", { name: "File" }).check(waitOptions);
+      await page.getByLabel("File to send").setInputFiles(filmFile);
+      let sentParts = 0;
+      const halfSent = new Promise<void>((resolve) => {
         page.on("requestfinished", (request) => {
-          if (request.method() === "POST" && /\/requests\/answer\/./.test(request.url()) && ++sent === 4) resolve();
+          if (request.method() === "POST" && /\/requests\/answer\/./.test(request.url()) && ++sentParts === 4)
+            resolve();
         });
       });
       await page.getByRole("button", { name: "Seal and send" }).click();
-      await halfWay;
+      await halfSent;
       await page.context().setOffline(true);
       await page.close({ runBeforeUnload: false });
       await provider.context().setOffline(false);
-      return sent;
+      return sentParts;
     });
 
     await test.step("the link once more, and the same file: it goes on where it stopped", async () => {
       const page = await provider.context().newPage();
-      await withoutTours(page);
-      let sent = 0;
+      await disableTours(page);
+      let sentParts = 0;
       page.on("requestfinished", (request) => {
-        if (request.method() === "POST" && /\/requests\/answer\/./.test(request.url())) sent++;
+        if (request.method() === "POST" && /\/requests\/answer\/./.test(request.url())) sentParts++;
       });
       await page.goto(links[1]);
-      await expect(page.getByText("You began to send something")).toBeVisible(patience);
-      await page.getByLabel("File to send").setInputFiles(film);
+      await expect(page.getByText("You began to send something")).toBeVisible(waitOptions);
+      await page.getByLabel("File to send").setInputFiles(filmFile);
       await page.getByRole("button", { name: "Go on sending" }).click();
-      await expect(page.getByRole("heading", { name: "It was sent" })).toBeVisible(patience);
-      expect(sent).toBeGreaterThan(0);
-      expect(sent).toBeLessThanOrEqual(Math.ceil(mebibytes / 8) + 1 - sentBefore);
+      await expect(page.getByRole("heading", { name: "It was sent" })).toBeVisible(waitOptions);
+      expect(sentParts).toBeGreaterThan(0);
+      expect(sentParts).toBeLessThanOrEqual(Math.ceil(mebibytes / 8) + 1 - sentBefore);
     });
 
     await test.step("the film comes back byte for byte, and is deleted", async () => {
       await openAnswer(owner, filmTitle);
-      const came = owner.getByRole("group", { name: "What came" });
+      const received = owner.getByRole("group", { name: "What came" });
       const [download] = await Promise.all([
-        owner.waitForEvent("download", patience),
-        came.getByRole("button", { name: "Download the file" }).click(),
+        owner.waitForEvent("download", waitOptions),
+        received.getByRole("button", { name: "Download the file" }).click(),
       ]);
       const saved = path.join(folder, "saved.mp4");
       await download.saveAs(saved);
-      expect(await digestOfFile(saved)).toBe(expected);
-      await came.getByRole("button", { name: "Delete it" }).click();
+      expect(await hashFile(saved)).toBe(expectedDigest);
+      await received.getByRole("button", { name: "Delete it" }).click();
       await owner.getByRole("alertdialog").getByRole("button", { name: "Delete it" }).click();
-      await expect(owner.getByRole("heading", { name: filmTitle })).toBeHidden(patience);
+      await expect(owner.getByRole("heading", { name: filmTitle })).toBeHidden(waitOptions);
     });
 
     await test.step("the link answers to nobody any more", async () => {
       await provider.goto(links[1]);
-      await expect(provider.getByRole("heading", { name: "This request takes no answer" })).toBeVisible(patience);
+      await expect(provider.getByRole("heading", { name: "This request takes no answer" })).toBeVisible(waitOptions);
     });
   } finally {
     for (const context of profiles) await context.close();

@@ -2,14 +2,14 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
 import { newAccount, signIn, signUp } from "../pages/account.ts";
-import { goWithin } from "../pages/places.ts";
+import { navigateInApp } from "../pages/navigation.ts";
 import {
-  answerDevice,
+  answerDeviceQuestion,
   downloadFile,
   openList,
   openRecovery,
   protect,
-  revealed,
+  revealSecret,
   row,
   saveAsAgeFile,
   showPicture,
@@ -20,7 +20,7 @@ import { expect, test } from "../support/portal-test.ts";
 import type { Page } from "@playwright/test";
 
 /** Chooses something of the menu of a row. */
-async function choose(page: Page, title: string, action: string): Promise<void> {
+async function chooseAction(page: Page, title: string, action: string): Promise<void> {
   await row(page, title)
     .getByRole("button", { name: /^More for/ })
     .click();
@@ -47,12 +47,12 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   await test.step("two secrets are protected", async () => {
     await signUp(page, newAccount());
     await protect(page, { text: "first words", title: "Diary", tags: ["private"], image });
-    await answerDevice(page, "My own device");
+    await answerDeviceQuestion(page, "My own device");
     await protect(page, { text: "4711", title: "House keys", tags: ["home"], image: null });
   });
 
   await test.step("leaving with something typed asks first", async () => {
-    await goWithin(page, "/add-secret");
+    await navigateInApp(page, "/add-secret");
     await page.getByRole("textbox", { name: "Your secret" }).fill("not to be lost");
     await page
       .getByRole("navigation", { name: "Main navigation" })
@@ -77,7 +77,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   });
 
   await test.step("a file is protected, and comes back byte for byte", async () => {
-    await goWithin(page, "/add-secret");
+    await navigateInApp(page, "/add-secret");
     await page.getByRole("radio", { name: "File" }).check();
     await page
       .getByLabel("File to protect")
@@ -111,7 +111,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
   });
 
   await test.step("a message on the first screen is closed for good", async () => {
-    await goWithin(page, "/home");
+    await navigateInApp(page, "/home");
     const messages = page.getByRole("region", { name: "Messages" });
     await messages.getByRole("button", { name: /^Close/ }).click();
     await expect(messages).toBeHidden();
@@ -122,7 +122,7 @@ test("a secret is edited, found, brought back from its history, and deleted for 
 
   await test.step("a title changes without a picture, the content with it", async () => {
     await openList(page);
-    await choose(page, "Diary", "Edit");
+    await chooseAction(page, "Diary", "Edit");
     await page.getByRole("textbox", { name: "Title" }).fill("Old diary");
     await openContent(page, photographs.small);
     await expect(page.getByRole("textbox", { name: "Your secret" })).toHaveValue("first words");
@@ -156,46 +156,46 @@ test("a secret is edited, found, brought back from its history, and deleted for 
     const identity = page.waitForEvent("download");
     await page.getByRole("button", { name: "Save as exit.txt" }).click();
     const exit = await (await identity).path();
-    const { contents: opened } = await openExport(await readFile(zip), await readFile(exit, "utf8"));
-    expect(opened.get("scan")).toEqual(scan);
-    expect(opened.get("Old diary")?.toString("utf8")).toBe("second words");
+    const { contents: exported } = await openExport(await readFile(zip), await readFile(exit, "utf8"));
+    expect(exported.get("scan")).toEqual(scan);
+    expect(exported.get("Old diary")?.toString("utf8")).toBe("second words");
     await page.getByRole("button", { name: "Done", exact: true }).click();
     await expect(row(page, "scan")).toBeVisible();
   });
 
   await test.step("an older version is shown as old, and made the newest again", async () => {
-    await choose(page, "Old diary", "History");
+    await chooseAction(page, "Old diary", "History");
     await page.getByRole("link", { name: "Show version 1" }).click();
     await showPicture(page, photographs.small);
     await expect(page.getByText("This is version 1, an older one")).toBeVisible({ timeout: 90_000 });
-    expect(await revealed(page)).toBe("first words");
+    expect(await revealSecret(page)).toBe("first words");
     await openList(page);
-    await choose(page, "Old diary", "History");
+    await chooseAction(page, "Old diary", "History");
     await page.getByRole("button", { name: "Restore version 1" }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     await page.getByRole("button", { name: "Restore", exact: true }).first().click();
     await expect(page.getByRole("heading", { name: "Version 3" })).toBeVisible({ timeout: 90_000 });
     await openRecovery(page, "Old diary");
     await showPicture(page, photographs.small);
-    expect(await revealed(page)).toBe("first words");
+    expect(await revealSecret(page)).toBe("first words");
   });
 
   await test.step("the age file opens with the standard tool", async () => {
     const { sealed, identity, size } = await saveAsAgeFile(page);
-    const { plain, by } = await openWithAge(sealed, identity);
-    expect(by).toBe((await hasGo()) ? "age" : "typage");
+    const { plain, tool } = await openWithAge(sealed, identity);
+    expect(tool).toBe((await hasGo()) ? "age" : "typage");
     expect(plain.subarray(0, size).toString("utf8")).toBe("first words");
   });
 
   await test.step("the trash gives back what it holds, and is emptied with the titles shown", async () => {
     await openList(page);
     for (const title of ["Old diary", "House keys"]) {
-      await choose(page, title, "Move to trash");
+      await chooseAction(page, title, "Move to trash");
       await page.getByRole("alertdialog").getByRole("button", { name: "Move to trash" }).click();
       await expect(row(page, title)).toBeHidden();
     }
     await page.getByRole("button", { name: "Trash (2)" }).click();
-    await choose(page, "House keys", "Restore");
+    await chooseAction(page, "House keys", "Restore");
     await expect(row(page, "House keys")).toBeHidden();
     await page.getByRole("button", { name: "Empty the trash" }).click();
     const question = page.getByRole("alertdialog");
@@ -214,23 +214,23 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
   const account = newAccount();
   await signUp(page, account);
   await protect(page, { text: "as it was", title: "Shopping", tags: [], image });
-  await answerDevice(page, "My own device");
+  await answerDeviceQuestion(page, "My own device");
 
   const context = await browser.newContext({ baseURL: portal.origin });
-  const other = await context.newPage();
+  const otherPage = await context.newPage();
   await test.step("another device unlocks and begins to edit", async () => {
-    await signIn(other, account, { at: "/secrets" });
-    await other.getByRole("link", { name: "Unlock with your picture" }).click();
-    await showPicture(other, photographs.small);
-    await answerDevice(other, "My own device");
-    await choose(other, "Shopping", "Edit");
-    await openContent(other, photographs.small);
-    await other.getByRole("textbox", { name: "Your secret" }).fill("of the other device");
+    await signIn(otherPage, account, { path: "/secrets" });
+    await otherPage.getByRole("link", { name: "Unlock with your picture" }).click();
+    await showPicture(otherPage, photographs.small);
+    await answerDeviceQuestion(otherPage, "My own device");
+    await chooseAction(otherPage, "Shopping", "Edit");
+    await openContent(otherPage, photographs.small);
+    await otherPage.getByRole("textbox", { name: "Your secret" }).fill("of the other device");
   });
 
   await test.step("this device saves first", async () => {
     await openList(page);
-    await choose(page, "Shopping", "Edit");
+    await chooseAction(page, "Shopping", "Edit");
     await page.getByRole("button", { name: "Replace" }).click();
     await page.getByRole("textbox", { name: "Your secret" }).fill("of this device");
     await save(page);
@@ -238,22 +238,24 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
   });
 
   await test.step("the other one sees both, and saves its own on top", async () => {
-    await save(other);
-    await expect(other.getByRole("heading", { name: "Another device saved first" })).toBeVisible({ timeout: 60_000 });
-    const theirs = other.getByRole("region", { name: "What is saved now" });
-    await theirs.getByRole("button", { name: "Show it" }).click();
-    await expect(theirs.getByText("of this device")).toBeVisible({ timeout: 90_000 });
-    await other.getByRole("button", { name: "Save mine" }).click();
-    await expect(other.getByText("Your changes are saved.").first()).toBeVisible({ timeout: 60_000 });
+    await save(otherPage);
+    await expect(otherPage.getByRole("heading", { name: "Another device saved first" })).toBeVisible({
+      timeout: 60_000,
+    });
+    const savedVersion = otherPage.getByRole("region", { name: "What is saved now" });
+    await savedVersion.getByRole("button", { name: "Show it" }).click();
+    await expect(savedVersion.getByText("of this device")).toBeVisible({ timeout: 90_000 });
+    await otherPage.getByRole("button", { name: "Save mine" }).click();
+    await expect(otherPage.getByText("Your changes are saved.").first()).toBeVisible({ timeout: 60_000 });
   });
 
   await test.step("two tabs rename and tag it: both changes are there in the end", async () => {
     await page.goto("/secrets"); // what other devices did is read again
     const tab = await page.context().newPage();
     await tab.goto("/secrets");
-    for (const each of [page, tab]) {
-      await choose(each, "Shopping", "Edit");
-      await expect(each.getByRole("textbox", { name: "Title" })).toHaveValue("Shopping");
+    for (const editingPage of [page, tab]) {
+      await chooseAction(editingPage, "Shopping", "Edit");
+      await expect(editingPage.getByRole("textbox", { name: "Title" })).toHaveValue("Shopping");
     }
     await page.getByRole("textbox", { name: "Title" }).fill("Shopping list");
     await save(page);
@@ -271,7 +273,7 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
 
   await test.step("all three versions are in the history", async () => {
     await page.goto("/secrets"); // what other devices did is read again
-    await choose(page, "Shopping", "History");
+    await chooseAction(page, "Shopping", "History");
     await expect(page.getByRole("heading", { name: /^Version \d/ })).toHaveText([
       "Version 3",
       "Version 2",
@@ -279,7 +281,7 @@ test("two devices edit the same secret, and neither loses a word", async ({ page
     ]);
     await openRecovery(page, "Shopping");
     await showPicture(page, photographs.small);
-    expect(await revealed(page)).toBe("of the other device");
+    expect(await revealSecret(page)).toBe("of the other device");
   });
   await context.close();
 });

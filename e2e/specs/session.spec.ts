@@ -5,27 +5,34 @@ import path from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { z } from "zod";
 
-import { askedToLogOut, logOut, newAccount, signUp } from "../pages/account.ts";
+import { requestLogOut, logOut, newAccount, signUp } from "../pages/account.ts";
 import { expect } from "../support/portal-test.ts";
-import { keptNames, listen, sessionClaims, signingKey, storedUser, test } from "../support/short-lived.ts";
+import {
+  listStoredNames,
+  observeTokenTraffic,
+  readSessionClaims,
+  readSigningKeyId,
+  readStoredUser,
+  test,
+} from "../support/short-lived-tokens.ts";
 
 /** Presses each at the same moment, as no two calls from here would. */
 async function pressAtOnce(buttons: readonly Locator[]): Promise<void> {
   const moment = Date.now() + 1_000;
-  const press = (button: SVGElement | HTMLElement, when: number) => {
-    setTimeout(() => button.dispatchEvent(new MouseEvent("click", { bubbles: true })), when - Date.now());
+  const press = (button: SVGElement | HTMLElement, timestamp: number) => {
+    setTimeout(() => button.dispatchEvent(new MouseEvent("click", { bubbles: true })), timestamp - Date.now());
   };
   await Promise.all(buttons.map((button) => button.evaluate(press, moment)));
 }
 
-const signedOutHere = (page: Page) => page.getByRole("heading", { name: "You are signed out" });
+const signedOutHeading = (page: Page) => page.getByRole("heading", { name: "You are signed out" });
 const signInForm = (page: Page) => page.getByLabel("User name or e-mail");
 
 /** Nothing of the person is kept in this tab: no user, no token, no link's contents. */
-async function keepsNothing(page: Page, portal: { readonly origin: string }): Promise<void> {
+async function expectNothingStored(page: Page, portal: { readonly origin: string }): Promise<void> {
   // same storage, no portal
   if (new URL(page.url()).origin !== portal.origin) await page.goto(`${portal.origin}/silent-renew.html`);
-  const names = await keptNames(page);
+  const names = await listStoredNames(page);
   expect(
     names.filter(
       (name) =>
@@ -39,31 +46,31 @@ test("a page left open renews both tokens by itself, with new session keys too, 
   portal,
   environments,
 }) => {
-  const asked = listen(page);
+  const traffic = observeTokenTraffic(page);
   await signUp(page, newAccount());
-  expect(asked.userInfo()).toBe(1);
-  const before = await storedUser(page);
-  const firstKey = await signingKey(page);
+  expect(traffic.userInfoCount()).toBe(1);
+  const userBefore = await readStoredUser(page);
+  const firstKey = await readSigningKeyId(page);
 
   await test.step("the service signs with another key, and the page needs no reload", async () => {
     const { SESSION_KEYS } = z
       .looseObject({ SESSION_KEYS: z.object({ keys: z.array(z.looseObject({ kid: z.string() })) }) })
       .parse(JSON.parse(readFileSync(path.join(portal.dataDir, "keys/service.json"), "utf8")));
     const { privateKey } = generateKeyPairSync("ed25519");
-    const newer = { ...privateKey.export({ format: "jwk" }), kid: randomUUID() };
-    environments.service["SESSION_KEYS"] = JSON.stringify({ keys: [newer, ...SESSION_KEYS.keys.slice(0, 1)] });
+    const newKey = { ...privateKey.export({ format: "jwk" }), kid: randomUUID() };
+    environments.service["SESSION_KEYS"] = JSON.stringify({ keys: [newKey, ...SESSION_KEYS.keys.slice(0, 1)] });
     await portal.processes.stop("service");
     await portal.processes.start("service");
-    await expect.poll(() => signingKey(page), { timeout: 30_000 }).toBe(newer.kid);
+    await expect.poll(() => readSigningKeyId(page), { timeout: 30_000 }).toBe(newKey.kid);
     expect(firstKey).toBe(SESSION_KEYS.keys[0]?.kid);
   });
 
   await expect
-    .poll(async () => (await storedUser(page))?.expires_at, { timeout: 40_000 })
-    .toBeGreaterThan(before?.expires_at ?? Infinity);
-  await expect.poll(() => asked.exchanged().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
-  const after = await storedUser(page);
-  expect(after?.profile).toMatchObject({ sub: before?.profile.sub, auth_time: before?.profile.auth_time });
+    .poll(async () => (await readStoredUser(page))?.expires_at, { timeout: 40_000 })
+    .toBeGreaterThan(userBefore?.expires_at ?? Infinity);
+  await expect.poll(() => traffic.exchangedVendors().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(3);
+  const userAfter = await readStoredUser(page);
+  expect(userAfter?.profile).toMatchObject({ sub: userBefore?.profile.sub, auth_time: userBefore?.profile.auth_time });
   await expect(page.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
 });
 
@@ -72,31 +79,31 @@ test("signing out in two tabs at once is clean in both, ends every session, and 
   page,
   portal,
 }) => {
-  const [one, other, third] = [page, await context.newPage(), await context.newPage()];
-  const tabs = [one, other, third];
-  const asked = [listen(one), listen(other)];
+  const [firstTab, secondTab, thirdTab] = [page, await context.newPage(), await context.newPage()];
+  const tabs = [firstTab, secondTab, thirdTab];
+  const traffic = [observeTokenTraffic(firstTab), observeTokenTraffic(secondTab)];
   await signUp(page, newAccount());
   for (const tab of tabs.slice(1)) {
     await tab.goto("/");
     await expect(tab.getByRole("heading", { level: 1, name: /hello/i })).toBeVisible();
   }
   const tokens = await Promise.all(tabs.map((tab) => tab.evaluate(() => sessionStorage.getItem("sessionToken"))));
-  await one.evaluate(() => {
+  await firstTab.evaluate(() => {
     sessionStorage.setItem("linkSecret", "left over");
   });
-  await pressAtOnce([await askedToLogOut(one), await askedToLogOut(other)]);
+  await pressAtOnce([await requestLogOut(firstTab), await requestLogOut(secondTab)]);
 
-  for (const tab of tabs) await expect(signedOutHere(tab).or(signInForm(tab))).toBeVisible();
-  expect(await signedOutHere(third).isVisible()).toBe(true);
-  expect(asked.reduce((sum, { revoked }) => sum + revoked(), 0)).toBe(1);
-  expect(asked.reduce((sum, { sessionsEnded }) => sum + sessionsEnded(), 0)).toBe(1);
+  for (const tab of tabs) await expect(signedOutHeading(tab).or(signInForm(tab))).toBeVisible();
+  expect(await signedOutHeading(thirdTab).isVisible()).toBe(true);
+  expect(traffic.reduce((sum, { revokedCount }) => sum + revokedCount(), 0)).toBe(1);
+  expect(traffic.reduce((sum, { endedSessionCount }) => sum + endedSessionCount(), 0)).toBe(1);
   for (const token of tokens) {
     const { status } = await page.request
       .get("/api/user/me", { headers: { authorization: `Bearer ${token ?? ""}` } })
-      .then((answer) => ({ status: answer.status() }));
+      .then((response) => ({ status: response.status() }));
     expect(status).toBe(401);
   }
-  for (const tab of tabs) await keepsNothing(tab, portal);
+  for (const tab of tabs) await expectNothingStored(tab, portal);
   await page.goto("/");
   await expect(signInForm(page)).toBeVisible(); // the provider asks anew
 });
@@ -110,33 +117,33 @@ test("signing out at the provider itself is noticed within seconds, and by every
   const provider = await context.newPage();
   await provider.goto(`${portal.identityOrigin}/realms/relicario/session/end`);
   await provider.getByRole("button", { name: "Sign out" }).click();
-  await expect(signedOutHere(page)).toBeVisible();
-  await keepsNothing(page, portal);
+  await expect(signedOutHeading(page)).toBeVisible();
+  await expectNothingStored(page, portal);
 });
 
 test("another vendor in a link clears the session token and exchanges anew, and an empty one resets it", async ({
   page,
 }) => {
-  const asked = listen(page);
+  const traffic = observeTokenTraffic(page);
   await signUp(page, newAccount());
-  expect(new Set(asked.exchanged())).toEqual(new Set(["relicario"]));
-  const is = (vendor: string) =>
+  expect(new Set(traffic.exchangedVendors())).toEqual(new Set(["relicario"]));
+  const expectVendor = (vendor: string) =>
     expect(async () => {
-      expect((await sessionClaims(page))?.vid).toBe(vendor);
+      expect((await readSessionClaims(page))?.vid).toBe(vendor);
     }).toPass({ timeout: 20_000 }); // the page loads anew meanwhile
 
   await page.goto("/home#vendorId=acme");
-  await is("acme");
+  await expectVendor("acme");
   expect(new URL(page.url()).hash).toBe("");
-  expect(asked.exchanged().at(-1)).toBe("acme");
+  expect(traffic.exchangedVendors().at(-1)).toBe("acme");
   await page.goto("/home#vendorId=");
-  await is("relicario");
+  await expectVendor("relicario");
 
   await page.goto("/home#vendorId=nobody");
   await expect(
     page.getByText("The service does not know the provider named in the address, so it was ignored."),
   ).toBeVisible();
-  await is("relicario");
+  await expectVendor("relicario");
 });
 
 test("back after signing out shows nobody", async ({ page }) => {
@@ -144,6 +151,6 @@ test("back after signing out shows nobody", async ({ page }) => {
   await logOut(page);
   await expect(signInForm(page)).toBeVisible();
   await page.goBack();
-  await expect(signInForm(page).or(signedOutHere(page))).toBeVisible();
-  expect(await storedUser(page).catch(() => null)).toBeNull();
+  await expect(signInForm(page).or(signedOutHeading(page))).toBeVisible();
+  expect(await readStoredUser(page).catch(() => null)).toBeNull();
 });

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 
 import { newAccount } from "../pages/account.ts";
-import { withoutTours } from "../support/onboarding.ts";
+import { disableTours } from "../support/onboarding.ts";
 import { expect, test } from "../support/portal-test.ts";
 import { sendProviderForm } from "../support/provider-form.ts";
 
@@ -11,13 +11,13 @@ test.use({ contextOptions: { reducedMotion: "no-preference" } });
  * Holds back what is asked of the provider at this address, from now on. Returns the way to let it
  * go.
  */
-async function holdBack(page: Page, address: RegExp): Promise<() => void> {
+async function delayRequests(page: Page, address: RegExp): Promise<() => void> {
   let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve;
   });
   await page.route(address, async (route) => {
-    await held;
+    await released;
     await route.continue();
   });
   return release;
@@ -33,15 +33,15 @@ test("signing in says so over the whole page, and leads back to where somebody w
     email: account.email,
     password: account.password,
   });
-  await withoutTours(page);
+  await disableTours(page);
 
   await test.step("signing in says so over the whole page", async () => {
-    const release = await holdBack(page, /openid-configuration$/);
+    const release = await delayRequests(page, /openid-configuration$/);
     await page.goto("/home", { waitUntil: "commit" });
-    const cover = page.getByRole("status");
-    await expect(cover).toHaveText("Signing you in");
-    expect(await cover.evaluate((element) => getComputedStyle(element).zIndex)).toBe("99");
-    expect(await cover.boundingBox()).toEqual({ x: 0, y: 0, width: 1280, height: 900 });
+    const overlay = page.getByRole("status");
+    await expect(overlay).toHaveText("Signing you in");
+    expect(await overlay.evaluate((element) => getComputedStyle(element).zIndex)).toBe("99");
+    expect(await overlay.boundingBox()).toEqual({ x: 0, y: 0, width: 1280, height: 900 });
     release();
     await expect(page.getByLabel("User name or e-mail")).toBeVisible();
   });
@@ -63,7 +63,7 @@ test("signing in says so over the whole page, and leads back to where somebody w
   });
 
   await test.step("coming back from the provider says so over the whole page until its answer is exchanged", async () => {
-    const release = await holdBack(page, /\/token$/);
+    const release = await delayRequests(page, /\/token$/);
     await page.evaluate(() => {
       sessionStorage.clear(); // this tab forgets; the provider does not
     });
@@ -78,14 +78,14 @@ test("signing in says so over the whole page, and leads back to where somebody w
 });
 
 test("texts are served by language and namespace, whoever owns them", async ({ request, portal }) => {
-  for (const [language, namespace, words] of [
+  for (const [language, namespace, text] of [
     ["en", "header", "Skip to the content"],
     ["es", "header", "Saltar al contenido"],
     ["es", "beta-home", "Hola"],
   ] as const) {
-    const answer = await request.get(`${portal.origin}/locales/${language}/${namespace}.json`, { maxRedirects: 0 });
-    expect(answer.status()).toBe(200);
-    expect(answer.headers()["content-type"]).toContain("application/json");
-    expect(await answer.text()).toContain(words);
+    const response = await request.get(`${portal.origin}/locales/${language}/${namespace}.json`, { maxRedirects: 0 });
+    expect(response.status()).toBe(200);
+    expect(response.headers()["content-type"]).toContain("application/json");
+    expect(await response.text()).toContain(text);
   }
 });

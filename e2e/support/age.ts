@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { Decrypter } from "age-encryption";
 import { z } from "zod";
 
-import { filesOf } from "./zip.ts";
+import { readZip } from "./zip.ts";
 
 const run = promisify(execFile);
 
@@ -16,7 +16,7 @@ const run = promisify(execFile);
  * 1.3 on.
  */
 const AGE = "filippo.io/age/cmd/age@v1.3.2";
-const bin = path.join(import.meta.dirname, "../../.cache/go-bin");
+const binFolder = path.join(import.meta.dirname, "../../.cache/go-bin");
 
 /** Where there is none, typage opens files instead of Go's age. */
 export async function hasGo(): Promise<boolean> {
@@ -27,8 +27,8 @@ export async function hasGo(): Promise<boolean> {
 }
 
 /** The standard `age` command where Go is there to install it, else null. */
-async function ageCommand(): Promise<string | null> {
-  const age = path.join(bin, process.platform === "win32" ? "age.exe" : "age");
+async function findAgeCommand(): Promise<string | null> {
+  const age = path.join(binFolder, process.platform === "win32" ? "age.exe" : "age");
   try {
     await access(age);
     return age;
@@ -36,34 +36,40 @@ async function ageCommand(): Promise<string | null> {
     // not installed yet
   }
   if (!(await hasGo())) return null;
-  await mkdir(bin, { recursive: true });
-  await run("go", ["install", AGE], { env: { ...process.env, GOBIN: bin, GOFLAGS: "-mod=mod" }, timeout: 240_000 });
+  await mkdir(binFolder, { recursive: true });
+  await run("go", ["install", AGE], {
+    env: { ...process.env, GOBIN: binFolder, GOFLAGS: "-mod=mod" },
+    timeout: 240_000,
+  });
   return age;
 }
 
 /** Shells that the README of an export has commands for, and where those stand in it. */
 const shells = {
-  sh: { first: ["-euc"], commands: /^for ticket[\s\S]*?^done$/m },
-  pwsh: { first: ["-NoProfile", "-NonInteractive", "-Command"], commands: /^Get-ChildItem[\s\S]*?^\}$/m },
-  powershell: { first: ["-NoProfile", "-NonInteractive", "-Command"], commands: /^Get-ChildItem[\s\S]*?^\}$/m },
+  sh: { commandFlags: ["-euc"], commands: /^for ticket[\s\S]*?^done$/m },
+  pwsh: { commandFlags: ["-NoProfile", "-NonInteractive", "-Command"], commands: /^Get-ChildItem[\s\S]*?^\}$/m },
+  powershell: { commandFlags: ["-NoProfile", "-NonInteractive", "-Command"], commands: /^Get-ChildItem[\s\S]*?^\}$/m },
 } as const;
 type Shell = keyof typeof shells;
 
 /** An export that was opened: each content by its title, and by what. */
 export interface OpenedExport {
   readonly contents: ReadonlyMap<string, Buffer>;
-  readonly by: readonly (Shell | "typage")[];
+  readonly tools: readonly (Shell | "typage")[];
 }
 
 /** The shell of this system, and PowerShell where it is installed; none without Go's age. */
-async function shellsHere(age: string | null): Promise<readonly Shell[]> {
+async function findShells(age: string | null): Promise<readonly Shell[]> {
   if (age === null) return [];
-  const isThere = (shell: Shell): Promise<boolean> =>
-    run(shell, [...shells[shell].first, "exit 0"]).then(
+  const isInstalled = (shell: Shell): Promise<boolean> =>
+    run(shell, [...shells[shell].commandFlags, "exit 0"]).then(
       () => true,
       () => false,
     );
-  return [process.platform === "win32" ? "powershell" : "sh", ...((await isThere("pwsh")) ? (["pwsh"] as const) : [])];
+  return [
+    process.platform === "win32" ? "powershell" : "sh",
+    ...((await isInstalled("pwsh")) ? (["pwsh"] as const) : []),
+  ];
 }
 
 /**
@@ -71,49 +77,49 @@ async function shellsHere(age: string | null): Promise<readonly Shell[]> {
  * that is here, else by typage. Throws when two shells disagree.
  */
 export async function openExport(zip: Buffer, identityText: string): Promise<OpenedExport> {
-  const age = await ageCommand();
-  const here = await shellsHere(age);
-  const opened = await Promise.all(
-    (here.length === 0 ? [null] : here).map((shell) => openExportBy(shell, age, zip, identityText)),
+  const age = await findAgeCommand();
+  const shellsFound = await findShells(age);
+  const results = await Promise.all(
+    (shellsFound.length === 0 ? [null] : shellsFound).map((shell) => openExportWith(shell, age, zip, identityText)),
   );
-  const [contents] = opened;
+  const [contents] = results;
   if (contents === undefined) throw new Error("nothing opened it");
-  for (const other of opened)
+  for (const otherContents of results)
     for (const [title, content] of contents)
-      if (other.size !== contents.size || other.get(title)?.equals(content) !== true)
+      if (otherContents.size !== contents.size || otherContents.get(title)?.equals(content) !== true)
         throw new Error(`${title}: the shells disagree`);
-  return { contents, by: here.length === 0 ? ["typage"] : here };
+  return { contents, tools: shellsFound.length === 0 ? ["typage"] : shellsFound };
 }
 
 /** In a folder of its own; by typage when `shell` is null. */
-async function openExportBy(
+async function openExportWith(
   shell: Shell | null,
   age: string | null,
   zip: Buffer,
   identityText: string,
 ): Promise<Map<string, Buffer>> {
-  const files = filesOf(zip);
+  const files = readZip(zip);
   const tickets = [...files.keys()].filter((name) => name.endsWith(".ticket.age"));
   const folder = await mkdtemp(path.join(tmpdir(), "age-"));
   try {
     for (const [name, bytes] of files) await writeFile(path.join(folder, name), bytes);
     await writeFile(path.join(folder, "exit.txt"), identityText, { mode: 0o600 });
-    if (shell === null || age === null) await openByTypage(folder, tickets, identityText);
+    if (shell === null || age === null) await openTicketsWithTypage(folder, tickets, identityText);
     else {
-      const { first, commands } = shells[shell];
-      const documented = commands.exec(files.get("README.txt")?.toString("utf8") ?? "")?.[0];
-      if (documented === undefined) throw new Error(`the README has no commands for ${shell}`);
-      await run(shell, [...first, documented], {
+      const { commandFlags, commands } = shells[shell];
+      const documentedCommands = commands.exec(files.get("README.txt")?.toString("utf8") ?? "")?.[0];
+      if (documentedCommands === undefined) throw new Error(`the README has no commands for ${shell}`);
+      await run(shell, [...commandFlags, documentedCommands], {
         cwd: folder,
         env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` },
       });
     }
-    const opened = tickets.map(async (name) => {
+    const entries = tickets.map(async (name) => {
       const id = name.replace(".ticket.age", "");
       const { title } = Ticket.parse(JSON.parse(await readFile(path.join(folder, `${id}.json`), "utf8")));
       return [title, await readFile(path.join(folder, `${id}.opened`))] as const;
     });
-    return new Map(await Promise.all(opened));
+    return new Map(await Promise.all(entries));
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -121,35 +127,35 @@ async function openExportBy(
 
 /**
  * Opens one secret of a kit as a person would: with the `commands` that the kit shows, where Go's
- * age and a shell are there, else by typage. `place` is that of the secret, from 1 on.
+ * age and a shell are there, else by typage. `position` is that of the secret, from 1 on.
  */
-export async function openKitByAge(
+export async function openKitWithAge(
   kitFile: string,
   identityText: string,
   commands: string,
-  place: number,
-): Promise<{ plain: Buffer; by: "age" | "typage" }> {
+  position: number,
+): Promise<{ plain: Buffer; tool: "age" | "typage" }> {
   const html = await readFile(kitFile, "utf8");
-  const age = await ageCommand();
+  const age = await findAgeCommand();
   if (age === null || process.platform === "win32") {
     const line = /^\{"image".*$/m.exec(html)?.[0] ?? "";
     const { secrets } = Kit.parse(JSON.parse(line));
-    const one = secrets[place - 1];
-    if (one === undefined) throw new Error("the kit has fewer secrets");
-    const { plain: ticket } = await openWithAge(Buffer.from(one.ticket, "base64"), identityText);
+    const secret = secrets[position - 1];
+    if (secret === undefined) throw new Error("the kit has fewer secrets");
+    const { plain: ticket } = await openWithAge(Buffer.from(secret.ticket, "base64"), identityText);
     const { content_identity: identity, size } = Ticket.parse(JSON.parse(ticket.toString("utf8")));
-    const { plain } = await openWithAge(Buffer.from(one.content, "base64"), identity);
-    return { plain: plain.subarray(0, size), by: "typage" };
+    const { plain } = await openWithAge(Buffer.from(secret.content, "base64"), identity);
+    return { plain: plain.subarray(0, size), tool: "typage" };
   }
   const folder = await mkdtemp(path.join(tmpdir(), "age-"));
   try {
     await writeFile(path.join(folder, "kit.html"), html);
     await writeFile(path.join(folder, "opener.txt"), identityText, { mode: 0o600 });
-    await run("sh", ["-euc", commands.replace("n=1", `n=${String(place)}`)], {
+    await run("sh", ["-euc", commands.replace("n=1", `n=${String(position)}`)], {
       cwd: folder,
       env: { ...process.env, PATH: `${path.dirname(age)}${path.delimiter}${process.env["PATH"] ?? ""}` },
     });
-    return { plain: await readFile(path.join(folder, "secret")), by: "age" };
+    return { plain: await readFile(path.join(folder, "secret")), tool: "age" };
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -158,7 +164,7 @@ export async function openKitByAge(
 const Kit = z.object({ secrets: z.array(z.object({ ticket: z.string(), content: z.string() })) });
 const Ticket = z.object({ title: z.string(), size: z.number(), content_identity: z.string() });
 
-async function openByTypage(folder: string, tickets: readonly string[], identityText: string): Promise<void> {
+async function openTicketsWithTypage(folder: string, tickets: readonly string[], identityText: string): Promise<void> {
   for (const name of tickets) {
     const id = name.replace(".ticket.age", "");
     const { plain: ticket } = await openWithAge(await readFile(path.join(folder, name)), identityText);
@@ -176,15 +182,15 @@ async function openByTypage(folder: string, tickets: readonly string[], identity
 export async function openWithAge(
   sealed: Uint8Array,
   identityText: string,
-): Promise<{ plain: Buffer; by: "age" | "typage" }> {
-  const age = await ageCommand();
-  if (age === null) return { plain: await openWithTypage(sealed, identityText), by: "typage" };
+): Promise<{ plain: Buffer; tool: "age" | "typage" }> {
+  const age = await findAgeCommand();
+  if (age === null) return { plain: await openWithTypage(sealed, identityText), tool: "typage" };
   const folder = await mkdtemp(path.join(tmpdir(), "age-"));
   try {
     await writeFile(path.join(folder, "identity.txt"), identityText, { mode: 0o600 });
     await writeFile(path.join(folder, "content.age"), sealed);
     await run(age, ["-d", "-i", "identity.txt", "-o", "plain", "content.age"], { cwd: folder });
-    return { plain: await readFile(path.join(folder, "plain")), by: "age" };
+    return { plain: await readFile(path.join(folder, "plain")), tool: "age" };
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -210,12 +216,23 @@ export function seedOf(identityText: string): Buffer {
 export function identityOf(seed: Uint8Array): string {
   const prefix = "age-secret-key-pq-";
   const bits = Array.from(seed, (byte) => byte.toString(2).padStart(8, "0")).join("");
-  const words = (bits.match(/[01]{1,5}/g) ?? []).map((five) => Number.parseInt(five.padEnd(5, "0"), 2));
+  const fiveBitGroups = (bits.match(/[01]{1,5}/g) ?? []).map((group) => Number.parseInt(group.padEnd(5, "0"), 2));
   const codes = Array.from(prefix, (letter) => letter.charCodeAt(0));
-  const sum =
-    polymod([...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...words, 0, 0, 0, 0, 0, 0]) ^ 1;
-  const check = [25, 20, 15, 10, 5, 0].map((shift) => (sum >> shift) & 31);
-  return `${prefix}1${[...words, ...check].map((word) => bech32Letters[word] ?? "").join("")}`.toUpperCase();
+  const checksum =
+    polymod([
+      ...codes.map((code) => code >> 5),
+      0,
+      ...codes.map((code) => code & 31),
+      ...fiveBitGroups,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+    ]) ^ 1;
+  const checksumDigits = [25, 20, 15, 10, 5, 0].map((shift) => (checksum >> shift) & 31);
+  return `${prefix}1${[...fiveBitGroups, ...checksumDigits].map((word) => bech32Letters[word] ?? "").join("")}`.toUpperCase();
 }
 
 function polymod(values: readonly number[]): number {

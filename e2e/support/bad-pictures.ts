@@ -5,7 +5,7 @@ import { crc32, deflateSync } from "node:zlib";
 
 import { photographs, type UploadedFile } from "./photographs.ts";
 
-const kinds = path.join(import.meta.dirname, "../../remote-recovery/engine/tests/pictures");
+const picturesFolder = path.join(import.meta.dirname, "../../remote-recovery/engine/tests/pictures");
 const photo = readFileSync(photographs.mountains);
 
 /** Files that are no picture to work with, each as somebody might really choose it. */
@@ -18,16 +18,16 @@ export const badPictures: Readonly<
     buffer: Buffer.concat([Buffer.from("ffd8ffe000104a46494600010100000100010000", "hex"), randomBytes(4000)]),
   },
   cut: { name: "half-downloaded.jpg", mimeType: "image/jpeg", buffer: photo.subarray(0, Math.floor(photo.length / 2)) },
-  gif: { name: "picture.gif", mimeType: "image/gif", buffer: readFileSync(path.join(kinds, "rocket.gif")) },
+  gif: { name: "picture.gif", mimeType: "image/gif", buffer: readFileSync(path.join(picturesFolder, "rocket.gif")) },
   cmyk: {
     name: "for-the-printer.jpg",
     mimeType: "image/jpeg",
-    buffer: readFileSync(path.join(kinds, "rocket-cmyk.jpg")),
+    buffer: readFileSync(path.join(picturesFolder, "rocket-cmyk.jpg")),
   },
   animated: {
     name: "sticker.webp",
     mimeType: "image/webp",
-    buffer: readFileSync(path.join(kinds, "rocket-animated.webp")),
+    buffer: readFileSync(path.join(picturesFolder, "rocket-animated.webp")),
   },
   raw: {
     name: "IMG_0001.CR3",
@@ -61,9 +61,9 @@ function blackPng(width: number, height: number): Buffer {
 
 function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
-  const whole = Buffer.alloc(body.length + 8);
-  whole.writeUInt32BE(data.length, 0);
-  body.copy(whole, 4);
-  whole.writeUInt32BE(crc32(body), body.length + 4);
-  return whole;
+  const buffer = Buffer.alloc(body.length + 8);
+  buffer.writeUInt32BE(data.length, 0);
+  body.copy(buffer, 4);
+  buffer.writeUInt32BE(crc32(body), body.length + 4);
+  return buffer;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 
 import { chromium, type LaunchOptions } from "@playwright/test";
-import { chromiumVariable, systemsChromium } from "@relicario/tooling/chromium";
+import { chromiumVariable, findSystemChromium } from "@relicario/tooling/chromium";
 
 /**
  * How Chromium is started: quiet, and without a sandbox where the user is root.
@@ -9,9 +9,14 @@ import { chromiumVariable, systemsChromium } from "@relicario/tooling/chromium";
  * without it Playwright's own is taken, else the system's.
  */
 export function chromiumArguments(): LaunchOptions {
-  const named = process.env[chromiumVariable];
-  const own = chromium.executablePath();
-  const executablePath = named !== undefined && named !== "" ? named : existsSync(own) ? own : systemsChromium();
+  const configuredPath = process.env[chromiumVariable];
+  const bundledPath = chromium.executablePath();
+  const executablePath =
+    configuredPath !== undefined && configuredPath !== ""
+      ? configuredPath
+      : existsSync(bundledPath)
+        ? bundledPath
+        : findSystemChromium();
   return {
     ...(executablePath === undefined ? {} : { executablePath }),
     args: [

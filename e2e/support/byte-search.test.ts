@@ -7,7 +7,7 @@ import { ByteSearch, type Needle } from "./byte-search.ts";
 
 const text = (value: string): Needle => ({ name: "text", kind: "text", bytes: Buffer.from(value) });
 const runs = (bytes: Uint8Array): Needle => ({ name: "runs", kind: "runs", bytes });
-const among = (bytes: Uint8Array | string): Buffer =>
+const surroundWithRandom = (bytes: Uint8Array | string): Buffer =>
   Buffer.concat([randomBytes(1003), Buffer.from(bytes as string), randomBytes(701)]);
 
 describe("ByteSearch", () => {
@@ -15,17 +15,21 @@ describe("ByteSearch", () => {
 
   it.each([0, 1, 2])("finds a text raw, in hex and in base64 at offset %d", (offset) => {
     const search = new ByteSearch([text(sentinel)]);
-    const inside = Buffer.concat([Buffer.alloc(offset, "."), Buffer.from(sentinel), Buffer.from("!!")]);
-    expect(search.search(among(sentinel), "x").map(({ encoding }) => encoding)).toContain("raw");
-    expect(search.search(among(` ${inside.toString("base64")} `), "x").map(({ encoding }) => encoding)).toContain(
-      "base64",
-    );
-    expect(search.search(among(`"${inside.toString("base64url")}"`), "x").map(({ encoding }) => encoding)).toContain(
-      "base64url",
-    );
-    expect(search.search(among(`"${inside.toString("hex")}"`), "x").map(({ encoding }) => encoding)).toContain("hex");
+    const padded = Buffer.concat([Buffer.alloc(offset, "."), Buffer.from(sentinel), Buffer.from("!!")]);
+    expect(search.search(surroundWithRandom(sentinel), "x").map(({ encoding }) => encoding)).toContain("raw");
     expect(
-      search.search(among(`"${inside.toString("hex").toUpperCase()}"`), "x").map(({ encoding }) => encoding),
+      search.search(surroundWithRandom(` ${padded.toString("base64")} `), "x").map(({ encoding }) => encoding),
+    ).toContain("base64");
+    expect(
+      search.search(surroundWithRandom(`"${padded.toString("base64url")}"`), "x").map(({ encoding }) => encoding),
+    ).toContain("base64url");
+    expect(
+      search.search(surroundWithRandom(`"${padded.toString("hex")}"`), "x").map(({ encoding }) => encoding),
+    ).toContain("hex");
+    expect(
+      search
+        .search(surroundWithRandom(`"${padded.toString("hex").toUpperCase()}"`), "x")
+        .map(({ encoding }) => encoding),
     ).toContain("hex");
   });
 
@@ -34,11 +38,12 @@ describe("ByteSearch", () => {
     const search = new ByteSearch([runs(picture)]);
     for (let start = 0; start < 40; start++) {
       const run = picture.subarray(1000 + start, 1032 + start);
-      expect(search.search(among(run), "x")).toHaveLength(1);
+      expect(search.search(surroundWithRandom(run), "x")).toHaveLength(1);
       expect(
-        search.search(among(` ${Buffer.concat([randomBytes(start), run]).toString("base64url")} `), "x").length,
+        search.search(surroundWithRandom(` ${Buffer.concat([randomBytes(start), run]).toString("base64url")} `), "x")
+          .length,
       ).toBeGreaterThan(0);
-      expect(search.search(among(` ${run.toString("hex")} `), "x").length).toBeGreaterThan(0);
+      expect(search.search(surroundWithRandom(` ${run.toString("hex")} `), "x").length).toBeGreaterThan(0);
     }
   });
 
@@ -52,17 +57,17 @@ describe("ByteSearch", () => {
     const repeated = Buffer.concat(Array.from({ length: 1000 }, () => row));
     const picture = Buffer.concat([randomBytes(1000), flat, repeated, randomBytes(8), flat]);
     const search = new ByteSearch([runs(picture)]);
-    expect(search.search(among(flat), "x")).toHaveLength(1);
+    expect(search.search(surroundWithRandom(flat), "x")).toHaveLength(1);
     const last = Buffer.concat([row, randomBytes(8), flat]);
-    expect(search.search(among(picture.subarray(picture.length - 48)), "x")).toHaveLength(1);
-    expect(search.search(among(last.subarray(0, 16)), "x")).toEqual([]);
+    expect(search.search(surroundWithRandom(picture.subarray(picture.length - 48)), "x")).toHaveLength(1);
+    expect(search.search(surroundWithRandom(last.subarray(0, 16)), "x")).toEqual([]);
   });
 
   it("does not take a shorter run, a plain one, or random bytes for the picture", () => {
     const picture = Buffer.concat([randomBytes(2000), Buffer.alloc(400, 7)]);
     const search = new ByteSearch([runs(picture), text(sentinel)]);
-    expect(search.search(among(picture.subarray(500, 531)), "x")).toEqual([]);
-    expect(search.search(among(Buffer.alloc(300, 7)), "x")).toEqual([]);
+    expect(search.search(surroundWithRandom(picture.subarray(500, 531)), "x")).toEqual([]);
+    expect(search.search(surroundWithRandom(Buffer.alloc(300, 7)), "x")).toEqual([]);
     expect(search.search(randomBytes(2_000_000), "x")).toEqual([]);
   });
 
@@ -70,7 +75,7 @@ describe("ByteSearch", () => {
     const folder = await mkdtemp(path.join(tmpdir(), "byte-search-"));
     try {
       await writeFile(path.join(folder, "clean"), randomBytes(1000));
-      await writeFile(path.join(folder, "dirty"), among(sentinel));
+      await writeFile(path.join(folder, "dirty"), surroundWithRandom(sentinel));
       const { findings, files } = await new ByteSearch([text(sentinel)]).searchFolder(folder);
       expect(files).toBe(2);
       expect(findings.map(({ where }) => where)).toEqual(["dirty"]);

@@ -20,12 +20,12 @@ export interface Finding {
  * Length of a run, and how many different byte values make it telling: shorter or plainer runs are
  * everywhere.
  */
-const RUN = 32;
-const TELLING = 12;
+const RUN_LENGTH = 32;
+const MIN_DISTINCT_VALUES = 12;
 /**
  * Every run of 32 bytes holds a whole block of 16 that begins at a multiple of 16 of the needle.
  */
-const BLOCK = 16;
+const BLOCK_LENGTH = 16;
 
 /**
  * Searches bytes for needles: as they are, and inside every stretch of base64, base64url (at all
@@ -37,7 +37,7 @@ const BLOCK = 16;
  */
 export class ByteSearch {
   readonly #texts: readonly Needle[];
-  readonly #blocks = new Map<number, { needle: Needle; at: number }[]>();
+  readonly #blocks = new Map<number, { needle: Needle; position: number }[]>();
   readonly #filter = new Uint8Array(1 << 21); // 2^24 bits
 
   constructor(needles: readonly Needle[]) {
@@ -47,7 +47,7 @@ export class ByteSearch {
 
   search(bytes: Uint8Array, where: string): Finding[] {
     const findings = this.#scan(bytes).map(([needle, offset]): Finding => ({ needle, where, encoding: "raw", offset }));
-    for (const { encoding, start, decoded } of encodedStretches(bytes)) {
+    for (const { encoding, start, decoded } of findEncodedStretches(bytes)) {
       for (const [needle] of this.#scan(decoded)) findings.push({ needle, where, encoding, offset: start });
     }
     return findings;
@@ -74,14 +74,15 @@ export class ByteSearch {
   }
 
   #index(needle: Needle): void {
-    for (let at = 0; at + BLOCK <= needle.bytes.length; at += BLOCK) {
-      const block = needle.bytes.subarray(at, at + BLOCK);
-      if (!isTelling(needle.bytes, at - (RUN - BLOCK), at + RUN)) continue; // no run around it counts
-      const hash = hashOf(block);
+    for (let position = 0; position + BLOCK_LENGTH <= needle.bytes.length; position += BLOCK_LENGTH) {
+      const block = needle.bytes.subarray(position, position + BLOCK_LENGTH);
+      if (!hasEnoughDistinctValues(needle.bytes, position - (RUN_LENGTH - BLOCK_LENGTH), position + RUN_LENGTH))
+        continue; // no run around it counts
+      const hash = hashBlock(block);
       this.#filter[(hash >>> 3) & 0x1fffff] = (this.#filter[(hash >>> 3) & 0x1fffff] ?? 0) | (1 << (hash & 7));
-      const places = this.#blocks.get(hash);
-      if (places === undefined) this.#blocks.set(hash, [{ needle, at }]);
-      else places.push({ needle, at });
+      const positions = this.#blocks.get(hash);
+      if (positions === undefined) this.#blocks.set(hash, [{ needle, position }]);
+      else positions.push({ needle, position });
     }
   }
 
@@ -91,50 +92,50 @@ export class ByteSearch {
       const offset = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(text.bytes);
       if (offset >= 0) hits.push([text.name, offset]);
     }
-    if (this.#blocks.size === 0 || bytes.length < RUN) return hits;
+    if (this.#blocks.size === 0 || bytes.length < RUN_LENGTH) return hits;
     const filter = this.#filter;
-    const found = new Set<string>();
-    let hash = hashOf(bytes.subarray(0, BLOCK));
-    for (let end = BLOCK; ; end++) {
+    const foundNeedles = new Set<string>();
+    let hash = hashBlock(bytes.subarray(0, BLOCK_LENGTH));
+    for (let end = BLOCK_LENGTH; ; end++) {
       // Long flat stretches meet flat blocks of the needles at every byte: what is around tells
       // them apart at once.
       if (
         ((filter[(hash >>> 3) & 0x1fffff] ?? 0) & (1 << (hash & 7))) !== 0 &&
-        isTelling(bytes, end - RUN, end + BLOCK)
+        hasEnoughDistinctValues(bytes, end - RUN_LENGTH, end + BLOCK_LENGTH)
       ) {
-        for (const { needle, at } of this.#blocks.get(hash) ?? []) {
-          if (!found.has(needle.name) && isTellingRun(needle.bytes, at, bytes, end - BLOCK)) {
-            found.add(needle.name);
-            hits.push([needle.name, end - BLOCK]);
+        for (const { needle, position } of this.#blocks.get(hash) ?? []) {
+          if (!foundNeedles.has(needle.name) && isSignificantRun(needle.bytes, position, bytes, end - BLOCK_LENGTH)) {
+            foundNeedles.add(needle.name);
+            hits.push([needle.name, end - BLOCK_LENGTH]);
           }
         }
       }
       if (end >= bytes.length) return hits;
-      hash = (imul(hash, BASE) + (bytes[end] ?? 0) - imul(bytes[end - BLOCK] ?? 0, LEAVING)) >>> 0;
+      hash = (imul(hash, BASE) + (bytes[end] ?? 0) - imul(bytes[end - BLOCK_LENGTH] ?? 0, LEAVING_FACTOR)) >>> 0;
     }
   }
 }
 
-const seen = new Uint32Array(256);
-let look = 0;
+const seenInScan = new Uint32Array(256);
+let scanNumber = 0;
 
 /** Whether at least 12 different values stand between two places, cut to what is there. */
-function isTelling(bytes: Uint8Array, from: number, to: number): boolean {
-  look += 1;
+function hasEnoughDistinctValues(bytes: Uint8Array, from: number, to: number): boolean {
+  scanNumber += 1;
   let values = 0;
-  for (let at = Math.max(0, from); at < Math.min(to, bytes.length); at++) {
-    const value = bytes[at] ?? 0;
-    if (seen[value] === look) continue;
-    seen[value] = look;
+  for (let position = Math.max(0, from); position < Math.min(to, bytes.length); position++) {
+    const value = bytes[position] ?? 0;
+    if (seenInScan[value] === scanNumber) continue;
+    seenInScan[value] = scanNumber;
     values += 1;
-    if (values === TELLING) return true;
+    if (values === MIN_DISTINCT_VALUES) return true;
   }
   return false;
 }
 
 const imul = Math.imul; // looked up once: the loop runs over hundreds of megabytes
 const BASE = 0x01000193;
-const LEAVING = power(BASE, BLOCK);
+const LEAVING_FACTOR = power(BASE, BLOCK_LENGTH);
 
 function power(base: number, exponent: number): number {
   let result = 1;
@@ -142,7 +143,7 @@ function power(base: number, exponent: number): number {
   return result;
 }
 
-function hashOf(block: Uint8Array): number {
+function hashBlock(block: Uint8Array): number {
   let hash = 0;
   for (const byte of block) hash = (imul(hash, BASE) + byte) >>> 0;
   return hash;
@@ -152,25 +153,25 @@ function hashOf(block: Uint8Array): number {
  * Whether the bytes around needle[at] and bytes[offset] agree over a run of 32 with 12 different
  * values.
  */
-function isTellingRun(needle: Uint8Array, at: number, bytes: Uint8Array, offset: number): boolean {
-  let before = 0;
+function isSignificantRun(needle: Uint8Array, position: number, bytes: Uint8Array, offset: number): boolean {
+  let matchingBefore = 0;
   while (
-    before < RUN &&
-    at - before > 0 &&
-    offset - before > 0 &&
-    needle[at - before - 1] === bytes[offset - before - 1]
+    matchingBefore < RUN_LENGTH &&
+    position - matchingBefore > 0 &&
+    offset - matchingBefore > 0 &&
+    needle[position - matchingBefore - 1] === bytes[offset - matchingBefore - 1]
   )
-    before += 1;
-  let after = 0;
+    matchingBefore += 1;
+  let matchingAfter = 0;
   while (
-    after < RUN &&
-    at + after < needle.length &&
-    offset + after < bytes.length &&
-    needle[at + after] === bytes[offset + after]
+    matchingAfter < RUN_LENGTH &&
+    position + matchingAfter < needle.length &&
+    offset + matchingAfter < bytes.length &&
+    needle[position + matchingAfter] === bytes[offset + matchingAfter]
   )
-    after += 1;
-  for (let start = at - before; start + RUN <= at + after; start++) {
-    if (isTelling(needle, start, start + RUN)) return true;
+    matchingAfter += 1;
+  for (let start = position - matchingBefore; start + RUN_LENGTH <= position + matchingAfter; start++) {
+    if (hasEnoughDistinctValues(needle, start, start + RUN_LENGTH)) return true;
   }
   return false;
 }
@@ -181,27 +182,27 @@ const alphabets = {
   hex: "0123456789abcdef",
 } as const;
 
-const tables = {
-  base64: tableOf(alphabets.base64),
-  base64url: tableOf(alphabets.base64url),
-  hex: tableOf(alphabets.hex, alphabets.hex.toUpperCase()),
+const decodingTables = {
+  base64: buildDecodingTable(alphabets.base64),
+  base64url: buildDecodingTable(alphabets.base64url),
+  hex: buildDecodingTable(alphabets.hex, alphabets.hex.toUpperCase()),
 };
 
-function tableOf(...alphabetsOfOne: readonly string[]): Int8Array {
+function buildDecodingTable(...alphabetVariants: readonly string[]): Int8Array {
   const table = new Int8Array(256).fill(-1);
-  for (const alphabet of alphabetsOfOne) for (let i = 0; i < alphabet.length; i++) table[alphabet.charCodeAt(i)] = i;
+  for (const alphabet of alphabetVariants) for (let i = 0; i < alphabet.length; i++) table[alphabet.charCodeAt(i)] = i;
   return table;
 }
 
 /** Shortest stretch worth decoding: what a text of 12 bytes needs. */
-const SHORTEST = 16;
+const MIN_ENCODED_LENGTH = 16;
 
 /** Every stretch of encoded text, decoded from each position at which a group could begin. */
-function* encodedStretches(
+function* findEncodedStretches(
   bytes: Uint8Array,
 ): Generator<{ encoding: Finding["encoding"]; start: number; decoded: Uint8Array }> {
   for (const encoding of ["base64", "base64url", "hex"] as const) {
-    const table = tables[encoding];
+    const table = decodingTables[encoding];
     for (let start = 0; start < bytes.length;) {
       if ((table[bytes[start] ?? 0] ?? -1) < 0) {
         start += 1;
@@ -209,13 +210,14 @@ function* encodedStretches(
       }
       let end = start + 1;
       while (end < bytes.length && (table[bytes[end] ?? 0] ?? -1) >= 0) end += 1;
-      if (end - start >= SHORTEST) {
+      if (end - start >= MIN_ENCODED_LENGTH) {
         const digits = bytes.subarray(start, end);
         for (let phase = 0; phase < (encoding === "hex" ? 2 : 4); phase++) {
           yield {
             encoding,
             start,
-            decoded: encoding === "hex" ? fromHex(digits.subarray(phase)) : from64(digits.subarray(phase), table),
+            decoded:
+              encoding === "hex" ? decodeHex(digits.subarray(phase)) : decodeBase64(digits.subarray(phase), table),
           };
         }
       }
@@ -224,25 +226,26 @@ function* encodedStretches(
   }
 }
 
-function from64(digits: Uint8Array, table: Int8Array): Uint8Array {
-  const out = new Uint8Array(Math.floor((digits.length * 6) / 8));
-  let held = 0;
+function decodeBase64(digits: Uint8Array, table: Int8Array): Uint8Array {
+  const decodedBytes = new Uint8Array(Math.floor((digits.length * 6) / 8));
+  let buffer = 0;
   let bits = 0;
-  let at = 0;
+  let position = 0;
   for (const digit of digits) {
-    held = ((held << 6) | (table[digit] ?? 0)) & 0xffff;
+    buffer = ((buffer << 6) | (table[digit] ?? 0)) & 0xffff;
     bits += 6;
     if (bits >= 8) {
       bits -= 8;
-      out[at++] = (held >> bits) & 0xff;
+      decodedBytes[position++] = (buffer >> bits) & 0xff;
     }
   }
-  return out;
+  return decodedBytes;
 }
 
-function fromHex(digits: Uint8Array): Uint8Array {
-  const out = new Uint8Array(digits.length >> 1);
-  for (let i = 0; i < out.length; i++)
-    out[i] = ((tables.hex[digits[2 * i] ?? 0] ?? 0) << 4) | (tables.hex[digits[2 * i + 1] ?? 0] ?? 0);
-  return out;
+function decodeHex(digits: Uint8Array): Uint8Array {
+  const decodedBytes = new Uint8Array(digits.length >> 1);
+  for (let i = 0; i < decodedBytes.length; i++)
+    decodedBytes[i] =
+      ((decodingTables.hex[digits[2 * i] ?? 0] ?? 0) << 4) | (decodingTables.hex[digits[2 * i + 1] ?? 0] ?? 0);
+  return decodedBytes;
 }

@@ -6,13 +6,13 @@ import { createServer, type AddressInfo, type Server } from "node:net";
  */
 export class DeadProxy {
   readonly #server: Server;
-  readonly #asked: string[] = [];
+  readonly #requestLines: string[] = [];
 
   private constructor() {
     this.#server = createServer((socket) => {
       socket.on("error", () => undefined); // the browser may be gone
       socket.once("data", (bytes) => {
-        this.#asked.push(bytes.toString("latin1").split("\r\n", 1)[0] ?? "");
+        this.#requestLines.push(bytes.toString("latin1").split("\r\n", 1)[0] ?? "");
         socket.destroy();
       });
     });
@@ -29,8 +29,8 @@ export class DeadProxy {
   }
 
   /** First line of each request, in order: `GET http://… HTTP/1.1`, `CONNECT …`. */
-  asked(): readonly string[] {
-    return [...this.#asked];
+  requestLines(): readonly string[] {
+    return [...this.#requestLines];
   }
 
   async stop(): Promise<void> {

@@ -15,13 +15,13 @@ export interface CopiedRemote {
   readonly remove: () => Promise<void>;
 }
 
-export async function copyOfRemote(name: string): Promise<CopiedRemote> {
-  const outside = await mkdtemp(path.join(tmpdir(), "relicario-development-"));
-  const [from, folder] = [path.join(root, `remote-${name}`), path.join(outside, `remote-${name}`)];
-  await cp(path.join(root, "tsconfig.base.json"), path.join(outside, "tsconfig.base.json"));
-  for (const part of ["manifest.json", "package.json", "tsconfig.json", "webpack.config.ts", "src"])
-    await cp(path.join(from, part), path.join(folder, part), { recursive: true });
-  await symlink(path.join(from, "node_modules"), path.join(folder, "node_modules"));
+export async function copyRemote(name: string): Promise<CopiedRemote> {
+  const temporaryFolder = await mkdtemp(path.join(tmpdir(), "relicario-development-"));
+  const [sourceFolder, folder] = [path.join(root, `remote-${name}`), path.join(temporaryFolder, `remote-${name}`)];
+  await cp(path.join(root, "tsconfig.base.json"), path.join(temporaryFolder, "tsconfig.base.json"));
+  for (const entry of ["manifest.json", "package.json", "tsconfig.json", "webpack.config.ts", "src"])
+    await cp(path.join(sourceFolder, entry), path.join(folder, entry), { recursive: true });
+  await symlink(path.join(sourceFolder, "node_modules"), path.join(folder, "node_modules"));
   return {
     folder,
     change: async (file, change) => {
@@ -30,12 +30,12 @@ export async function copyOfRemote(name: string): Promise<CopiedRemote> {
       if (changed === text) throw new TypeError(`${file} has not what should change`);
       await writeFile(path.join(folder, file), changed);
     },
-    remove: () => rm(outside, { recursive: true, force: true }),
+    remove: () => rm(temporaryFolder, { recursive: true, force: true }),
   };
 }
 
 /** `npm run dev -- --remote <folder>` beside a portal. */
-export async function develop(
+export async function startDevelopment(
   portal: RunningPortal,
   folder: string,
 ): Promise<{ readonly origin: string; readonly stop: () => Promise<void> }> {
@@ -45,25 +45,25 @@ export async function develop(
     ["--disable-warning=ExperimentalWarning", path.join(root, "tooling/src/start/dev.ts"), "--remote", folder],
     { env: { ...process.env, PORT: port, DATA_DIR: portal.dataDir }, stdio: ["ignore", "pipe", "pipe"] },
   );
-  const ended = once(child, "exit");
-  let said = "";
+  const exited = once(child, "exit");
+  let output = "";
   const origin = await new Promise<string>((resolve, reject) => {
-    const hear = (data: Buffer): void => {
-      said += data.toString();
-      const [, address] = /Open\s+(http:\/\/\S+)/.exec(said) ?? [];
+    const collectOutput = (data: Buffer): void => {
+      output += data.toString();
+      const [, address] = /Open\s+(http:\/\/\S+)/.exec(output) ?? [];
       if (address !== undefined) resolve(address);
     };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
-    void ended.then(() => {
-      reject(new Error(said));
+    child.stdout.on("data", collectOutput);
+    child.stderr.on("data", collectOutput);
+    void exited.then(() => {
+      reject(new Error(output));
     });
   });
   return {
     origin,
     stop: async () => {
       child.kill("SIGTERM");
-      await ended;
+      await exited;
     },
   };
 }

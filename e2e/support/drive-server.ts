@@ -9,7 +9,7 @@ export interface DriveRequest {
   readonly body: Buffer;
 }
 
-export interface DriveAnswer {
+export interface DriveResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
@@ -26,18 +26,18 @@ export interface DriveServer {
  * providers allow them for their calls.
  */
 export async function startDriveServer(
-  answer: (request: DriveRequest, origin: string) => DriveAnswer,
+  respond: (request: DriveRequest, origin: string) => DriveResponse,
 ): Promise<DriveServer> {
   const requests: DriveRequest[] = [];
   let origin = "";
-  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const pieces: Buffer[] = [];
-    for await (const piece of incoming) pieces.push(Buffer.from(piece as Uint8Array));
+  const handleRequest = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(Buffer.from(chunk as Uint8Array));
     const request = {
       method: incoming.method ?? "GET",
       url: new URL(incoming.url ?? "/", origin),
       headers: incoming.headers,
-      body: Buffer.concat(pieces),
+      body: Buffer.concat(chunks),
     };
     const cors = {
       "access-control-allow-origin": incoming.headers.origin ?? "*",
@@ -51,11 +51,11 @@ export async function startDriveServer(
       return;
     }
     requests.push(request);
-    const { status = 200, headers = {}, body = "" } = answer(request, origin);
+    const { status = 200, headers = {}, body = "" } = respond(request, origin);
     response.writeHead(status, { ...cors, ...headers }).end(body);
   };
   const server = createServer((incoming, response) => {
-    handle(incoming, response).catch((error: unknown) => {
+    handleRequest(incoming, response).catch((error: unknown) => {
       response.writeHead(500).end(error instanceof Error ? error.message : "");
     });
   });
@@ -74,17 +74,17 @@ export async function startDriveServer(
   };
 }
 
-export function json(body: unknown, status = 200): DriveAnswer {
+export function jsonResponse(body: unknown, status = 200): DriveResponse {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
 /** A provider's page with one button for each way on. */
-export function pageOf(title: string, ways: Readonly<Record<string, string>>, script = ""): DriveAnswer {
-  const links = Object.entries(ways).map(
+export function htmlPage(title: string, linksByLabel: Readonly<Record<string, string>>, script = ""): DriveResponse {
+  const linkMarkup = Object.entries(linksByLabel).map(
     ([name, address]) => `<p><a href="${address.replaceAll("&", "&amp;")}">${name}</a></p>`,
   );
   return {
     headers: { "content-type": "text/html; charset=utf-8" },
-    body: `<!doctype html><title>${title}</title><h1>${title}</h1>${links.join("")}${script}`,
+    body: `<!doctype html><title>${title}</title><h1>${title}</h1>${linkMarkup.join("")}${script}`,
   };
 }

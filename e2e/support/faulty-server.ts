@@ -10,7 +10,7 @@ import type { RunningPortal } from "@relicario/tooling/portal";
 export type ServerFault = 404 | 500 | "slow";
 
 /** Puts a server that does nothing else in the place of a remote's own. Returns the way back. */
-export async function serveFaultily(
+export async function injectServerFault(
   { processes }: RunningPortal,
   remote: string,
   fault: ServerFault,

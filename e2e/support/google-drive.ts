@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 
 import {
-  json,
-  pageOf,
+  jsonResponse,
+  htmlPage,
   startDriveServer,
-  type DriveAnswer,
+  type DriveResponse,
   type DriveRequest,
   type DriveServer,
 } from "./drive-server.ts";
 
-export interface KeptFile {
+export interface DriveFile {
   readonly id: string;
   readonly name: string;
   readonly type: string;
@@ -18,9 +18,9 @@ export interface KeptFile {
 
 export interface GoogleDriveServer extends DriveServer {
   /** What the application may see of the person's drive. */
-  readonly files: KeptFile[];
+  readonly files: DriveFile[];
   /** Of the person, not handed over yet: the picker hands over the first. */
-  readonly others: KeptFile[];
+  readonly otherFiles: DriveFile[];
 }
 
 const scope = "https://www.googleapis.com/auth/drive.file";
@@ -30,63 +30,74 @@ const scope = "https://www.googleapis.com/auth/drive.file";
  * by redirect (`trigger_onepick`), and of Drive v3 what an application with `drive.file` uses.
  */
 export async function startGoogleDrive(clientId: string): Promise<GoogleDriveServer> {
-  const files: KeptFile[] = [];
-  const others: KeptFile[] = [];
+  const files: DriveFile[] = [];
+  const otherFiles: DriveFile[] = [];
   const tokens = new Set<string>();
   const sessions = new Map<
     string,
-    { readonly name: string; readonly type: string; readonly total: number; got: Buffer }
+    { readonly name: string; readonly type: string; readonly total: number; received: Buffer }
   >();
 
-  const authorize = ({ url }: DriveRequest): DriveAnswer => {
-    const asked = url.searchParams;
-    const back = new URL(asked.get("redirect_uri") ?? "");
-    if (asked.get("client_id") !== clientId || asked.get("scope") !== scope)
-      return pageOf("Error 400: invalid_request", {});
-    const state = asked.get("state") ?? "";
-    if (asked.get("trigger_onepick") === "true") {
-      const picked = others[0];
-      const yes = new URLSearchParams({ state, code: randomUUID(), scope, picked_file_ids: picked?.id ?? "" });
-      return pageOf("Select files", {
-        [picked?.name ?? "nothing"]:
-          `/picked?${new URLSearchParams({ to: `${back.href}?${yes.toString()}` }).toString()}`,
+  const authorize = ({ url }: DriveRequest): DriveResponse => {
+    const parameters = url.searchParams;
+    const redirectUrl = new URL(parameters.get("redirect_uri") ?? "");
+    if (parameters.get("client_id") !== clientId || parameters.get("scope") !== scope)
+      return htmlPage("Error 400: invalid_request", {});
+    const state = parameters.get("state") ?? "";
+    if (parameters.get("trigger_onepick") === "true") {
+      const pickedFile = otherFiles[0];
+      const approval = new URLSearchParams({ state, code: randomUUID(), scope, picked_file_ids: pickedFile?.id ?? "" });
+      return htmlPage("Select files", {
+        [pickedFile?.name ?? "nothing"]:
+          `/picked?${new URLSearchParams({ to: `${redirectUrl.href}?${approval.toString()}` }).toString()}`,
       });
     }
-    if (asked.get("response_type") !== "token") return pageOf("Error 400: unsupported_response_type", {});
+    if (parameters.get("response_type") !== "token") return htmlPage("Error 400: unsupported_response_type", {});
     const token = randomUUID();
     tokens.add(token);
-    const yes = new URLSearchParams({ state, access_token: token, token_type: "Bearer", expires_in: "3599", scope });
-    return pageOf("Sign in with Google", {
-      Allow: `${back.href}#${yes.toString()}`,
-      Cancel: `${back.href}#${new URLSearchParams({ state, error: "access_denied" }).toString()}`,
+    const approval = new URLSearchParams({
+      state,
+      access_token: token,
+      token_type: "Bearer",
+      expires_in: "3599",
+      scope,
+    });
+    return htmlPage("Sign in with Google", {
+      Allow: `${redirectUrl.href}#${approval.toString()}`,
+      Cancel: `${redirectUrl.href}#${new URLSearchParams({ state, error: "access_denied" }).toString()}`,
     });
   };
 
-  const drive = (request: DriveRequest): DriveAnswer => {
+  const drive = (request: DriveRequest): DriveResponse => {
     const { method, url, headers, body } = request;
     if (!tokens.has((headers.authorization ?? "").replace("Bearer ", "")))
-      return json({ error: { code: 401, errors: [{ reason: "authError" }] } }, 401);
+      return jsonResponse({ error: { code: 401, errors: [{ reason: "authError" }] } }, 401);
     if (method === "GET" && url.pathname === "/drive/v3/files") {
-      const wanted = /mimeType (=|contains) '([^']+)'/.exec(url.searchParams.get("q") ?? "");
-      return json({
+      const mimeTypeFilter = /mimeType (=|contains) '([^']+)'/.exec(url.searchParams.get("q") ?? "");
+      return jsonResponse({
         files: files
-          .filter(({ type }) => (wanted?.[1] === "=" ? type === wanted[2] : type.startsWith(wanted?.[2] ?? " ")))
+          .filter(({ type }) =>
+            mimeTypeFilter?.[1] === "=" ? type === mimeTypeFilter[2] : type.startsWith(mimeTypeFilter?.[2] ?? " "),
+          )
           .map(({ id }) => ({ id })),
       });
     }
     if (method === "GET" && url.pathname.startsWith("/drive/v3/files/")) {
       const file = files.find(({ id }) => url.pathname.endsWith(`/${id}`));
-      if (file === undefined) return json({ error: { code: 404, errors: [{ reason: "notFound" }] } }, 404);
+      if (file === undefined) return jsonResponse({ error: { code: 404, errors: [{ reason: "notFound" }] } }, 404);
       return url.searchParams.get("alt") === "media"
         ? { headers: { "content-type": file.type }, body: file.bytes }
-        : json({ name: file.name, size: String(file.bytes.length) });
+        : jsonResponse({ name: file.name, size: String(file.bytes.length) });
     }
     if (method === "POST" && url.searchParams.get("uploadType") === "multipart") {
       const boundary = /boundary=(.+)$/.exec(headers["content-type"] ?? "")?.[1] ?? "";
-      const [, about = Buffer.alloc(0), content = Buffer.alloc(0)] = split(body, `--${boundary}`);
-      const { name, mimeType } = JSON.parse(afterHeaders(about).toString()) as { name: string; mimeType: string };
-      files.push({ id: randomUUID(), name, type: mimeType, bytes: afterHeaders(content).subarray(0, -2) });
-      return json({ id: files.at(-1)?.id });
+      const [, metadataPart = Buffer.alloc(0), contentPart = Buffer.alloc(0)] = splitBuffer(body, `--${boundary}`);
+      const { name, mimeType } = JSON.parse(stripPartHeaders(metadataPart).toString()) as {
+        name: string;
+        mimeType: string;
+      };
+      files.push({ id: randomUUID(), name, type: mimeType, bytes: stripPartHeaders(contentPart).subarray(0, -2) });
+      return jsonResponse({ id: files.at(-1)?.id });
     }
     if (method === "POST" && url.searchParams.get("uploadType") === "resumable") {
       const { name, mimeType } = JSON.parse(body.toString()) as { name: string; mimeType: string };
@@ -95,42 +106,43 @@ export async function startGoogleDrive(clientId: string): Promise<GoogleDriveSer
         name,
         type: mimeType,
         total: Number(headers["x-upload-content-length"]),
-        got: Buffer.alloc(0),
+        received: Buffer.alloc(0),
       });
       return { headers: { location: `${url.origin}/upload/drive/v3/files?uploadType=resumable&upload_id=${id}` } };
     }
     const session = sessions.get(url.searchParams.get("upload_id") ?? "");
-    if (method !== "PUT" || session === undefined) return json({}, 404);
-    if (!(headers["content-range"] ?? "").startsWith(`bytes ${String(session.got.length)}-`)) return json({}, 400);
-    session.got = Buffer.concat([session.got, body]);
-    if (session.got.length < session.total)
-      return { status: 308, headers: { range: `bytes=0-${String(session.got.length - 1)}` } };
-    files.push({ id: randomUUID(), name: session.name, type: session.type, bytes: session.got });
-    return json({ id: files.at(-1)?.id });
+    if (method !== "PUT" || session === undefined) return jsonResponse({}, 404);
+    if (!(headers["content-range"] ?? "").startsWith(`bytes ${String(session.received.length)}-`))
+      return jsonResponse({}, 400);
+    session.received = Buffer.concat([session.received, body]);
+    if (session.received.length < session.total)
+      return { status: 308, headers: { range: `bytes=0-${String(session.received.length - 1)}` } };
+    files.push({ id: randomUUID(), name: session.name, type: session.type, bytes: session.received });
+    return jsonResponse({ id: files.at(-1)?.id });
   };
 
   const server = await startDriveServer((request) => {
     const { url } = request;
     if (url.pathname === "/o/oauth2/v2/auth") return authorize(request);
     if (url.pathname === "/picked") {
-      files.push(...others.splice(0, 1));
+      files.push(...otherFiles.splice(0, 1));
       return { status: 302, headers: { location: url.searchParams.get("to") ?? "/" } };
     }
     return drive(request);
   });
-  return { ...server, files, others };
+  return { ...server, files, otherFiles };
 }
 
-function split(whole: Buffer, mark: string): readonly Buffer[] {
+function splitBuffer(buffer: Buffer, delimiter: string): readonly Buffer[] {
   const parts: Buffer[] = [];
-  for (let at = 0; ;) {
-    const next = whole.indexOf(mark, at);
-    if (next < 0) return [...parts, whole.subarray(at)];
-    parts.push(whole.subarray(at, next));
-    at = next + mark.length;
+  for (let position = 0; ;) {
+    const nextPosition = buffer.indexOf(delimiter, position);
+    if (nextPosition < 0) return [...parts, buffer.subarray(position)];
+    parts.push(buffer.subarray(position, nextPosition));
+    position = nextPosition + delimiter.length;
   }
 }
 
-function afterHeaders(part: Buffer): Buffer {
+function stripPartHeaders(part: Buffer): Buffer {
   return part.subarray(part.indexOf("\r\n\r\n") + 4);
 }

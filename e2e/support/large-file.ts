@@ -2,14 +2,14 @@ import { createHash, randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { once } from "node:events";
 
-const block = 1024 * 1024;
+const blockBytes = 1024 * 1024;
 
 /** Writes random bytes; gives their SHA-256 in hex. */
 export async function writeLargeFile(path: string, mebibytes: number): Promise<string> {
   const hash = createHash("sha256");
   const stream = createWriteStream(path);
-  for (let written = 0; written < mebibytes; written++) {
-    const bytes = randomBytes(block);
+  for (let writtenBlocks = 0; writtenBlocks < mebibytes; writtenBlocks++) {
+    const bytes = randomBytes(blockBytes);
     hash.update(bytes);
     if (!stream.write(bytes)) await once(stream, "drain");
   }
@@ -19,7 +19,7 @@ export async function writeLargeFile(path: string, mebibytes: number): Promise<s
 }
 
 /** SHA-256 in hex. */
-export async function digestOfFile(path: string): Promise<string> {
+export async function hashFile(path: string): Promise<string> {
   const hash = createHash("sha256");
   for await (const bytes of createReadStream(path)) hash.update(bytes as Buffer);
   return hash.digest("hex");

@@ -7,7 +7,7 @@ export interface MemoryWatch {
    * Bytes: used JavaScript heaps, array buffers and WASM memories, of the page and all its workers
    * together.
    */
-  readonly stop: () => Promise<{ readonly most: number; readonly parts: Readonly<Record<string, number>> }>;
+  readonly stop: () => Promise<{ readonly peak: number; readonly parts: Readonly<Record<string, number>> }>;
 }
 
 interface Usage {
@@ -16,7 +16,7 @@ interface Usage {
   readonly backingStorageSize?: number;
 }
 
-const pauseMilliseconds = 100;
+const pollIntervalMs = 100;
 
 /**
  * Asks page and workers again and again, by the DevTools protocol. Start it before the workers
@@ -27,11 +27,11 @@ export async function watchMemory(page: Page): Promise<MemoryWatch> {
   const cdp = await page.context().newCDPSession(page);
   const workers = await attachWorkers(cdp);
   await cdp.send("HeapProfiler.collectGarbage");
-  let most = 0;
+  let peak = 0;
   let parts: Record<string, number> = {};
-  const stopping = new AbortController();
-  const watching = (async () => {
-    while (!stopping.signal.aborted) {
+  const abortController = new AbortController();
+  const polling = (async () => {
+    while (!abortController.signal.aborted) {
       const usages = await Promise.all([
         cdp.send("Runtime.getHeapUsage").then((usage) => ["page", usage] as const),
         ...workers.usages(),
@@ -40,20 +40,20 @@ export async function watchMemory(page: Page): Promise<MemoryWatch> {
         ([name, usage]) => [name, (usage?.usedSize ?? 0) + (usage?.backingStorageSize ?? 0)] as const,
       );
       const sum = sizes.reduce((total, [, size]) => total + size, 0);
-      if (sum > most) {
-        most = sum;
+      if (sum > peak) {
+        peak = sum;
         parts = {};
         for (const [name, size] of sizes) parts[name] = (parts[name] ?? 0) + size;
       }
-      await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
+      await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
     }
   })();
   return {
     stop: async () => {
-      stopping.abort();
-      await watching;
+      abortController.abort();
+      await polling;
       await cdp.detach().catch(() => undefined); // gone with its page
-      return { most, parts };
+      return { peak, parts };
     },
   };
 }
@@ -66,20 +66,20 @@ async function attachWorkers(
   cdp: CDPSession,
 ): Promise<{ usages: () => Promise<readonly [name: string, usage: Usage | null]>[] }> {
   const sessions = new Map<string, string>();
-  const waiting = new Map<number, (usage: Usage | null) => void>();
-  let next = 1;
+  const pendingReplies = new Map<number, (usage: Usage | null) => void>();
+  let nextId = 1;
   cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => {
     if (targetInfo.type === "worker") sessions.set(sessionId, targetInfo.title);
   });
   cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
     sessions.delete(sessionId);
-    for (const answer of waiting.values()) answer(null);
-    waiting.clear();
+    for (const reply of pendingReplies.values()) reply(null);
+    pendingReplies.clear();
   });
   cdp.on("Target.receivedMessageFromTarget", ({ message }) => {
     const { id, result } = JSON.parse(message) as { id: number; result?: Usage };
-    waiting.get(id)?.(result ?? null);
-    waiting.delete(id);
+    pendingReplies.get(id)?.(result ?? null);
+    pendingReplies.delete(id);
   });
   await cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: false, flatten: false });
   return {
@@ -87,8 +87,8 @@ async function attachWorkers(
       [...sessions].map(
         ([sessionId, name]) =>
           new Promise((resolve) => {
-            const id = next++;
-            waiting.set(id, (usage) => {
+            const id = nextId++;
+            pendingReplies.set(id, (usage) => {
               resolve([name, usage]);
             });
             cdp
@@ -107,12 +107,12 @@ async function attachWorkers(
 /** Milliseconds of the longest task of the page's main thread. */
 export interface LongestTask {
   /** That the thread itself worked for the page. */
-  readonly busy: number;
+  readonly threadTime: number;
   /**
    * From its beginning to its end: with other programs on two cores mostly the time in which they
    * had them.
    */
-  readonly wall: number;
+  readonly wallTime: number;
 }
 
 const TraceEvent = z.object({
@@ -130,7 +130,7 @@ type TraceEvent = z.infer<typeof TraceEvent>;
  * Each body that has come is copied for whoever observes the network, which Playwright always does:
  * 15 ms for 4 MiB, and 0.3 without it.
  */
-const observing = "ResponseBodyLoader::DidFinishLoadingBody";
+const observerEvent = "ResponseBodyLoader::DidFinishLoadingBody";
 
 /**
  * Notes every task of the page's main thread from now on, in the browser's trace. What counts is
@@ -143,7 +143,7 @@ export async function watchTasks(page: Page): Promise<() => Promise<LongestTask>
   cdp.on("Tracing.dataCollected", ({ value }) => {
     for (const event of value) {
       const { data } = TraceEvent.safeParse(event);
-      if (data !== undefined && ["thread_name", "ThreadControllerImpl::RunTask", observing].includes(data.name))
+      if (data !== undefined && ["thread_name", "ThreadControllerImpl::RunTask", observerEvent].includes(data.name))
         events.push(data);
     }
   });
@@ -165,18 +165,20 @@ export async function watchTasks(page: Page): Promise<() => Promise<LongestTask>
     await complete;
     await cdp.detach();
     const threadOf = ({ pid, tid }: TraceEvent): string => `${String(pid)} ${String(tid)}`;
-    const main = new Set(
+    const mainThreads = new Set(
       events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(threadOf),
     );
-    const tasks = events.filter((event) => event.name === "ThreadControllerImpl::RunTask" && main.has(threadOf(event)));
+    const tasks = events.filter(
+      (event) => event.name === "ThreadControllerImpl::RunTask" && mainThreads.has(threadOf(event)),
+    );
     if (tasks.length === 0) throw new TypeError("the trace shows no task of a main thread");
-    const observed = events.filter((event) => event.name === observing);
-    const busyFor = (task: TraceEvent): number =>
-      observed
+    const observerEvents = events.filter((event) => event.name === observerEvent);
+    const threadTimeOf = (task: TraceEvent): number =>
+      observerEvents
         .filter((event) => threadOf(event) === threadOf(task) && event.ts >= task.ts && event.ts < task.ts + task.dur)
         .reduce((rest, event) => rest - event.tdur, task.tdur);
-    const longest = (of: (task: TraceEvent) => number): number =>
-      tasks.reduce((most, task) => Math.max(most, of(task)), 0) / 1000;
-    return { busy: longest(busyFor), wall: longest(({ dur }) => dur) };
+    const longestOf = (measure: (task: TraceEvent) => number): number =>
+      tasks.reduce((peak, task) => Math.max(peak, measure(task)), 0) / 1000;
+    return { threadTime: longestOf(threadTimeOf), wallTime: longestOf(({ dur }) => dur) };
   };
 }

@@ -1,20 +1,20 @@
 import { createHash, randomUUID } from "node:crypto";
 
 import {
-  json,
-  pageOf,
+  jsonResponse,
+  htmlPage,
   startDriveServer,
-  type DriveAnswer,
+  type DriveResponse,
   type DriveRequest,
   type DriveServer,
 } from "./drive-server.ts";
-import type { KeptFile } from "./google-drive.ts";
+import type { DriveFile } from "./google-drive.ts";
 
 export interface OneDriveServer extends DriveServer {
   /** The folder of the application. */
-  readonly folder: KeptFile[];
+  readonly folder: DriveFile[];
   /** The person's own files, which only the picker shows. */
-  readonly others: KeptFile[];
+  readonly otherFiles: DriveFile[];
 }
 
 /**
@@ -23,88 +23,92 @@ export interface OneDriveServer extends DriveServer {
  * with its messages, and the item that it names.
  */
 export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
-  const folder: KeptFile[] = [];
-  const others: KeptFile[] = [];
+  const folder: DriveFile[] = [];
+  const otherFiles: DriveFile[] = [];
   const codes = new Map<string, { readonly challenge: string; readonly scope: string; readonly redirect: string }>();
   const tokens = new Map<string, string>();
-  const sessions = new Map<string, { readonly name: string; got: Buffer }>();
-  const scopeOf = (request: DriveRequest) => tokens.get((request.headers.authorization ?? "").replace("Bearer ", ""));
+  const sessions = new Map<string, { readonly name: string; received: Buffer }>();
+  const findScope = (request: DriveRequest) => tokens.get((request.headers.authorization ?? "").replace("Bearer ", ""));
 
-  const authorize = ({ url }: DriveRequest): DriveAnswer => {
-    const asked = Object.fromEntries(url.searchParams);
+  const authorize = ({ url }: DriveRequest): DriveResponse => {
+    const parameters = Object.fromEntries(url.searchParams);
     if (
-      asked["client_id"] !== clientId ||
-      asked["response_type"] !== "code" ||
-      asked["code_challenge_method"] !== "S256"
+      parameters["client_id"] !== clientId ||
+      parameters["response_type"] !== "code" ||
+      parameters["code_challenge_method"] !== "S256"
     )
-      return pageOf("invalid_request", {});
-    const { redirect_uri: redirect = "", state = "", scope = "", code_challenge: challenge = "" } = asked;
+      return htmlPage("invalid_request", {});
+    const { redirect_uri: redirect = "", state = "", scope = "", code_challenge: challenge = "" } = parameters;
     const code = randomUUID();
     codes.set(code, { challenge, scope, redirect });
-    return pageOf("Sign in to Microsoft", {
+    return htmlPage("Sign in to Microsoft", {
       Accept: `${redirect}#${new URLSearchParams({ code, state }).toString()}`,
       Cancel: `${redirect}#${new URLSearchParams({ error: "access_denied", state }).toString()}`,
     });
   };
-  const redeem = ({ body }: DriveRequest): DriveAnswer => {
-    const asked = new URLSearchParams(body.toString());
-    const code = codes.get(asked.get("code") ?? "");
-    codes.delete(asked.get("code") ?? "");
-    const proven = createHash("sha256")
-      .update(asked.get("code_verifier") ?? "")
+  const redeem = ({ body }: DriveRequest): DriveResponse => {
+    const parameters = new URLSearchParams(body.toString());
+    const code = codes.get(parameters.get("code") ?? "");
+    codes.delete(parameters.get("code") ?? "");
+    const computedChallenge = createHash("sha256")
+      .update(parameters.get("code_verifier") ?? "")
       .digest("base64url");
-    if (code?.challenge !== proven || code.redirect !== asked.get("redirect_uri") || asked.has("client_secret"))
-      return json({ error: "invalid_grant" }, 400);
+    if (
+      code?.challenge !== computedChallenge ||
+      code.redirect !== parameters.get("redirect_uri") ||
+      parameters.has("client_secret")
+    )
+      return jsonResponse({ error: "invalid_grant" }, 400);
     const token = randomUUID();
     tokens.set(token, code.scope);
-    return json({ access_token: token, token_type: "Bearer", expires_in: 3600, scope: code.scope });
+    return jsonResponse({ access_token: token, token_type: "Bearer", expires_in: 3600, scope: code.scope });
   };
-  const keep = (name: string, type: string, bytes: Buffer): DriveAnswer => {
+  const storeFile = (name: string, type: string, bytes: Buffer): DriveResponse => {
     folder.push({ id: randomUUID(), name, type, bytes });
-    return json({ id: folder.at(-1)?.id, name }, 201);
+    return jsonResponse({ id: folder.at(-1)?.id, name }, 201);
   };
 
-  const graph = (request: DriveRequest, origin: string): DriveAnswer => {
+  const handleGraph = (request: DriveRequest, origin: string): DriveResponse => {
     const { method, url, headers, body } = request;
-    if (scopeOf(request) !== "https://graph.microsoft.com/Files.ReadWrite.AppFolder")
-      return json({ error: { code: "InvalidAuthenticationToken" } }, 401);
+    if (findScope(request) !== "https://graph.microsoft.com/Files.ReadWrite.AppFolder")
+      return jsonResponse({ error: { code: "InvalidAuthenticationToken" } }, 401);
     const path = decodeURIComponent(url.pathname.replace("/v1.0/me/drive/special/approot", ""));
     if (method === "GET" && path === "/children")
-      return json({ value: folder.map(({ type }) => ({ file: { mimeType: type } })) });
-    const [, name = "", act = ""] = /^:\/(.+):\/(content|createUploadSession)$/.exec(path) ?? [];
-    if (act === "content" && method === "PUT") return keep(name, headers["content-type"] ?? "", body);
-    if (act === "createUploadSession" && method === "POST") {
+      return jsonResponse({ value: folder.map(({ type }) => ({ file: { mimeType: type } })) });
+    const [, name = "", operation = ""] = /^:\/(.+):\/(content|createUploadSession)$/.exec(path) ?? [];
+    if (operation === "content" && method === "PUT") return storeFile(name, headers["content-type"] ?? "", body);
+    if (operation === "createUploadSession" && method === "POST") {
       const id = randomUUID();
-      sessions.set(id, { name, got: Buffer.alloc(0) });
-      return json({ uploadUrl: `${origin}/session/${id}` });
+      sessions.set(id, { name, received: Buffer.alloc(0) });
+      return jsonResponse({ uploadUrl: `${origin}/session/${id}` });
     }
-    return json({ error: { code: "itemNotFound" } }, 404);
+    return jsonResponse({ error: { code: "itemNotFound" } }, 404);
   };
-  const piece = ({ url, headers, body }: DriveRequest): DriveAnswer => {
+  const uploadPiece = ({ url, headers, body }: DriveRequest): DriveResponse => {
     const session = sessions.get(url.pathname.replace("/session/", ""));
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers["content-range"] ?? "");
-    if (session === undefined || headers.authorization !== undefined || Number(range?.[1]) !== session.got.length)
-      return json({ error: { code: "invalidRange" } }, 416);
-    session.got = Buffer.concat([session.got, body]);
-    return session.got.length < Number(range?.[2])
-      ? json({ nextExpectedRanges: [`${String(session.got.length)}-`] }, 202)
-      : keep(session.name, "text/html", session.got);
+    if (session === undefined || headers.authorization !== undefined || Number(range?.[1]) !== session.received.length)
+      return jsonResponse({ error: { code: "invalidRange" } }, 416);
+    session.received = Buffer.concat([session.received, body]);
+    return session.received.length < Number(range?.[2])
+      ? jsonResponse({ nextExpectedRanges: [`${String(session.received.length)}-`] }, 202)
+      : storeFile(session.name, "text/html", session.received);
   };
 
   /** The picker's page: it speaks to whoever opened its window. */
-  const picker = ({ url, body }: DriveRequest, origin: string): DriveAnswer => {
+  const renderPicker = ({ url, body }: DriveRequest, origin: string): DriveResponse => {
     const token = new URLSearchParams(body.toString()).get("access_token") ?? "";
-    if (tokens.get(token) !== "OneDrive.ReadOnly") return pageOf("401", {});
+    if (tokens.get(token) !== "OneDrive.ReadOnly") return htmlPage("401", {});
     const { messaging } = JSON.parse(url.searchParams.get("filePicker") ?? "{}") as {
       messaging: { origin: string; channelId: string };
     };
-    const items = others.slice(0, 1).map(({ id, name }) => ({
+    const items = otherFiles.slice(0, 1).map(({ id, name }) => ({
       id,
       name,
       parentReference: { driveId: "drive" },
       "@sharePoint.endpoint": `${origin}/_api/v2.0`,
     }));
-    const script = `<p><button id="pick">${others[0]?.name ?? ""}</button></p><p><button id="close">Cancel</button></p><script>
+    const script = `<p><button id="pick">${otherFiles[0]?.name ?? ""}</button></p><p><button id="close">Cancel</button></p><script>
       const { port1, port2 } = new MessageChannel();
       let commands = 0;
       const send = (data) => port1.postMessage({ type: "command", id: String(++commands), data });
@@ -116,32 +120,32 @@ export async function startOneDrive(clientId: string): Promise<OneDriveServer> {
       document.getElementById("close").onclick = () => send({ command: "close" });
       opener.postMessage({ type: "initialize", channelId: ${JSON.stringify(messaging.channelId)} }, ${JSON.stringify(messaging.origin)}, [port2]);
     </script>`;
-    return pageOf("Loading", {}, script);
+    return htmlPage("Loading", {}, script);
   };
-  const item = (request: DriveRequest, origin: string): DriveAnswer => {
-    const found = others.find(({ id }) => request.url.pathname.endsWith(`/drives/drive/items/${id}`));
-    if (scopeOf(request) !== "OneDrive.ReadOnly" || found === undefined)
-      return json({ error: { code: "itemNotFound" } }, 404);
-    return json({
-      name: found.name,
-      size: found.bytes.length,
-      "@content.downloadUrl": `${origin}/download/${found.id}`,
+  const describeItem = (request: DriveRequest, origin: string): DriveResponse => {
+    const file = otherFiles.find(({ id }) => request.url.pathname.endsWith(`/drives/drive/items/${id}`));
+    if (findScope(request) !== "OneDrive.ReadOnly" || file === undefined)
+      return jsonResponse({ error: { code: "itemNotFound" } }, 404);
+    return jsonResponse({
+      name: file.name,
+      size: file.bytes.length,
+      "@content.downloadUrl": `${origin}/download/${file.id}`,
     });
   };
-  const download = ({ url }: DriveRequest): DriveAnswer => {
-    const found = others.find(({ id }) => url.pathname === `/download/${id}`);
-    return found === undefined ? { status: 404 } : { headers: { "content-type": found.type }, body: found.bytes };
+  const downloadFile = ({ url }: DriveRequest): DriveResponse => {
+    const file = otherFiles.find(({ id }) => url.pathname === `/download/${id}`);
+    return file === undefined ? { status: 404 } : { headers: { "content-type": file.type }, body: file.bytes };
   };
 
   const server = await startDriveServer((request, origin) => {
     const { pathname } = request.url;
     if (pathname === "/consumers/oauth2/v2.0/authorize") return authorize(request);
     if (pathname === "/consumers/oauth2/v2.0/token") return redeem(request);
-    if (pathname.startsWith("/v1.0/")) return graph(request, origin);
-    if (pathname.startsWith("/session/")) return piece(request);
-    if (pathname === "/picker") return picker(request, origin);
-    if (pathname.startsWith("/_api/v2.0/")) return item(request, origin);
-    return download(request);
+    if (pathname.startsWith("/v1.0/")) return handleGraph(request, origin);
+    if (pathname.startsWith("/session/")) return uploadPiece(request);
+    if (pathname === "/picker") return renderPicker(request, origin);
+    if (pathname.startsWith("/_api/v2.0/")) return describeItem(request, origin);
+    return downloadFile(request);
   });
-  return { ...server, folder, others };
+  return { ...server, folder, otherFiles };
 }

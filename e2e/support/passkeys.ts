@@ -3,11 +3,14 @@ import type { CDPSession, Page } from "@playwright/test";
 export interface Passkeys {
   readonly count: () => Promise<number>;
   /** Takes them away. */
-  readonly lose: () => Promise<void>;
+  readonly deleteAll: () => Promise<void>;
 }
 
 /** A passkey provider of the device itself, with PRF unless told otherwise. */
-export async function withPasskeys(page: Page, { prf = true }: { readonly prf?: boolean } = {}): Promise<Passkeys> {
+export async function addVirtualPasskeys(
+  page: Page,
+  { prf = true }: { readonly prf?: boolean } = {},
+): Promise<Passkeys> {
   const cdp: CDPSession = await page.context().newCDPSession(page);
   await cdp.send("WebAuthn.enable");
   const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
@@ -24,7 +27,7 @@ export async function withPasskeys(page: Page, { prf = true }: { readonly prf?: 
   });
   return {
     count: async () => (await cdp.send("WebAuthn.getCredentials", { authenticatorId })).credentials.length,
-    lose: async () => {
+    deleteAll: async () => {
       await cdp.send("WebAuthn.clearCredentials", { authenticatorId });
     },
   };

@@ -18,11 +18,12 @@ export const photographs = {
 } as const;
 
 /** What may have happened to the kept copy. */
-export const copies = {
-  "JPEG quality 60": (file: string) => asFile("copy-q60.jpg", "image/jpeg", sharp(file).rotate().jpeg({ quality: 60 })),
+export const pictureCopies = {
+  "JPEG quality 60": (file: string) =>
+    toUploadedFile("copy-q60.jpg", "image/jpeg", sharp(file).rotate().jpeg({ quality: 60 })),
   "half the size": async (file: string) => {
     const { width } = await sharp(file).metadata();
-    return asFile(
+    return toUploadedFile(
       "copy-half.jpg",
       "image/jpeg",
       sharp(file)
@@ -36,23 +37,23 @@ export const copies = {
 /** Copies as messengers and phones make them, of what a picture file has in it. */
 export const messengerCopies = {
   "1600 pixels, quality 75": (file: string) =>
-    asFile(
+    toUploadedFile(
       "copy-1600.jpg",
       "image/jpeg",
       sharp(file).rotate().resize({ width: 1600, height: 1600, fit: "inside" }).jpeg({ quality: 75 }),
     ),
   "1280 pixels, quality 75": (file: string) =>
-    asFile(
+    toUploadedFile(
       "copy-1280.jpg",
       "image/jpeg",
       sharp(file).rotate().resize({ width: 1280, height: 1280, fit: "inside" }).jpeg({ quality: 75 }),
     ),
-  PNG: (file: string) => asFile("copy.png", "image/png", sharp(file).rotate().png({ compressionLevel: 2 })),
-  WebP: (file: string) => asFile("copy.webp", "image/webp", sharp(file).rotate().webp({ quality: 80 })),
+  PNG: (file: string) => toUploadedFile("copy.png", "image/png", sharp(file).rotate().png({ compressionLevel: 2 })),
+  WebP: (file: string) => toUploadedFile("copy.webp", "image/webp", sharp(file).rotate().webp({ quality: 80 })),
   "a screenshot with 3 % cropped": async (file: string) => {
     const { width, height } = await sharp(file).metadata();
     const [left, top] = [Math.round(width * 0.015), Math.round(height * 0.015)];
-    return asFile(
+    return toUploadedFile(
       "screenshot.png",
       "image/png",
       sharp(file)
@@ -63,23 +64,23 @@ export const messengerCopies = {
   },
   /** The pixels lie on their side; the file says how to turn them. */
   "turned by the phone, as its file says": (file: string) =>
-    asFile(
+    toUploadedFile(
       "turned-exif.jpg",
       "image/jpeg",
       sharp(file).rotate(270).withMetadata({ orientation: 6 }).jpeg({ quality: 85 }),
     ),
   "turned by the phone": (file: string) =>
-    asFile("turned.jpg", "image/jpeg", sharp(file).rotate(90).jpeg({ quality: 85 })),
+    toUploadedFile("turned.jpg", "image/jpeg", sharp(file).rotate(90).jpeg({ quality: 85 })),
 } as const;
 
 /** The photograph on a page of a scan: a sheet around it, so that it is not found without help. */
-export async function onPage(file: string): Promise<UploadedFile> {
+export async function placeOnSheet(file: string): Promise<UploadedFile> {
   const picture = sharp(file).rotate().resize(1000);
   const { data, info } = await picture.jpeg({ quality: 85 }).toBuffer({ resolveWithObject: true });
   const sheet = sharp({
     create: { width: info.width + 600, height: info.height + 700, channels: 3, background: "#f4f1ea" },
   });
-  return asFile(
+  return toUploadedFile(
     "scan.jpg",
     "image/jpeg",
     sheet.composite([{ input: data, left: 200, top: 300 }]).jpeg({ quality: 85 }),
@@ -92,7 +93,7 @@ export interface UploadedFile {
   readonly buffer: Buffer;
 }
 
-async function asFile(name: string, mimeType: string, picture: Sharp): Promise<UploadedFile> {
+async function toUploadedFile(name: string, mimeType: string, picture: Sharp): Promise<UploadedFile> {
   return { name, mimeType, buffer: await picture.toBuffer() };
 }
 

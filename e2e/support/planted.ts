@@ -7,23 +7,23 @@ import { ByteSearch, type Finding, type Needle } from "./byte-search.ts";
 import { dumpDatabase } from "./database.ts";
 
 /** Shorter texts stand among random bytes by chance. */
-const shortest = 12;
+const minTextLength = 12;
 
 /**
  * What people typed and what only their links carried: nothing of it may be kept by the service.
  */
-export class Planted {
+export class PlantedTexts {
   readonly #needles = new Map<string, Needle>();
 
   /**
    * A title, note, password, file name or content. Of one with a sentinel, the sentinel is searched
    * for.
    */
-  text(value: string): string {
-    const telling = /[A-Za-z0-9]{16}/.exec(value)?.[0] ?? value;
-    if (telling.length < shortest) throw new Error(`"${value}" is too short to be searched for`);
-    this.#add(`“${value}”`, Buffer.from(telling, "utf8"));
-    this.#add(`“${value}” in UTF-16`, Buffer.from(telling, "utf16le"));
+  addText(value: string): string {
+    const distinctivePart = /[A-Za-z0-9]{16}/.exec(value)?.[0] ?? value;
+    if (distinctivePart.length < minTextLength) throw new Error(`"${value}" is too short to be searched for`);
+    this.#add(`“${value}”`, Buffer.from(distinctivePart, "utf8"));
+    this.#add(`“${value}” in UTF-16`, Buffer.from(distinctivePart, "utf16le"));
     return value;
   }
 
@@ -31,12 +31,12 @@ export class Planted {
    * The key in the fragment of a link, as text and as the bytes that it stands for. A link without
    * a fragment has none.
    */
-  link(link: string): string {
-    const [, key] = link.split("#s=");
-    if (key === undefined) return link;
-    this.text(key);
+  addLink(addLink: string): string {
+    const [, key] = addLink.split("#s=");
+    if (key === undefined) return addLink;
+    this.addText(key);
     this.#add("bytes of a link's key", Buffer.from(key, "base64url"));
-    return link;
+    return addLink;
   }
 
   /** For what was planted so far: raw, and inside base64, base64url and hex. */
@@ -50,24 +50,28 @@ export class Planted {
    * mail and the database's own. With it what shows that the search reads what is there: how often
    * it finds the demo account, which the databases know in the clear, and the access log.
    */
-  async keptBy(
+  async searchPortal(
     portal: RunningPortal,
     dataFolder: string,
   ): Promise<{
     readonly findings: readonly Finding[];
     readonly files: number;
-    readonly known: number;
+    readonly demoAccountHits: number;
     readonly accessLog: string;
   }> {
     const { search } = this;
     const rows = await dumpDatabase(portal);
     const { findings, files } = await search.searchFolder(dataFolder);
     const accessLog = await readFile(path.join(dataFolder, "logs", "service.log"), "utf8");
-    const known = new ByteSearch([{ name: "known", kind: "text", bytes: Buffer.from(portal.demo.email) }]).search(
-      rows,
-      "rows of the databases",
-    ).length;
-    return { findings: [...search.search(rows, "rows of the database"), ...findings], files, known, accessLog };
+    const demoAccountHits = new ByteSearch([
+      { name: "known", kind: "text", bytes: Buffer.from(portal.demo.email) },
+    ]).search(rows, "rows of the databases").length;
+    return {
+      findings: [...search.search(rows, "rows of the database"), ...findings],
+      files,
+      demoAccountHits,
+      accessLog,
+    };
   }
 
   #add(name: string, bytes: Uint8Array): void {

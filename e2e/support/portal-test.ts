@@ -5,7 +5,7 @@ import path from "node:path";
 import { test as base } from "@playwright/test";
 import { startPortal, type RunningPortal } from "@relicario/tooling/portal";
 
-import { Planted } from "./planted.ts";
+import { PlantedTexts } from "./planted.ts";
 
 interface PortalFixtures {
   /** Set by a spec that counts what pages tell their portal: no other spec then gets it. */
@@ -18,7 +18,10 @@ interface PortalFixtures {
  * Playwright's test with a whole portal, started once for the specs that one worker runs, on free
  * ports and with data of its own.
  */
-export const test = base.extend<{ readonly problems: readonly string[]; readonly planted: Planted }, PortalFixtures>({
+export const test = base.extend<
+  { readonly problems: readonly string[]; readonly planted: PlantedTexts },
+  PortalFixtures
+>({
   ownPortal: [false, { option: true, scope: "worker" }],
   dataFolder: [
     async ({}, use) => {
@@ -61,13 +64,13 @@ export const test = base.extend<{ readonly problems: readonly string[]; readonly
    */
   planted: [
     async ({ portal, dataFolder }, use, testInfo) => {
-      const planted = new Planted();
+      const planted = new PlantedTexts();
       await use(planted);
       if (testInfo.status !== "passed") return;
-      const { findings, files, known, accessLog } = await planted.keptBy(portal, dataFolder);
+      const { findings, files, demoAccountHits, accessLog } = await planted.searchPortal(portal, dataFolder);
       base.expect(findings).toEqual([]);
       base.expect(files).toBeGreaterThan(100);
-      base.expect(known).toBeGreaterThan(0);
+      base.expect(demoAccountHits).toBeGreaterThan(0);
       base.expect(accessLog).toMatch(/"route":"\/(share|requests)/);
     },
     { timeout: 240_000 },

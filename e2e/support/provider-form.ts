@@ -4,7 +4,7 @@ import type { APIRequestContext } from "@playwright/test";
 import { vendorId } from "@relicario/tooling/portal";
 import { z } from "zod";
 
-const Signed = z.object({ payload: z.string() });
+const SignedDocument = z.object({ payload: z.string() });
 const Deployment = z.object({ identity: z.object({ authority: z.string(), client_id: z.string() }) });
 
 /**
@@ -21,9 +21,9 @@ export async function sendProviderForm(
   fields: Readonly<Record<string, string>>,
 ): Promise<void> {
   const document = await request.get(`/deployments/${vendorId}`);
-  const { payload } = Signed.parse(await document.json());
+  const { payload } = SignedDocument.parse(await document.json());
   const { identity } = Deployment.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
-  const asked = new URLSearchParams({
+  const parameters = new URLSearchParams({
     client_id: identity.client_id,
     redirect_uri: new URL("/", document.url()).href,
     response_type: "code",
@@ -31,8 +31,8 @@ export async function sendProviderForm(
     code_challenge: randomBytes(32).toString("base64url"), // nobody redeems the code
     code_challenge_method: "S256",
   });
-  const form = (await request.get(`${identity.authority}/auth?${asked.toString()}`)).url();
-  const answer = await request.post(kind === "sign-in" ? form : `${form}/sign-up`, { form: { ...fields } });
-  if (!new URL(answer.url()).searchParams.has("code"))
-    throw new Error(`the provider answers ${String(answer.status())} to the form for ${kind}`);
+  const formUrl = (await request.get(`${identity.authority}/auth?${parameters.toString()}`)).url();
+  const response = await request.post(kind === "sign-in" ? formUrl : `${formUrl}/sign-up`, { form: { ...fields } });
+  if (!new URL(response.url()).searchParams.has("code"))
+    throw new Error(`the provider answers ${String(response.status())} to the form for ${kind}`);
 }

@@ -14,19 +14,20 @@ export interface RecordedProfile {
 
 /**
  * A browser with a profile folder of its own, all of whose requests go through the recorder.
- * `strangers` are told hosts that pages asked for; `more` are further arguments of the browser.
+ * `foreignHosts` are told hosts that pages asked for; `extraArguments` are further arguments of the
+ * browser.
  */
-export async function newRecordedProfile(
+export async function openRecordedProfile(
   proxy: RecordingProxy,
   baseURL: string,
-  strangers: Set<string>,
-  more: readonly string[] = [],
+  foreignHosts: Set<string>,
+  extraArguments: readonly string[] = [],
 ): Promise<RecordedProfile> {
   const folder = await mkdtemp(path.join(tmpdir(), "relicario-profile-"));
   const launch = chromiumArguments();
   const context = await chromium.launchPersistentContext(folder, {
     ...launch,
-    args: [...(launch.args ?? []), ...more],
+    args: [...(launch.args ?? []), ...extraArguments],
     baseURL,
     locale: "en-GB",
     viewport: { width: 1280, height: 900 },
@@ -36,7 +37,7 @@ export async function newRecordedProfile(
   context.setDefaultTimeout(30_000);
   context.on("request", (request) => {
     const { protocol, hostname } = new URL(request.url());
-    if (protocol.startsWith("http") && hostname !== "localhost") strangers.add(hostname);
+    if (protocol.startsWith("http") && hostname !== "localhost") foreignHosts.add(hostname);
   });
   return {
     context,

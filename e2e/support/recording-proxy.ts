@@ -12,8 +12,8 @@ export class RecordingProxy {
    * The chunks of each request by themselves: those of requests that run at once would cut each
    * other in two.
    */
-  readonly #sent: Uint8Array[][] = [];
-  requests = 0;
+  readonly #sentRequests: Uint8Array[][] = [];
+  requestCount = 0;
 
   private constructor() {
     this.#server = http.createServer((request, response) => {
@@ -35,13 +35,13 @@ export class RecordingProxy {
   }
 
   /** Everything sent so far. */
-  sent(): Buffer {
-    return Buffer.concat(this.#sent.flat());
+  readSent(): Buffer {
+    return Buffer.concat(this.#sentRequests.flat());
   }
 
-  /** Adds bytes as if a browser had sent them: proves that a search of {@link sent} finds. */
+  /** Adds bytes as if a browser had sent them: proves that a search of {@link readSent} finds. */
   plant(bytes: Buffer): void {
-    this.#sent.push([bytes]);
+    this.#sentRequests.push([bytes]);
   }
 
   async stop(): Promise<void> {
@@ -55,12 +55,12 @@ export class RecordingProxy {
       response.writeHead(502).end();
       return;
     }
-    this.requests += 1;
-    const head = request.rawHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join("");
-    const sent: Uint8Array[] = [Buffer.from(`\r\n${request.method ?? ""} ${request.url ?? ""}\r\n${head}\r\n`)];
-    this.#sent.push(sent);
+    this.requestCount += 1;
+    const headers = request.rawHeaders.map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join("");
+    const chunks: Uint8Array[] = [Buffer.from(`\r\n${request.method ?? ""} ${request.url ?? ""}\r\n${headers}\r\n`)];
+    this.#sentRequests.push(chunks);
 
-    const onward = http.request(
+    const upstreamRequest = http.request(
       {
         host: target.hostname,
         port: target.port,
@@ -68,18 +68,22 @@ export class RecordingProxy {
         path: `${target.pathname}${target.search}`,
         headers: request.headers,
       },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
-        answer.pipe(response);
+      (upstreamResponse) => {
+        response.writeHead(
+          upstreamResponse.statusCode ?? 502,
+          upstreamResponse.statusMessage,
+          upstreamResponse.rawHeaders,
+        );
+        upstreamResponse.pipe(response);
       },
     );
-    onward.on("error", () => {
+    upstreamRequest.on("error", () => {
       response.destroy(); // the browser then sees what it would see without us: a broken connection
     });
-    response.on("close", () => onward.destroy());
+    response.on("close", () => upstreamRequest.destroy());
     request.on("data", (chunk: Buffer) => {
-      sent.push(chunk);
+      chunks.push(chunk);
     });
-    request.pipe(onward);
+    request.pipe(upstreamRequest);
   }
 }

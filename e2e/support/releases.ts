@@ -33,25 +33,25 @@ const ReleaseRecord = z.looseObject({
 });
 export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
-const keyOf = async (file: string): Promise<Key> => Key.parse(JSON.parse(await readFile(file, "utf8")));
-const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const decoded = (part = ""): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+const readKey = async (file: string): Promise<Key> => Key.parse(JSON.parse(await readFile(file, "utf8")));
+const encodeBase64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const decodeBase64url = (part = ""): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
 
-function jws(
+function signJws(
   payload: unknown,
   key: Key,
 ): { readonly protected: string; readonly payload: string; readonly signature: string } {
-  const [head, body] = [encoded({ alg: "EdDSA", kid: key.kid }), encoded(payload)];
+  const [header, encodedPayload] = [encodeBase64url({ alg: "EdDSA", kid: key.kid }), encodeBase64url(payload)];
   const signature = sign(
     null,
-    Buffer.from(`${head}.${body}`),
+    Buffer.from(`${header}.${encodedPayload}`),
     createPrivateKey({ key: { kty: key.kty, crv: key.crv, x: key.x, d: key.d }, format: "jwk" }),
   ).toString("base64url");
-  return { protected: head, payload: body, signature };
+  return { protected: header, payload: encodedPayload, signature };
 }
 
 /** A key that no page names, under a name that it may know. */
-export function strangersKey(kid: string = randomUUID()): Key {
+export function untrustedKey(kid: string = randomUUID()): Key {
   return Key.parse({ ...generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }), kid });
 }
 
@@ -60,19 +60,23 @@ export function strangersKey(kid: string = randomUUID()): Key {
  */
 export function releasesOf(portal: RunningPortal, vendor = "relicario") {
   const documentFile = path.join(portal.dataDir, "deployments", `${vendor}.json`);
-  const portalKey = () => keyOf(path.join(portal.dataDir, "keys/portal.json"));
-  const teamKey = (remote: string) => keyOf(path.join(root, ".data/keys", `team-${remote}.json`));
+  const portalKey = () => readKey(path.join(portal.dataDir, "keys/portal.json"));
+  const teamKey = (remote: string) => readKey(path.join(root, ".data/keys", `team-${remote}.json`));
   const document = async (): Promise<Document> =>
     Document.parse(
-      decoded(z.object({ payload: z.string() }).parse(JSON.parse(await readFile(documentFile, "utf8"))).payload),
+      decodeBase64url(
+        z.object({ payload: z.string() }).parse(JSON.parse(await readFile(documentFile, "utf8"))).payload,
+      ),
     );
   const folderOf = (release: string): string =>
     path.join(portal.dataDir, "releases", release.split("-")[0] ?? "", release);
   const recordOf = async (release: string): Promise<ReleaseRecord> =>
-    ReleaseRecord.parse(decoded((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]));
+    ReleaseRecord.parse(
+      decodeBase64url((await readFile(path.join(folderOf(release), "release.json"), "utf8")).split(".")[1]),
+    );
   const signRecord = async (remote: string, record: unknown, key?: Key): Promise<string> => {
-    const made = jws(record, key ?? (await teamKey(remote)));
-    return `${made.protected}.${made.payload}.${made.signature}`;
+    const signed = signJws(record, key ?? (await teamKey(remote)));
+    return `${signed.protected}.${signed.payload}.${signed.signature}`;
   };
 
   return {
@@ -88,12 +92,12 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
      */
     replaceDocument: async (change: Partial<Document>, key?: Key): Promise<() => Promise<void>> => {
       const original = await readFile(documentFile, "utf8");
-      const made = jws({ ...(await document()), ...change }, key ?? (await portalKey()));
+      const signed = signJws({ ...(await document()), ...change }, key ?? (await portalKey()));
       await writeFile(
         `${documentFile}.part`,
         JSON.stringify({
-          payload: made.payload,
-          signatures: [{ protected: made.protected, signature: made.signature }],
+          payload: signed.payload,
+          signatures: [{ protected: signed.protected, signature: signed.signature }],
         }),
       );
       await rename(`${documentFile}.part`, documentFile);
@@ -106,26 +110,27 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
     tamper: async (release: string, file: string): Promise<() => Promise<void>> => {
       const target = path.join(folderOf(release), file);
       const forms = [target, `${target}.br`, `${target}.gz`];
-      const kept = await Promise.all(forms.map((form) => readFile(form).catch(() => null)));
-      const [plain] = kept;
+      const originals = await Promise.all(forms.map((form) => readFile(form).catch(() => null)));
+      const [plain] = originals;
       if (plain == null) throw new TypeError(`${release} has no ${file}`);
       for (const form of forms.slice(1)) await rm(form, { force: true });
       await writeFile(target, Buffer.concat([plain, Buffer.from(" ")]));
       return async () => {
-        for (const [at, form] of forms.entries()) if (kept[at] != null) await writeFile(form, kept[at]);
+        for (const [index, form] of forms.entries())
+          if (originals[index] != null) await writeFile(form, originals[index]);
       };
     },
     /** A further release of a remote, with another text, signed by its team, in the registry. */
-    makeNext: async (remote: string, file: string, change: (text: string) => string): Promise<string> => {
-      const former = await recordOf((await document()).releases[remote]?.stable ?? "");
-      const part = path.join(portal.dataDir, "releases", remote, `.part-${randomUUID()}`);
-      await mkdir(part);
-      await cp(folderOf(former.release), part, { recursive: true });
-      const text = change(await readFile(path.join(part, file), "utf8"));
-      for (const form of [".br", ".gz"]) await rm(path.join(part, file + form), { force: true });
-      await writeFile(path.join(part, file), text);
-      const files = { ...former.files, [file]: `sha384-${createHash("sha384").update(text).digest("base64")}` };
-      const release = former.release.replace(
+    createNextRelease: async (remote: string, file: string, change: (text: string) => string): Promise<string> => {
+      const previous = await recordOf((await document()).releases[remote]?.stable ?? "");
+      const stagingFolder = path.join(portal.dataDir, "releases", remote, `.part-${randomUUID()}`);
+      await mkdir(stagingFolder);
+      await cp(folderOf(previous.release), stagingFolder, { recursive: true });
+      const text = change(await readFile(path.join(stagingFolder, file), "utf8"));
+      for (const form of [".br", ".gz"]) await rm(path.join(stagingFolder, file + form), { force: true });
+      await writeFile(path.join(stagingFolder, file), text);
+      const files = { ...previous.files, [file]: `sha384-${createHash("sha384").update(text).digest("base64")}` };
+      const release = previous.release.replace(
         /[0-9a-f]{12}$/,
         createHash("sha256")
           .update(
@@ -136,14 +141,17 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
           .digest("hex")
           .slice(0, 12),
       );
-      await writeFile(path.join(part, "release.json"), await signRecord(remote, { ...former, release, files }));
-      await rename(part, folderOf(release));
+      await writeFile(
+        path.join(stagingFolder, "release.json"),
+        await signRecord(remote, { ...previous, release, files }),
+      );
+      await rename(stagingFolder, folderOf(release));
       return release;
     },
-    filesBelow: async (release: string, folder: string): Promise<readonly string[]> =>
+    listFiles: async (release: string, folder: string): Promise<readonly string[]> =>
       (await readdir(path.join(folderOf(release), folder))).map((file) => path.join(folder, file)),
     /** `npm run portal -- <act>`; what it says, and whether it did it. */
-    command: async (...args: readonly string[]): Promise<{ readonly ok: boolean; readonly said: string }> => {
+    runCommand: async (...args: readonly string[]): Promise<{ readonly ok: boolean; readonly output: string }> => {
       try {
         const { stdout } = await run(
           process.execPath,
@@ -156,9 +164,9 @@ export function releasesOf(portal: RunningPortal, vendor = "relicario") {
           ],
           { env: { ...process.env, DATA_DIR: portal.dataDir } },
         );
-        return { ok: true, said: stdout };
+        return { ok: true, output: stdout };
       } catch (error) {
-        return { ok: false, said: z.object({ stderr: z.string() }).parse(error).stderr };
+        return { ok: false, output: z.object({ stderr: z.string() }).parse(error).stderr };
       }
     },
   };

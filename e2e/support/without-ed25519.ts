@@ -4,10 +4,10 @@ import type { Page } from "@playwright/test";
  * Takes Ed25519 from WebCrypto in the workers of this page as they start, before anything is
  * unlocked. Returns in how many it is gone.
  */
-export function withoutEd25519(page: Page): () => number {
+export function removeEd25519(page: Page): () => number {
   let workers = 0;
   page.on("worker", (worker) => {
-    worker.evaluate(lack).then(
+    worker.evaluate(rejectEd25519).then(
       () => {
         workers += 1;
       },
@@ -18,11 +18,11 @@ export function withoutEd25519(page: Page): () => number {
 }
 
 /** What a browser without it does. Runs in the worker. */
-function lack(): void {
+function rejectEd25519(): void {
   const { subtle } = crypto;
-  const importKey = subtle.importKey.bind(subtle) as (...given: readonly unknown[]) => Promise<CryptoKey>;
-  subtle.importKey = (...given: readonly unknown[]) =>
-    given[2] === "Ed25519"
+  const importKey = subtle.importKey.bind(subtle) as (...parameters: readonly unknown[]) => Promise<CryptoKey>;
+  subtle.importKey = (...parameters: readonly unknown[]) =>
+    parameters[2] === "Ed25519"
       ? Promise.reject(new DOMException("Algorithm: Unrecognized name", "NotSupportedError"))
-      : importKey(...given);
+      : importKey(...parameters);
 }

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { RemoteModule } from "@relicario/shared/contract";
 import { conformance } from "@relicario/shared/testing";
 
-import { recordIn, runRelease } from "./run-release.ts";
+import { readRecord, runRelease } from "./run-release.ts";
 
 const release = process.env["RELICARIO_RELEASE"];
 if (release === undefined)
@@ -15,7 +15,7 @@ if (release === undefined)
     "RELICARIO_RELEASE has to name the folder of a release: npm test -- releases does, for each that is kept.",
   );
 
-const record = recordIn(release);
+const record = readRecord(release);
 let loaded: RemoteModule | undefined;
 const remote: RemoteModule = {
   get routes() {
@@ -32,9 +32,9 @@ conformance(record.manifest, remote, {
   locales: join(release, "locales"),
   vault: {
     secrets: [{ title: "Letter", content: "words", tags: ["keys"], favorite: true }],
-    people: [{ userName: "bruno", standing: "known" }],
+    people: [{ userName: "bruno", trust: "known" }],
     received: [{ title: "Door", content: "y", from: "bruno" }],
-    asked: [{ title: "The deed" }],
+    ownRequests: [{ title: "The deed" }],
   },
   addresses: {
     "/shared/:shareId": "/shared/abcdefghijklmnopqrstuA",

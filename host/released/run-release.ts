@@ -7,16 +7,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { ReleaseRecord, type RemoteModule } from "@relicario/shared/contract";
-import { integrityFunction, sharedModules } from "@relicario/shared/webpack";
+import { integrityFunctionName, sharedModules } from "@relicario/shared/webpack";
 import { init } from "@module-federation/enhanced/runtime";
 import * as federationRuntime from "@module-federation/runtime-core";
 
-import { integrityOf, releaseAddress } from "../src/deployment/integrity.ts";
-import { loadModule, registerVerified } from "../src/remotes/federation.ts";
+import { getIntegrity, getReleaseUrl } from "../src/deployment/integrity.ts";
+import { loadModule, registerReleases } from "../src/remotes/federation.ts";
 import { parseModule } from "../src/remotes/remote-module.ts";
 
 /** What the team signed of a release in this folder. */
-export function recordIn(folder: string): ReleaseRecord {
+export function readRecord(folder: string): ReleaseRecord {
   // JWS compact; the portal's tool checks who signed it
   const [, payload = ""] = readFileSync(join(folder, "release.json"), "utf8").split(".");
   return ReleaseRecord.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
@@ -29,29 +29,29 @@ export function recordIn(folder: string): ReleaseRecord {
 export async function runRelease(
   folder: string,
   record: ReleaseRecord,
-  given: (name: string) => unknown,
+  requirePackage: (name: string) => unknown,
 ): Promise<RemoteModule> {
-  const address = releaseAddress(location.origin, record);
-  Object.assign(globalThis, { _FEDERATION_RUNTIME_CORE: federationRuntime, [integrityFunction]: integrityOf });
+  const releaseUrl = getReleaseUrl(location.origin, record);
+  Object.assign(globalThis, { _FEDERATION_RUNTIME_CORE: federationRuntime, [integrityFunctionName]: getIntegrity });
   init({
     name: "relicario_host",
     remotes: [],
     shared: Object.fromEntries(
       Object.entries(sharedModules).map(([name, { version }]) => [
         name,
-        { version, lib: () => given(name), shareConfig: { singleton: true, requiredVersion: `^${version}` } },
+        { version, lib: () => requirePackage(name), shareConfig: { singleton: true, requiredVersion: `^${version}` } },
       ]),
     ),
   });
-  registerVerified({ remotes: new Map([[record.manifest.name, { status: "verified", record }]]) }, location.origin);
+  registerReleases({ remotes: new Map([[record.manifest.name, { status: "verified", record }]]) }, location.origin);
   new MutationObserver((changes) => {
     for (const script of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
-      if (script instanceof HTMLScriptElement && script.src.startsWith(address))
-        runScript(script, join(folder, script.src.slice(address.length)));
+      if (script instanceof HTMLScriptElement && script.src.startsWith(releaseUrl))
+        runScript(script, join(folder, script.src.slice(releaseUrl.length)));
     }
   }).observe(document, { childList: true, subtree: true });
-  const { routes, ...more } = parseModule(await loadModule(record.manifest.name), record.manifest);
-  return { ...more, routes: Object.fromEntries(routes.map(({ path, load }) => [path, load])) };
+  const { routes, ...rest } = parseModule(await loadModule(record.manifest.name), record.manifest);
+  return { ...rest, routes: Object.fromEntries(routes.map(({ path, load }) => [path, load])) };
 }
 
 /** This page loads no scripts, but runs those whose text it has. */

@@ -4,26 +4,26 @@ import { userEvent } from "@testing-library/user-event";
 import { Outlet } from "react-router-dom";
 
 import { HostContext } from "./host-context.ts";
-import { routeObjects } from "./router.tsx";
-import { alba, fakeHost, windowIs, type FakeHostSettings } from "./testing/fake-host.tsx";
+import { createRouteObjects } from "./router.tsx";
+import { alba, createFakeHost, mockWindow, type FakeHostSettings } from "./testing/fake-host.tsx";
 
 async function show(path: string, settings: FakeHostSettings & { language?: "en" | "es" } = {}) {
-  windowIs({ mobile: false });
-  const fake = fakeHost(settings);
-  const around = (
+  mockWindow({ mobile: false });
+  const fake = createFakeHost(settings);
+  const hostContext = (
     <HostContext value={fake.host}>
       <Outlet />
     </HostContext>
   );
   const app = await renderApp(null, {
-    tree: [{ element: around, children: routeObjects(fake.host.routes) }],
+    routeTree: [{ element: hostContext, children: createRouteObjects(fake.host.routes) }],
     path,
     language: settings.language ?? "en",
   });
   return { app, ...fake };
 }
 
-const nobody = { state: { status: "unauthenticated" }, exchange: { status: "empty", error: null } } as const;
+const signedOut = { state: { status: "unauthenticated" }, exchange: { status: "empty", error: null } } as const;
 
 beforeEach(() => {
   window.fetch = () => Promise.reject(new TypeError("Failed to fetch"));
@@ -33,7 +33,7 @@ beforeEach(() => {
 
 describe("somebody who is not signed in", () => {
   it("goes to the provider from a screen of the shell, with the address to come back to", async () => {
-    const { calls } = await show("/secrets?tag=keys#top", nobody);
+    const { calls } = await show("/secrets?tag=keys#top", signedOut);
     expect(calls.signIn).toHaveBeenCalledWith("/secrets?tag=keys#top");
     expect(screen.getByRole("status")).toHaveTextContent("Signing you in");
   });
@@ -41,32 +41,32 @@ describe("somebody who is not signed in", () => {
   it.each(["/status", "/help", "/validate-email", "/_debug_flags_"])(
     "goes to the provider from %s too",
     async (path) => {
-      const { calls } = await show(path, nobody);
+      const { calls } = await show(path, signedOut);
       expect(calls.signIn).toHaveBeenCalledWith(path);
     },
   );
 
   it("is led to the landing page from a p-shared link when it was never seen", async () => {
-    const { app, calls } = await show("/p-shared/abc", nobody);
+    const { app, calls } = await show("/p-shared/abc", signedOut);
     expect(app.location()).toBe("/secret-landing?then=%2Fp-shared%2Fabc");
     expect(calls.signIn).not.toHaveBeenCalled();
   });
 
   it("goes to the provider from a p-shared link once the landing page was seen", async () => {
     localStorage.setItem("landingAlreadyVisited", "true");
-    const { calls } = await show("/p-shared/abc", nobody);
+    const { calls } = await show("/p-shared/abc", signedOut);
     expect(calls.signIn).toHaveBeenCalledWith("/p-shared/abc");
   });
 
   it("sees a shared link without navigation, with a way to sign in", async () => {
-    const { calls } = await show("/shared/abc", nobody);
+    const { calls } = await show("/shared/abc", signedOut);
     expect(screen.queryByRole("navigation")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Log in" }));
     expect(calls.signIn).toHaveBeenCalledWith("/shared/abc");
   });
 
   it("is asked first when the session ended in another tab", async () => {
-    const { calls } = await show("/home", { ...nobody, endedElsewhere: true });
+    const { calls } = await show("/home", { ...signedOut, hasEndedElsewhere: true });
     expect(screen.getByRole("heading", { name: "You are signed out" })).toBeVisible();
     expect(calls.signIn).not.toHaveBeenCalled();
   });

@@ -1,4 +1,4 @@
-import { blocksLeaving, PortalContext, useLeaveQuestion } from "@relicario/shared/contract";
+import { shouldBlockLeaving, PortalContext, useLeaveConfirmation } from "@relicario/shared/contract";
 import { useEffect, useSyncExternalStore } from "react";
 import { Navigate, Outlet, useBlocker, useLocation } from "react-router-dom";
 
@@ -9,10 +9,10 @@ import { useHost } from "./host-context.ts";
 import { guardRoute, landingVisitedKey, type PortalRoute } from "./routes.ts";
 import { usePortalObject } from "./portal/use-portal-object.ts";
 import { AreaLoading } from "./remotes/AreaLoading.tsx";
-import { RenewVault } from "./remotes/RemoteRoute.tsx";
-import { claimsOf } from "./session/token-exchange.ts";
-import { userOf, type SessionState } from "./session/machine.ts";
-import { WhatIsDown } from "./status/WhatIsDown.tsx";
+import { ReloadVaultContext } from "./remotes/RemoteRoute.tsx";
+import { getClaims } from "./session/token-exchange.ts";
+import { getUser, type SessionState } from "./session/machine.ts";
+import { DownServices } from "./status/DownServices.tsx";
 import { TourHost } from "./tours/TourHost.tsx";
 import { useCurrentRoute } from "./use-current-route.ts";
 
@@ -26,14 +26,14 @@ export function App() {
   const state = useSyncExternalStore(session.subscribe, session.getState);
   const route = useCurrentRoute();
   const features = useSyncExternalStore(flags.subscribe, flags.getState);
-  useLeaveQuestion(useBlocker(blocksLeaving));
+  useLeaveConfirmation(useBlocker(shouldBlockLeaving));
 
   if (state.status === "loading" && state.navigator === "sign_out") return <Overlay kind="signing_out" />;
   if (state.status === "loading" && state.user === null) return <Overlay kind="signing_in" />;
   if (state.status === "error" && state.user === null) {
     return (
-      <SignInFailed code={state.code} onRetry={() => void session.signIn(returnAddress(pathname, search, hash))}>
-        <WhatIsDown />
+      <SignInFailed code={state.code} onRetry={() => void session.signIn(buildReturnPath(pathname, search, hash))}>
+        <DownServices />
       </SignInFailed>
     );
   }
@@ -42,20 +42,20 @@ export function App() {
 
   if (route.feature !== undefined && features[route.feature] === false) return <Navigate to="/home" replace />;
 
-  const signedIn = userOf(state) !== null;
+  const signedIn = getUser(state) !== null;
   switch (guardRoute(route, { signedIn, landingVisited: localStorage.getItem(landingVisitedKey) === "true" })) {
     case "landing":
       return <Navigate to={`/secret-landing?${new URLSearchParams({ then: pathname }).toString()}`} replace />;
     case "sign_in":
-      if (session.endedElsewhere()) return <SignedOut onSignIn={() => void session.signIn("/home")} />;
-      return <GoToSignIn returnTo={returnAddress(pathname, search, hash)} />;
+      if (session.hasEndedElsewhere()) return <SignedOut onSignIn={() => void session.signIn("/home")} />;
+      return <RedirectToSignIn returnTo={buildReturnPath(pathname, search, hash)} />;
     case "show":
-      return <Inside route={route} state={state} />;
+      return <PortalFrame route={route} state={state} />;
   }
 }
 
 /** Sends an unauthenticated visitor to the provider, with the current address to come back to. */
-function GoToSignIn({ returnTo }: { readonly returnTo: string }) {
+function RedirectToSignIn({ returnTo }: { readonly returnTo: string }) {
   const { session } = useHost();
   useEffect(() => {
     void session.signIn(returnTo);
@@ -64,37 +64,37 @@ function GoToSignIn({ returnTo }: { readonly returnTo: string }) {
 }
 
 /** Portal object and frame, which stay mounted across navigations. */
-function Inside({ route, state }: { readonly route: PortalRoute; readonly state: SessionState }) {
+function PortalFrame({ route, state }: { readonly route: PortalRoute; readonly state: SessionState }) {
   const { session, watch } = useHost();
-  const user = userOf(state);
+  const user = getUser(state);
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
-  const claims = claimsOf(exchange);
-  const { portal, vaultFailed, renewVault } = usePortalObject(claims, user);
+  const claims = getClaims(exchange);
+  const { portal, hasVaultFailed, reloadVault } = usePortalObject(claims, user);
   const { key } = useLocation();
 
   // Every navigation loads a vault that failed to load once more, and checks whether the releases
   // of this page are still in force.
   useEffect(() => {
-    if (vaultFailed()) renewVault();
-    if (key !== firstKey) void watch.check();
-  }, [key, vaultFailed, renewVault, watch]);
+    if (hasVaultFailed()) reloadVault();
+    if (key !== initialLocationKey) void watch.check();
+  }, [key, hasVaultFailed, reloadVault, watch]);
 
-  const waiting = "remote" in route && user !== null && claims === null && route.access !== "public";
+  const isWaitingForClaims = "remote" in route && user !== null && claims === null && route.access !== "public";
   return (
     <PortalContext value={portal}>
-      <RenewVault value={renewVault}>
+      <ReloadVaultContext value={reloadVault}>
         <Frame userName={portal.user.userName} shell={route.shell} signedIn={user !== null}>
-          {waiting ? exchange.status === "exchanging" && <AreaLoading /> : <Outlet />}
+          {isWaitingForClaims ? exchange.status === "exchanging" && <AreaLoading /> : <Outlet />}
         </Frame>
         <TourHost signedIn={claims !== null} shell={route.shell} remote={"remote" in route ? route.remote : null} />
-      </RenewVault>
+      </ReloadVaultContext>
     </PortalContext>
   );
 }
 
 /** The router's key of the history entry that a page starts with: no navigation has happened. */
-const firstKey = "default";
+const initialLocationKey = "default";
 
-function returnAddress(pathname: string, search: string, hash: string): string {
+function buildReturnPath(pathname: string, search: string, hash: string): string {
   return `${pathname}${search}${hash}`;
 }

@@ -10,13 +10,13 @@ export interface DeploymentProblemProps {
 }
 
 const titles = { en: "The portal did not start", es: "El portal no se ha iniciado" } as const;
-const incomplete = {
+const incompleteTexts = {
   en: "Not all of it could be fetched. Check your connection.",
   es: "No se ha podido obtener todo. Comprueba tu conexión.",
 } as const;
-const again = { en: "Try again", es: "Intentar de nuevo" } as const;
+const retryLabels = { en: "Try again", es: "Intentar de nuevo" } as const;
 
-const sentence = (text: unknown): string | null => (typeof text === "string" ? text : null);
+const toText = (text: unknown): string | null => (typeof text === "string" ? text : null);
 
 /**
  * Shown instead of the portal when it cannot start: says why, in both languages, with plain
@@ -29,10 +29,10 @@ export function DeploymentProblem({ code, texts, onRetry }: DeploymentProblemPro
         <section key={language} lang={language}>
           <h1>{titles[language]}</h1>
           <p role="alert">
-            {sentence(texts[language][code]) ?? sentence(texts[language]["unknown"]) ?? incomplete[language]}
+            {toText(texts[language][code]) ?? toText(texts[language]["unknown"]) ?? incompleteTexts[language]}
           </p>
           <button type="button" onClick={onRetry}>
-            {again[language]}
+            {retryLabels[language]}
           </button>
         </section>
       ))}

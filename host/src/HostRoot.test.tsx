@@ -2,10 +2,10 @@ import { act, render, screen } from "@testing-library/react";
 import { m } from "framer-motion";
 
 import { HostRoot } from "./HostRoot.tsx";
-import { fakeHost } from "./testing/fake-host.tsx";
+import { createFakeHost } from "./testing/fake-host.tsx";
 
 /** What takes ten minutes to fade and to move. */
-const slowly = {
+const slowMotion = {
   initial: { x: 0, opacity: 0 },
   animate: { x: 100, opacity: 1 },
   transition: { duration: 600 },
@@ -21,8 +21,8 @@ describe("HostRoot", () => {
         removeEventListener: () => undefined,
       }) as unknown as MediaQueryList;
     render(
-      <HostRoot host={fakeHost().host}>
-        <m.p {...slowly}>Hello</m.p>
+      <HostRoot host={createFakeHost().host}>
+        <m.p {...slowMotion}>Hello</m.p>
       </HostRoot>,
     );
     await act(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));

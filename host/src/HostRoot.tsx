@@ -19,14 +19,14 @@ import { warn } from "./warn.ts";
  */
 export function HostRoot({ host, children }: { readonly host: Host; readonly children: ReactNode }) {
   useEffect(() => prefetchWhenIdle(document.body), []);
-  const still = useReducedMotion() === true; // MotionConfig alone would leave fading on
+  const prefersReducedMotion = useReducedMotion() === true; // MotionConfig alone would leave fading on
   return (
     <HostContext value={host}>
       <I18nextProvider i18n={host.i18n}>
         <QueryClientProvider client={host.queryClient}>
           <GlobalStyle $colors={host.verified.deployment.branding.colors} />
           <LazyMotion features={domAnimation}>
-            <MotionConfig reducedMotion="user" skipAnimations={still}>
+            <MotionConfig reducedMotion="user" skipAnimations={prefersReducedMotion}>
               <ErrorBoundary
                 fallback={
                   <Crashed onReload={() => window.location.reload()} onLogout={() => void host.session.signOut()} />

@@ -26,10 +26,10 @@ function UnavailableArea() {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
   const { name } = destinations.find(({ path }) => path === pathname) ?? { name: "home" };
-  return <AreaProblem area={t(`destination.${name}`)} error={refused} onRetry={() => window.location.reload()} />;
+  return <AreaProblem area={t(`destination.${name}`)} error={refusedError} onRetry={() => window.location.reload()} />;
 }
 
-const refused = new PortalError("remote_refused");
+const refusedError = new PortalError("remote_refused");
 
 const hostScreens: Readonly<Record<HostScreen, ReactNode>> = {
   help: <HelpPage />,

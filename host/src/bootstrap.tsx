@@ -5,22 +5,22 @@ import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
 
-import { sessionDraw } from "./deployment/canary.ts";
+import { getRolloutBucket } from "./deployment/canary.ts";
 import { loadDeployment, readPortalPage } from "./deployment/load.ts";
 import { overrideKey } from "./deployment/override.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { createSweeps } from "./device/sweeps.ts";
 import { preloadArea } from "./remotes/preload.ts";
 import { takeFragment } from "./session/fragment.ts";
-import { dropLinkSecret, dropOldLinkSecrets, keepLinkSecret } from "./session/link-secret.ts";
-import { hostTexts } from "./settings/texts.ts";
+import { dropLinkSecret, dropOldLinkSecrets, saveLinkSecret } from "./session/link-secret.ts";
+import { loadHostTexts } from "./settings/texts.ts";
 import { createThemeStore } from "./settings/theme.ts";
 import { warn } from "./warn.ts";
-import { withLimit } from "./with-limit.ts";
+import { withTimeout } from "./with-timeout.ts";
 
-const place = document.getElementById("root");
-if (place === null) throw new TypeError("the page has no root");
-const root = createRoot(place);
+const container = document.getElementById("root");
+if (container === null) throw new TypeError("the page has no root");
+const root = createRoot(container);
 const theme = createThemeStore(window);
 
 const sweeps = createSweeps({
@@ -34,12 +34,13 @@ const sweeps = createSweeps({
  * Removes the fragment from the address and the history at once, stores what of it is known, and
  * reloads.
  */
-function takeOverFragment(): boolean {
-  const taken = takeFragment(new URL(location.href), sessionStorage);
-  if (taken === null) return false;
-  history.replaceState(null, "", taken.address);
-  const kept = taken.secret === null ? Promise.resolve() : keepLinkSecret(taken.secret, sessionStorage, Date.now());
-  kept
+function handleFragment(): boolean {
+  const fragment = takeFragment(new URL(location.href), sessionStorage);
+  if (fragment === null) return false;
+  history.replaceState(null, "", fragment.address);
+  const saving =
+    fragment.secret === null ? Promise.resolve() : saveLinkSecret(fragment.secret, sessionStorage, Date.now());
+  saving
     .catch((error: unknown) => {
       warn("fragment", error); // not kept, such as on a full disk: the link has to be opened once more
     })
@@ -53,19 +54,19 @@ function takeOverFragment(): boolean {
  * A page starts no later than this, though the browser's databases do not answer; milliseconds.
  * Then tidying goes on beside it.
  */
-const tidyLimitMs = 6_000;
+const cleanupLimitMs = 6_000;
 
 /**
  * What earlier pages left: a sweep that was not finished, and what links carried more than ten
  * minutes ago.
  */
-async function tidy(): Promise<void> {
-  const dropOld = () =>
+async function cleanUp(): Promise<void> {
+  const dropOldSecrets = () =>
     dropOldLinkSecrets(sessionStorage, Date.now()).catch((error: unknown) => {
       warn("fragment", error); // tried again in a minute
     });
-  setInterval(() => void dropOld(), 60_000);
-  await withLimit(Promise.all([sweeps.finishMarked(), dropOld()]), tidyLimitMs).catch((error: unknown) => {
+  setInterval(() => void dropOldSecrets(), 60_000);
+  await withTimeout(Promise.all([sweeps.finishMarked(), dropOldSecrets()]), cleanupLimitMs).catch((error: unknown) => {
     warn("tidy", error); // what is marked stays so, until it is done or the person is signed in again
   });
 }
@@ -74,7 +75,7 @@ async function tidy(): Promise<void> {
  * Loads the host's code and all shared modules. Federation never retries a shared script that
  * failed, so none is loaded later.
  */
-async function allCode() {
+async function loadAllCode() {
   await Promise.all([
     import(/* webpackChunkName: "start-host" */ "./start-host.tsx"),
     import("@relicario/shared/forms"),
@@ -87,17 +88,17 @@ async function allCode() {
 async function start(): Promise<void> {
   const language = detectLanguage(localStorage, navigator.language);
   document.documentElement.lang = language;
-  const own = hostTexts(language); // fetched beside the deployment
-  own.catch(() => undefined); // awaited below
-  let again = () => void start();
-  const code = allCode().catch((cause: unknown) => {
-    again = () => {
+  const textsPromise = loadHostTexts(language); // fetched beside the deployment
+  textsPromise.catch(() => undefined); // awaited below
+  let retry = () => void start();
+  const codePromise = loadAllCode().catch((cause: unknown) => {
+    retry = () => {
       location.reload();
     }; // modules that ran without all of their imports cannot be started again
     throw new PortalError("deployment_unreachable", { cause });
   });
-  code.catch(() => undefined); // awaited below
-  const tidied = tidy();
+  codePromise.catch(() => undefined); // awaited below
+  const cleanup = cleanUp();
   try {
     const page = readPortalPage(document);
     const readDeployment = () =>
@@ -107,30 +108,30 @@ async function start(): Promise<void> {
         storage: localStorage,
         fetch: fetch.bind(window),
         now: Date.now,
-        draw: sessionDraw(sessionStorage),
+        rolloutBucket: getRolloutBucket(sessionStorage),
         override: sessionStorage.getItem(overrideKey),
-        given: __SHARED__,
+        providedPackages: __SHARED__,
       });
     const verified = await readDeployment();
     preloadArea(verified, location, document);
-    const startHost = await code;
-    await tidied; // before anybody is signed in
-    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await own }, (page) => {
+    const startHost = await codePromise;
+    await cleanup; // before anybody is signed in
+    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await textsPromise }, (page) => {
       root.render(page);
     });
   } catch (error) {
-    const errors = (of: Language) =>
-      hostTexts(of).then(
-        (known) => known["errors"] ?? {},
+    const loadErrorTexts = (textLanguage: Language) =>
+      loadHostTexts(textLanguage).then(
+        (texts) => texts["errors"] ?? {},
         () => ({}),
       );
-    const [en, es] = await Promise.all([errors("en"), errors("es")]);
-    root.render(<DeploymentProblem code={toPortalError(error).code} texts={{ en, es }} onRetry={again} />);
+    const [en, es] = await Promise.all([loadErrorTexts("en"), loadErrorTexts("es")]);
+    root.render(<DeploymentProblem code={toPortalError(error).code} texts={{ en, es }} onRetry={retry} />);
   }
 }
 
-if (!takeOverFragment()) {
+if (!handleFragment()) {
   // a link that is opened in the tab of a page that already runs
-  window.addEventListener("hashchange", takeOverFragment);
+  window.addEventListener("hashchange", handleFragment);
   void start();
 }

@@ -1,6 +1,6 @@
 import { createHost } from "./create-host.ts";
 import { createThemeStore } from "./settings/theme.ts";
-import { fakeHost, windowIs } from "./testing/fake-host.tsx";
+import { createFakeHost, mockWindow } from "./testing/fake-host.tsx";
 
 // The federation's own start is in the page's bundle.
 jest.mock("@module-federation/enhanced/runtime", () => ({
@@ -10,17 +10,19 @@ jest.mock("@module-federation/enhanced/runtime", () => ({
 }));
 
 it("createHost leaves nothing in the client's cache once somebody has signed out", async () => {
-  windowIs({ mobile: false });
+  mockWindow({ mobile: false });
   globalThis.fetch = () => Promise.reject(new TypeError("no network in tests"));
-  const warned = jest.spyOn(console, "warn").mockImplementation(() => undefined);
-  const { verified } = fakeHost({ deployment: { api: { base_url: "http://localhost/api", credentials: false } } }).host;
+  const warnSpy = jest.spyOn(console, "warn").mockImplementation(() => undefined);
+  const { verified } = createFakeHost({
+    deployment: { api: { base_url: "http://localhost/api", credentials: false } },
+  }).host;
   const { queryClient, session } = await createHost({
     verified,
     readDeployment: () => Promise.resolve(verified),
     sweeps: {
       begin: () => () => Promise.resolve(),
       finishMarked: () => Promise.resolve(),
-      admitted: () => undefined,
+      cancelMarked: () => undefined,
       dropLinkSecret: () => Promise.resolve(),
     },
     language: "en",
@@ -32,5 +34,5 @@ it("createHost leaves nothing in the client's cache once somebody has signed out
   await session.signOut();
   expect(queryClient.getQueryCache().getAll()).toEqual([]);
   expect(queryClient.getMutationCache().getAll()).toEqual([]);
-  expect(warned.mock.calls).toEqual([["redirect", "TypeError"]]); // there is no provider to leave for
+  expect(warnSpy.mock.calls).toEqual([["redirect", "TypeError"]]); // there is no provider to leave for
 });

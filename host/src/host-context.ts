@@ -4,7 +4,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { i18n as I18n } from "i18next";
 import { createContext, useContext } from "react";
 
-import type { KeptAccount } from "./device/accounts.ts";
+import type { StoredAccount } from "./device/accounts.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import type { DeploymentWatch } from "./deployment/watch.ts";
 import type { FeatureFlags } from "./flags/feature-flags.ts";
@@ -40,7 +40,7 @@ export interface Host {
   readonly theme: ThemeStore;
   readonly confirms: Confirms;
   /** What this device keeps of the person's accounts. */
-  readonly keptHere: () => Promise<readonly KeptAccount[]>;
+  readonly listStoredAccounts: () => Promise<readonly StoredAccount[]>;
   readonly changeLanguage: (language: Language) => Promise<void>;
   /** Which screen was shown when, for what is measured. */
   readonly screens: ScreenHistory;

@@ -1,7 +1,7 @@
 import { mayUseVault, prefetchRoute, prefetchWhenIdle } from "./prefetch.ts";
-import { fakeHost } from "./testing/fake-host.tsx";
+import { createFakeHost } from "./testing/fake-host.tsx";
 
-const { routes, verified } = fakeHost().host;
+const { routes, verified } = createFakeHost().host;
 
 describe("prefetchRoute", () => {
   it.each([
@@ -37,15 +37,15 @@ describe("mayUseVault", () => {
     const settings = verified.remotes.get("settings");
     if (settings?.status !== "verified") throw new Error("settings was refused");
     const { record } = settings;
-    const without = {
+    const withoutVault = {
       ...settings,
       record: { ...record, manifest: { ...record.manifest, capabilities: ["http" as const] } },
     };
-    expect(mayUseVault(routes, "/settings/profile", new Map([["settings", without]]))).toBe(false);
+    expect(mayUseVault(routes, "/settings/profile", new Map([["settings", withoutVault]]))).toBe(false);
   });
 
   it("is not said of a remote that was refused", () => {
-    const { host } = fakeHost({ refused: ["secrets"] });
+    const { host } = createFakeHost({ refused: ["secrets"] });
     expect(mayUseVault(host.routes, "/secrets", host.verified.remotes)).toBe(false);
   });
 });
@@ -61,7 +61,7 @@ describe("prefetchWhenIdle", () => {
     jest.useRealTimers();
   });
 
-  const settle = async () => {
+  const waitUntilIdle = async () => {
     await Promise.resolve(); // changes of the page are told after what made them
     await jest.advanceTimersByTimeAsync(1_000);
   };
@@ -70,13 +70,13 @@ describe("prefetchWhenIdle", () => {
     const load = jest.fn(() => Promise.resolve());
     prefetchWhenIdle(page, [load]);
     page.innerHTML = "<div role='status' aria-busy='true'></div>";
-    await settle();
+    await waitUntilIdle();
     expect(load).not.toHaveBeenCalled();
 
     page.innerHTML = "<h1>Home</h1>";
-    await settle();
+    await waitUntilIdle();
     page.innerHTML = "<h1>Secrets</h1>";
-    await settle();
+    await waitUntilIdle();
     expect(load).toHaveBeenCalledTimes(1);
   });
 
@@ -84,7 +84,7 @@ describe("prefetchWhenIdle", () => {
     const load = jest.fn(() => Promise.resolve());
     page.innerHTML = "<h1>Home</h1>";
     prefetchWhenIdle(page, [() => Promise.reject(new Error("chunk")), load]);
-    await settle();
+    await waitUntilIdle();
     expect(load).toHaveBeenCalledTimes(1);
   });
 
@@ -92,7 +92,7 @@ describe("prefetchWhenIdle", () => {
     const load = jest.fn(() => Promise.resolve());
     page.innerHTML = "<h1>Home</h1>";
     prefetchWhenIdle(page, [load])();
-    await settle();
+    await waitUntilIdle();
     expect(load).not.toHaveBeenCalled();
   });
 });

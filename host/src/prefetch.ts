@@ -1,6 +1,6 @@
 import { useCallback } from "react";
 
-import { manifestOf, type VerifiedDeployment } from "./deployment/verify.ts";
+import { getManifest, type VerifiedDeployment } from "./deployment/verify.ts";
 import { useHost } from "./host-context.ts";
 import type { RemoteLoader } from "./remotes/loader.ts";
 import { findRoute, type PortalRoute } from "./routes.ts";
@@ -46,16 +46,16 @@ export function mayUseVault(
   const route = findRoute(routes, path);
   if ("redirect" in route) return route.redirect !== path && mayUseVault(routes, route.redirect, remotes);
   const remote = "remote" in route ? remotes.get(route.remote) : undefined;
-  return remote?.status === "verified" && manifestOf(remote)?.capabilities.includes("vault") === true;
+  return remote?.status === "verified" && getManifest(remote)?.capabilities.includes("vault") === true;
 }
 
 /** Code that the first screen does not need and a first click may need. */
-const neededByClicks = [() => import("./help/HelpPage.tsx")] as const;
+const interactionCode = [() => import("./help/HelpPage.tsx")] as const;
 
 /** Fetches code once the first screen is drawn and the browser is idle. Returns its undo. */
 export function prefetchWhenIdle(
   page: HTMLElement,
-  code: readonly (() => Promise<unknown>)[] = neededByClicks,
+  code: readonly (() => Promise<unknown>)[] = interactionCode,
 ): () => void {
   return whenSettled(
     page,

@@ -11,7 +11,7 @@ import { createFeatureFlags } from "./flags/feature-flags.ts";
 import type { Host } from "./host-context.ts";
 import { HostRoot } from "./HostRoot.tsx";
 import { createPortalRouter } from "./router.tsx";
-import { fakeHost, windowIs } from "./testing/fake-host.tsx";
+import { createFakeHost, mockWindow } from "./testing/fake-host.tsx";
 
 function Home() {
   const { navigate } = usePortal();
@@ -47,7 +47,7 @@ function Settings() {
 }
 
 /** What a remote has below a path that ends in `*`. */
-function Below() {
+function BillingRoutes() {
   return (
     <Routes>
       <Route index element={<Navigate to="/settings/profile" replace />} />
@@ -64,25 +64,25 @@ const pages: Readonly<Record<string, ComponentType>> = {
   "/home": Home,
   "/edit-secret/:secretId": Edit,
   "/settings/profile": Settings,
-  "/settings/*": Below,
+  "/settings/*": BillingRoutes,
   "/secrets": Broken,
 };
 const routes = Object.entries(pages).map(([path, page]) => ({ path, load: () => Promise.resolve({ default: page }) }));
 
 const loader: Host["loader"] = {
   load: (name) => Promise.resolve({ name, routes }),
-  code: (name) => Promise.resolve({ name, routes }),
-  page: (_name, route) => route.load().then(({ default: page }) => page),
+  loadCode: (name) => Promise.resolve({ name, routes }),
+  loadPage: (_name, route) => route.load().then(({ default: page }) => page),
   prefetch: () => undefined,
 };
 
 let router: ReturnType<typeof createPortalRouter>;
 let unmount: () => void;
 
-async function show(path: string, more: Partial<Host> = {}) {
-  windowIs({ mobile: false });
+async function show(path: string, overrides: Partial<Host> = {}) {
+  mockWindow({ mobile: false });
   window.history.pushState(null, "", path);
-  const { host, calls } = fakeHost();
+  const { host, calls } = createFakeHost();
   const i18n = await createI18n({
     language: "en",
     product: "Relicario",
@@ -103,11 +103,11 @@ async function show(path: string, more: Partial<Host> = {}) {
         : remote,
     ]),
   );
-  const whole: Host = { ...host, verified: { ...host.verified, remotes }, i18n, loader, ...more };
-  router = createPortalRouter(whole);
+  const testHost: Host = { ...host, verified: { ...host.verified, remotes }, i18n, loader, ...overrides };
+  router = createPortalRouter(testHost);
   await act(async () => {
     ({ unmount } = render(
-      <HostRoot host={whole}>
+      <HostRoot host={testHost}>
         <RouterProvider router={router} />
       </HostRoot>,
     ));
@@ -118,7 +118,7 @@ async function show(path: string, more: Partial<Host> = {}) {
 
 const heading = (name: string) => screen.findByRole("heading", { level: 1, name });
 const press = (name: string) => act(() => userEvent.click(screen.getByRole("button", { name })));
-const isAt = (path: string) =>
+const expectPath = (path: string) =>
   waitFor(() => {
     expect(window.location.pathname).toBe(path);
   });
@@ -144,7 +144,7 @@ describe("the router of the portal", () => {
   ])("leads from %s to %s", async (path, expected, title) => {
     await show(path);
     expect(await heading(title)).toBeVisible();
-    await isAt(expected);
+    await expectPath(expected);
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe("the router of the portal", () => {
     [{ editing: true }, "/edit-secret/7", "Edit 7"],
     [{}, "/edit-secret/7", "Edit 7"],
   ])("leads home from an address whose feature the deployment switched off (%j)", async (features, expected, title) => {
-    const routes = fakeHost().host.routes.map((route) =>
+    const routes = createFakeHost().host.routes.map((route) =>
       route.path === "/edit-secret/:secretId" ? { ...route, feature: "editing" } : route,
     );
     await show("/edit-secret/7", {
@@ -160,7 +160,7 @@ describe("the router of the portal", () => {
       flags: createFeatureFlags({ environment: "production", features }, sessionStorage),
     });
     expect(await heading(title)).toBeVisible();
-    await isAt(expected);
+    await expectPath(expected);
   });
 
   it("gives a screen the parameters of its address, and a remote routes of its own below it", async () => {
@@ -191,13 +191,13 @@ describe("the router of the portal", () => {
 });
 
 describe("a screen that holds something unsaved", () => {
-  const open = async () => {
+  const openEditor = async () => {
     await show("/home");
     await heading("Home");
     await press("edit");
     await heading("Edit 7");
   };
-  const back = () => {
+  const goBack = () => {
     act(() => {
       window.history.back();
     });
@@ -208,7 +208,7 @@ describe("a screen that holds something unsaved", () => {
   };
 
   it("is asked when a link leads elsewhere, and stays or is left", async () => {
-    await open();
+    await openEditor();
     await act(() => userEvent.click(screen.getByRole("link", { name: "Settings" })));
     await answer("Cancel");
     expect(screen.getByRole("heading", { name: "Edit 7" })).toBeVisible();
@@ -216,17 +216,17 @@ describe("a screen that holds something unsaved", () => {
     await act(() => userEvent.click(screen.getByRole("link", { name: "Settings" })));
     await answer("Yes");
     expect(await heading("Settings")).toBeVisible();
-    await isAt("/settings/profile");
+    await expectPath("/settings/profile");
   });
 
   it("is asked at the browser's back button, and the next screen has the focus once the question is gone", async () => {
-    await open();
-    back();
+    await openEditor();
+    goBack();
     await answer("Cancel");
-    await isAt("/edit-secret/7");
-    back();
+    await expectPath("/edit-secret/7");
+    goBack();
     await answer("Yes");
-    await isAt("/home");
+    await expectPath("/home");
     await waitFor(() => {
       expect(screen.getByRole("heading", { name: "Home" })).toHaveFocus();
     });

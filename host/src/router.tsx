@@ -7,7 +7,7 @@ import { RemoteRoute } from "./remotes/RemoteRoute.tsx";
 
 /** Makes the router of the page. Called after sign-in has removed its answer from the address. */
 export function createPortalRouter({ routes }: Pick<Host, "routes">): ReturnType<typeof createBrowserRouter> {
-  return createBrowserRouter(routeObjects(routes));
+  return createBrowserRouter(createRouteObjects(routes));
 }
 
 /**
@@ -15,25 +15,25 @@ export function createPortalRouter({ routes }: Pick<Host, "routes">): ReturnType
  * (use-current-route.ts). What a remote has below a path that ends in `*` are descendant `<Routes>`
  * of its own.
  */
-export function routeObjects(routes: Host["routes"]): RouteObject[] {
+export function createRouteObjects(routes: Host["routes"]): RouteObject[] {
   return [
     {
       element: <App />,
       errorElement: <Rethrow />,
       children: [
-        { index: true, element: toHome },
+        { index: true, element: redirectHome },
         ...routes.map((route): RouteObject => ({
           path: route.path,
           handle: route,
           element: "remote" in route ? <RemoteRoute route={route} /> : <HostRoute screen={route.screen} />,
         })),
-        { path: "*", element: toHome },
+        { path: "*", element: redirectHome },
       ],
     },
   ];
 }
 
-const toHome = <Navigate to="/home" replace />;
+const redirectHome = <Navigate to="/home" replace />;
 
 /**
  * Throws what a route threw once more: the router catches it, but the error boundary of the page

@@ -1,10 +1,10 @@
 import type { ManifestRoute, RemoteManifest } from "@relicario/shared/contract";
 
-import { findRoute, guardRoute, isSharedLinkView, portalRoutes, type PortalRoute } from "./routes.ts";
+import { findRoute, guardRoute, isSharedLinkView, buildPortalRoutes, type PortalRoute } from "./routes.ts";
 import type { VerifiedRemote } from "./deployment/verify.ts";
-import { fakeHost } from "./testing/fake-host.tsx";
+import { createFakeHost } from "./testing/fake-host.tsx";
 
-const { routes } = fakeHost().host;
+const { routes } = createFakeHost().host;
 
 describe("findRoute", () => {
   it.each([
@@ -53,56 +53,62 @@ describe("findRoute", () => {
 });
 
 describe("portalRoutes", () => {
-  const manifest = (name: string, paths: readonly string[], more: Partial<ManifestRoute> = {}): RemoteManifest => ({
-    ...{ name, contract: "^2", title: { en: name, es: name }, namespaces: [name], capabilities: [], api_paths: [] },
-    routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in", shell: true, ...more })),
+  const createManifest = (
+    name: string,
+    paths: readonly string[],
+    changes: Partial<ManifestRoute> = {},
+  ): RemoteManifest => ({
+    ...{ name, contract: "^3", title: { en: name, es: name }, namespaces: [name], capabilities: [], api_paths: [] },
+    routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in", shell: true, ...changes })),
   });
-  const verified = (...of: Parameters<typeof manifest>): VerifiedRemote => ({
+  const createVerified = (...manifestParameters: Parameters<typeof createManifest>): VerifiedRemote => ({
     status: "verified",
     record: {
       v: 1,
-      release: `${of[0]}-1.0.0-0123456789ab`,
+      release: `${manifestParameters[0]}-1.0.0-0123456789ab`,
       version: "1.0.0",
-      manifest: manifest(...of),
+      manifest: createManifest(...manifestParameters),
       files: {},
       federation: { id: "x", name: "x" },
     },
   });
-  const refused = (...of: Parameters<typeof manifest>): VerifiedRemote => ({
+  const createRefused = (...manifestParameters: Parameters<typeof createManifest>): VerifiedRemote => ({
     status: "refused",
     code: "remote_disabled",
-    manifest: manifest(...of),
+    manifest: createManifest(...manifestParameters),
   });
-  const placesOf = (remotes: Readonly<Record<string, VerifiedRemote>>) => {
+  const findRoutes = (remotes: Readonly<Record<string, VerifiedRemote>>) => {
     const report = jest.fn();
-    const found = portalRoutes(new Map(Object.entries(remotes)), report);
-    return { at: (path: string) => findRoute(found, path), report };
+    const builtRoutes = buildPortalRoutes(new Map(Object.entries(remotes)), report);
+    return { findAt: (path: string) => findRoute(builtRoutes, path), report };
   };
 
   it("takes what a manifest says of its screens", () => {
-    const { at } = placesOf({ notes: verified("notes", ["/notes/:noteId"], { access: "public", shell: false }) });
-    expect(at("/notes/7")).toEqual({
+    const { findAt } = findRoutes({
+      notes: createVerified("notes", ["/notes/:noteId"], { access: "public", shell: false }),
+    });
+    expect(findAt("/notes/7")).toEqual({
       path: "/notes/:noteId",
       remote: "notes",
       titleKey: "notes:title",
       access: "public",
       shell: false,
     });
-    expect(at("/notes")).toEqual({ redirect: "/home" });
+    expect(findAt("/notes")).toEqual({ redirect: "/home" });
   });
 
   it("goes to the screen that says most about an address", () => {
-    const { at } = placesOf({ notes: verified("notes", ["/notes/*", "/notes/:noteId", "/notes/new"]) });
-    expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(at)).toMatchObject(
+    const { findAt } = findRoutes({ notes: createVerified("notes", ["/notes/*", "/notes/:noteId", "/notes/new"]) });
+    expect(["/notes", "/notes/a/b", "/notes/7", "/notes/new"].map(findAt)).toMatchObject(
       ["/notes/*", "/notes/*", "/notes/:noteId", "/notes/new"].map((path) => ({ path })),
     );
   });
 
   it("keeps the paths of the host, and reports who claimed them", () => {
-    const { at, report } = placesOf({ notes: verified("notes", ["/help", "/status/*", "/notes"]) });
-    expect([at("/help"), at("/status")]).toMatchObject([{ screen: "help" }, { screen: "status" }]);
-    expect(at("/status/more")).toEqual({ redirect: "/home" });
-    expect(at("/notes")).toMatchObject({ remote: "notes" });
+    const { findAt, report } = findRoutes({ notes: createVerified("notes", ["/help", "/status/*", "/notes"]) });
+    expect([findAt("/help"), findAt("/status")]).toMatchObject([{ screen: "help" }, { screen: "status" }]);
+    expect(findAt("/status/more")).toEqual({ redirect: "/home" });
+    expect(findAt("/notes")).toMatchObject({ remote: "notes" });
     expect(report.mock.calls).toEqual([
       ["remote notes", "/help belongs to the host"],
       ["remote notes", "/status/* belongs to the host"],
@@ -112,35 +118,38 @@ describe("portalRoutes", () => {
   it.each(["/secrets", "/secrets/*", "/edit-secret/new"])(
     "leaves %s to the remote that the document names first",
     (path) => {
-      const { at, report } = placesOf({
-        secrets: verified("secrets", ["/secrets", "/edit-secret/:secretId"]),
-        also: verified("also", [path]),
+      const { findAt, report } = findRoutes({
+        secrets: createVerified("secrets", ["/secrets", "/edit-secret/:secretId"]),
+        also: createVerified("also", [path]),
       });
-      expect(at("/secrets")).toMatchObject({ remote: "secrets" });
-      expect(at("/edit-secret/new")).toMatchObject({ remote: "secrets" });
-      expect(at("/secrets/more")).toEqual({ redirect: "/home" });
+      expect(findAt("/secrets")).toMatchObject({ remote: "secrets" });
+      expect(findAt("/edit-secret/new")).toMatchObject({ remote: "secrets" });
+      expect(findAt("/secrets/more")).toEqual({ redirect: "/home" });
       expect(report).toHaveBeenCalledWith("remote also", `${path} belongs to secrets`);
     },
   );
 
   it("knows the paths of a remote that may not run, unless one that runs has them", () => {
-    const { at } = placesOf({ old: refused("old", ["/notes", "/old"]), notes: verified("notes", ["/notes"]) });
-    expect([at("/old"), at("/notes")]).toMatchObject([{ remote: "old" }, { remote: "notes" }]);
+    const { findAt } = findRoutes({
+      old: createRefused("old", ["/notes", "/old"]),
+      notes: createVerified("notes", ["/notes"]),
+    });
+    expect([findAt("/old"), findAt("/notes")]).toMatchObject([{ remote: "old" }, { remote: "notes" }]);
   });
 
   it("has something to say at every destination of the navigation when nothing is known of any remote", () => {
-    const { at } = placesOf({ secrets: { status: "refused", code: "remote_refused", manifest: null } });
+    const { findAt } = findRoutes({ secrets: { status: "refused", code: "remote_refused", manifest: null } });
     for (const path of ["/home", "/secrets", "/recived", "/add-secret", "/settings/profile"])
-      expect(at(path)).toMatchObject({ screen: "unavailable", access: "signed_in" });
-    expect(at("/notes")).toEqual({ redirect: "/home" });
+      expect(findAt(path)).toMatchObject({ screen: "unavailable", access: "signed_in" });
+    expect(findAt("/notes")).toEqual({ redirect: "/home" });
   });
 });
 
 describe("admit", () => {
-  const routeAt = (path: string): PortalRoute => {
-    const found = findRoute(routes, path);
-    if ("redirect" in found) throw new Error(path);
-    return found;
+  const requireRoute = (path: string): PortalRoute => {
+    const route = findRoute(routes, path);
+    if ("redirect" in route) throw new Error(path);
+    return route;
   };
 
   it.each([
@@ -152,16 +161,16 @@ describe("admit", () => {
     ["/p-shared/x", false, true, "sign_in"],
     ["/p-shared/x", true, false, "show"],
   ] as const)("%s, signed in: %s, landing visited: %s: %s", (path, signedIn, landingVisited, expected) => {
-    expect(guardRoute(routeAt(path), { signedIn, landingVisited })).toBe(expected);
+    expect(guardRoute(requireRoute(path), { signedIn, landingVisited })).toBe(expected);
   });
 
   it("shows a visitor who is not signed in shared links, requests and the landing page, and nothing else", () => {
-    const shown = routes.filter((each) => guardRoute(each, { signedIn: false, landingVisited: true }) === "show");
-    expect(shown.map(({ path }) => path)).toEqual(["/secret-landing", "/request/:requestId", "/shared/:shareId"]);
+    const visible = routes.filter((route) => guardRoute(route, { signedIn: false, landingVisited: true }) === "show");
+    expect(visible.map(({ path }) => path)).toEqual(["/secret-landing", "/request/:requestId", "/shared/:shareId"]);
   });
 
   it("shows everything to somebody who is signed in", () => {
-    for (const each of routes) expect(guardRoute(each, { signedIn: true, landingVisited: false })).toBe("show");
+    for (const route of routes) expect(guardRoute(route, { signedIn: true, landingVisited: false })).toBe("show");
   });
 });
 

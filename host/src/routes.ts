@@ -1,7 +1,7 @@
 import { pathsOverlap, type ManifestRoute, type RemoteName } from "@relicario/shared/contract";
 import { matchPath } from "react-router-dom";
 
-import { manifestOf, type VerifiedDeployment } from "./deployment/verify.ts";
+import { getManifest, type VerifiedDeployment } from "./deployment/verify.ts";
 import { destinations } from "./frame/navigation.ts";
 
 /**
@@ -16,13 +16,13 @@ export type HostScreen = "help" | "status" | "validate-email" | "flags" | "unava
  */
 export type PortalRoute = ManifestRoute & ({ readonly remote: RemoteName } | { readonly screen: HostScreen });
 
-const inShell = { shell: true, access: "signed_in" } as const;
+const shellDefaults = { shell: true, access: "signed_in" } as const;
 
 const hostRoutes: readonly PortalRoute[] = [
-  { path: "/help", screen: "help", titleKey: "help:title", ...inShell },
-  { path: "/status", screen: "status", titleKey: "header:status.title", ...inShell },
-  { path: "/validate-email", screen: "validate-email", titleKey: "header:validate_email.title", ...inShell },
-  { path: "/_debug_flags_", screen: "flags", titleKey: "header:flags.title", ...inShell },
+  { path: "/help", screen: "help", titleKey: "help:title", ...shellDefaults },
+  { path: "/status", screen: "status", titleKey: "header:status.title", ...shellDefaults },
+  { path: "/validate-email", screen: "validate-email", titleKey: "header:validate_email.title", ...shellDefaults },
+  { path: "/_debug_flags_", screen: "flags", titleKey: "header:flags.title", ...shellDefaults },
 ];
 
 /**
@@ -32,18 +32,19 @@ const hostRoutes: readonly PortalRoute[] = [
  * remotes, verified remotes over refused ones, and otherwise the remote that the document names
  * first. The other route is left out and reported.
  */
-export function portalRoutes(
+export function buildPortalRoutes(
   remotes: VerifiedDeployment["remotes"],
-  report: (step: string, what: string) => void,
+  report: (step: string, message: string) => void,
 ): readonly PortalRoute[] {
   const routes = [...hostRoutes];
-  const ownerOf = (path: string) => routes.find((route) => pathsOverlap(route.path, path));
-  const byStatus = (wanted: "verified" | "refused") => [...remotes].filter(([, { status }]) => status === wanted);
+  const findOwner = (path: string) => routes.find((route) => pathsOverlap(route.path, path));
+  const filterByStatus = (wantedStatus: "verified" | "refused") =>
+    [...remotes].filter(([, { status }]) => status === wantedStatus);
 
-  for (const [name, remote] of [...byStatus("verified"), ...byStatus("refused")]) {
+  for (const [name, remote] of [...filterByStatus("verified"), ...filterByStatus("refused")]) {
     const added: PortalRoute[] = [];
-    for (const route of manifestOf(remote)?.routes ?? []) {
-      const owner = ownerOf(route.path);
+    for (const route of getManifest(remote)?.routes ?? []) {
+      const owner = findOwner(route.path);
       if (owner === undefined) added.push({ remote: name, ...route });
       else report(`remote ${name}`, `${route.path} belongs to ${"remote" in owner ? owner.remote : "the host"}`);
     }
@@ -52,10 +53,10 @@ export function portalRoutes(
   for (const { name, path } of destinations) {
     // Without a route the path would be unknown and lead home, which may be the very page that is
     // missing.
-    if (ownerOf(path) === undefined)
-      routes.push({ path, screen: "unavailable", titleKey: `beta-sidebar:destination.${name}`, ...inShell });
+    if (findOwner(path) === undefined)
+      routes.push({ path, screen: "unavailable", titleKey: `beta-sidebar:destination.${name}`, ...shellDefaults });
   }
-  return routes.sort((one, other) => rank(one.path).localeCompare(rank(other.path)));
+  return routes.sort((a, b) => toSortKey(a.path).localeCompare(toSortKey(b.path)));
 }
 
 /** The route of a path, or where to go instead: `/` and unknown paths lead home. */
@@ -67,7 +68,7 @@ export function findRoute(
 }
 
 /** Sorts the more specific of two matching patterns first: a word before a parameter before `*`. */
-function rank(path: string): string {
+function toSortKey(path: string): string {
   return path.replace(/\/[^/]+/g, (segment) => (segment === "/*" ? "2" : segment.startsWith("/:") ? "1" : "0"));
 }
 

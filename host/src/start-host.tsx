@@ -7,7 +7,7 @@ import { HostRoot } from "./HostRoot.tsx";
 import { mayUseVault, prefetchRoute } from "./prefetch.ts";
 import { createPortalRouter } from "./router.tsx";
 import { isLinkPath } from "./session/fragment.ts";
-import { userOf, type SessionState } from "./session/machine.ts";
+import { getUser, type SessionState } from "./session/machine.ts";
 
 /**
  * Creates the host, restores the session, and renders the page. The router comes last, because it
@@ -19,8 +19,8 @@ export async function startHost(settings: HostSettings, render: (page: ReactNode
   document.title = settings.verified.deployment.branding.product_name;
   host.vendor.refresh();
   host.watch.start(); // until the page is closed
-  prefetchRoute(host.routes, host.session.pathAhead(), host.loader);
-  const started = host.session.start();
+  prefetchRoute(host.routes, host.session.getExpectedPath(), host.loader);
+  const sessionStart = host.session.start();
   if (isSigningIn(host.session.getState())) {
     render(
       <HostRoot host={host}>
@@ -28,25 +28,25 @@ export async function startHost(settings: HostSettings, render: (page: ReactNode
       </HostRoot>,
     );
   }
-  await started;
+  await sessionStart;
   // Starting the vault's worker takes about as long as drawing the screen that will need it: both
   // at once.
   const { pathname } = window.location;
   if (isLinkPath(pathname)) {
     // nothing is made of it yet: the link key is taken when the page is shown
-    host.loader.code("recovery").catch(() => undefined);
+    host.loader.loadCode("recovery").catch(() => undefined);
   } else if (
-    userOf(host.session.getState()) !== null &&
+    getUser(host.session.getState()) !== null &&
     mayUseVault(host.routes, pathname, settings.verified.remotes)
   ) {
     host.vault.get().catch(() => undefined); // the screen asks again and shows the error
   }
   const router = createPortalRouter(host);
-  const shown = ({ location }: Pick<typeof router.state, "location">): void => {
-    host.screens.show(location.pathname, performance.now());
+  const recordScreen = ({ location }: Pick<typeof router.state, "location">): void => {
+    host.screens.record(location.pathname, performance.now());
   };
-  shown(router.state);
-  router.subscribe(shown);
+  recordScreen(router.state);
+  router.subscribe(recordScreen);
   render(
     <HostRoot host={host}>
       <RouterProvider router={router} />

@@ -8,14 +8,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const here = fileURLToPath(new URL(".", import.meta.url));
-const sources = join(here, "assembly");
-const out = join(here, "build");
+const engineFolder = fileURLToPath(new URL(".", import.meta.url));
+const sourceFolder = join(engineFolder, "assembly");
+const outputFolder = join(engineFolder, "build");
 
-const common = [
+const commonOptions = [
   "assembly/index.ts",
   "--baseDir",
-  here,
+  engineFolder,
   "--config",
   "none",
   "--noAssert",
@@ -34,52 +34,54 @@ const variants = {
   "engine.scalar.wasm": [],
 } as const;
 
-let building: Promise<string> | null = null;
+let pendingBuild: Promise<string> | null = null;
 
 /**
  * Builds what is missing or older than its sources, once for all who ask at a time. Returns the
  * folder; rejects with the compiler's words.
  */
 export function buildEngine(): Promise<string> {
-  building ??= buildOnce().finally(() => {
-    building = null;
+  pendingBuild ??= buildOnce().finally(() => {
+    pendingBuild = null;
   });
-  return building;
+  return pendingBuild;
 }
 
 async function buildOnce(): Promise<string> {
   const stamp = fingerprint();
-  const stampFile = join(out, "sources.sha256");
-  const files = Object.keys(variants).map((name) => join(out, name));
+  const stampFile = join(outputFolder, "sources.sha256");
+  const files = Object.keys(variants).map((name) => join(outputFolder, name));
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && files.every((file) => existsSync(file)))
-    return out;
-  mkdirSync(out, { recursive: true });
+    return outputFolder;
+  mkdirSync(outputFolder, { recursive: true });
   const { default: asc } = await import("assemblyscript/asc");
   for (const [name, options] of Object.entries(variants)) {
-    const part = join("build", `${name}.${String(process.pid)}.part`);
-    const words: string[] = [];
+    const temporaryFile = join("build", `${name}.${String(process.pid)}.part`);
+    const messages: string[] = [];
     const stderr = {
       write: (chunk: string | Uint8Array) =>
-        void words.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString()),
+        void messages.push(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString()),
     };
-    const { error } = await asc.main([...common, ...options, "--outFile", part], { stderr });
-    if (error) throw new Error(`asc failed for ${name}:\n${words.join("")}`, { cause: error });
-    renameSync(join(here, part), join(out, name));
+    const { error } = await asc.main([...commonOptions, ...options, "--outFile", temporaryFile], { stderr });
+    if (error) throw new Error(`asc failed for ${name}:\n${messages.join("")}`, { cause: error });
+    renameSync(join(engineFolder, temporaryFile), join(outputFolder, name));
   }
   writeFileSync(stampFile, stamp);
-  return out;
+  return outputFolder;
 }
 
 /** Hash over the sources, the options and the compiler's version. */
 function fingerprint(): string {
   const hash = createHash("sha256");
-  for (const name of readdirSync(sources).sort())
+  for (const name of readdirSync(sourceFolder).sort())
     hash
       .update(name)
       .update("\0")
-      .update(readFileSync(join(sources, name)));
-  hash.update(JSON.stringify([common.filter((option) => option !== here), variants]));
-  const compiler: unknown = JSON.parse(readFileSync(join(here, "node_modules/assemblyscript/package.json"), "utf8"));
+      .update(readFileSync(join(sourceFolder, name)));
+  hash.update(JSON.stringify([commonOptions.filter((option) => option !== engineFolder), variants]));
+  const compiler: unknown = JSON.parse(
+    readFileSync(join(engineFolder, "node_modules/assemblyscript/package.json"), "utf8"),
+  );
   hash.update(JSON.stringify(compiler));
   return hash.digest("hex");
 }

@@ -2,8 +2,8 @@ import type { RemoteModule } from "@relicario/shared/contract";
 import { createVault } from "@relicario/vault";
 import { createVisitor } from "@relicario/vault/visitor";
 
-import { keepExaminer } from "./picture/examiner.ts";
-import { PictureFieldLater, SharePictureField } from "./picture/PictureFieldLater.tsx";
+import { registerExaminer } from "./picture/examiner.ts";
+import { LazyPictureField, SharePictureField } from "./picture/LazyPictureField.tsx";
 import { tours } from "./tours.ts";
 
 const backup = () => import("./backup/BackupFlowPage.tsx");
@@ -22,7 +22,7 @@ const remote: RemoteModule = {
     "/another-device": () => import("./devices/AnotherDevicePage.tsx"),
     "/new-device": () => import("./devices/NewDevicePage.tsx"),
     "/openers": () => import("./openers/OpenersPage.tsx"),
-    "/start-anew": () => import("./start-anew/StartAnewPage.tsx"),
+    "/start-anew": () => import("./reset-account/AccountResetPage.tsx"),
     "/welcome-recovery": () => import("./recover/WelcomeRecoveryPage.tsx"),
     "/provide-image-recovery": recovery,
     "/processing-recovery": recovery,
@@ -31,9 +31,9 @@ const remote: RemoteModule = {
   tours,
   provides: {
     vault: async (portal) => {
-      const { examine, ...acts } = await createVault(portal);
-      const vault = Object.freeze({ ...acts, PictureField: PictureFieldLater });
-      keepExaminer(vault, examine);
+      const { examine, ...operations } = await createVault(portal);
+      const vault = Object.freeze({ ...operations, PictureField: LazyPictureField });
+      registerExaminer(vault, examine);
       return vault;
     },
     visitor: async (portal) => Object.freeze({ ...(await createVisitor(portal)), PictureField: SharePictureField }),

@@ -1,6 +1,6 @@
 import { screen, waitFor } from "@testing-library/react";
 
-import { missingTourTargets, readTexts, renderApp } from "@relicario/shared/testing";
+import { findMissingTourTargets, readTexts, renderApp } from "@relicario/shared/testing";
 import remote from "./remote.tsx";
 import { tours } from "./tours.ts";
 
@@ -24,7 +24,7 @@ describe("tours", () => {
       expect(screen.getByRole("heading", { level: 1 })).toBeVisible(); // hidden while texts are on their way
     });
     await waitFor(() => {
-      expect(missingTourTargets(tour)).toEqual([]);
+      expect(findMissingTourTargets(tour)).toEqual([]);
     });
   });
 

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-import { kitElement, partHtml, places } from "@relicario/vault/kit";
+import { kitElementId, renderPart, placeholders } from "@relicario/vault/kit";
 
 /** Where the build puts the scripts of the kit, as files of their own. */
-export const builtKit = join(import.meta.dirname, "../build/kit");
-const style = join(import.meta.dirname, "../vault/src/kit/page/kit.css");
+export const kitOutput = join(import.meta.dirname, "../build/kit");
+const stylePath = join(import.meta.dirname, "../vault/src/kit/page/kit.css");
 
 /**
  * The template of a kit: one page with all of its program. The vault's worker fills in what belongs
@@ -16,9 +16,9 @@ const style = join(import.meta.dirname, "../vault/src/kit/page/kit.css");
  *
  * @param modules WASM that every kit has, by name
  */
-export function kitTemplate(modules: Readonly<Record<string, Uint8Array>>): string {
+export function renderKitTemplate(modules: Readonly<Record<string, Uint8Array>>): string {
   const parts: Readonly<Record<string, Uint8Array>> = {
-    worker: readFileSync(join(builtKit, "kit-worker.js")),
+    worker: readFileSync(join(kitOutput, "kit-worker.js")),
     ...modules,
   };
   // Of the decoders that only some kits have the digest stands here all the same: the script is the
@@ -26,13 +26,13 @@ export function kitTemplate(modules: Readonly<Record<string, Uint8Array>>): stri
   const digests = Object.fromEntries(
     Object.entries(parts).map(([name, bytes]) => [name, createHash("sha256").update(bytes).digest("hex")]),
   );
-  const inside = Object.entries(parts).filter(([name]) => name !== "avif" && name !== "heic");
-  const script = `\nconst kitParts = ${JSON.stringify(digests)};\n${inline(readFileSync(join(builtKit, "kit-page.js"), "utf8"))}\n`;
-  const css = `\n${inline(readFileSync(style, "utf8"))}`;
+  const embedded = Object.entries(parts).filter(([name]) => name !== "avif" && name !== "heic");
+  const script = `\nconst kitParts = ${JSON.stringify(digests)};\n${requireInlineable(readFileSync(join(kitOutput, "kit-page.js"), "utf8"))}\n`;
+  const css = `\n${requireInlineable(readFileSync(stylePath, "utf8"))}`;
   const policy = [
     "default-src 'none'",
-    `script-src '${hashOf(script)}' 'wasm-unsafe-eval'`,
-    `style-src '${hashOf(css)}'`,
+    `script-src '${cspHashOf(script)}' 'wasm-unsafe-eval'`,
+    `style-src '${cspHashOf(css)}'`,
     "worker-src blob:",
     "connect-src 'none'",
     "base-uri 'none'",
@@ -53,10 +53,10 @@ export function kitTemplate(modules: Readonly<Record<string, Uint8Array>>): stri
 <p lang="en">This file holds sealed secrets. Open it in a current browser with JavaScript. If this sentence stays, the file was changed or is damaged: take another copy.</p>
 <p lang="es">Este archivo guarda secretos sellados. Ábrelo en un navegador actual con JavaScript. Si esta frase no desaparece, el archivo se cambió o está dañado: usa otra copia.</p>
 </main>
-${inside.map(([name, bytes]) => partHtml(name, gzipSync(bytes, { level: 9 }))).join("\n")}
-${places.decoder}
-<script type="application/json" id="${kitElement}" data-sha256="${places.digest}">
-${places.kit}
+${embedded.map(([name, bytes]) => renderPart(name, gzipSync(bytes, { level: 9 }))).join("\n")}
+${placeholders.decoder}
+<script type="application/json" id="${kitElementId}" data-sha256="${placeholders.digest}">
+${placeholders.kit}
 </script>
 <script>${script}</script>
 </body>
@@ -64,14 +64,14 @@ ${places.kit}
 `;
 }
 
-function hashOf(text: string): string {
+function cspHashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
 /**
  * @throws Error for a text that would end its element: a build that makes one has to be looked at.
  */
-function inline(text: string): string {
+function requireInlineable(text: string): string {
   if (/<\/(script|style)|<!--|<script/i.test(text))
     throw new Error("a script or style of the kit holds the end of an element");
   return text;

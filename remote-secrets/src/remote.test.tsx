@@ -1,6 +1,6 @@
 import { screen } from "@testing-library/react";
 
-import { expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
+import { expectAccessible, readTexts, renderApp, listTextKeys } from "@relicario/shared/testing";
 import manifest from "../manifest.json" with { type: "json" };
 import remote from "./remote.tsx";
 
@@ -18,6 +18,6 @@ describe("the face of secrets", () => {
   it.each(manifest.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
     const [english, spanish] = [readTexts("en", name), readTexts("es", name)];
     if (english === null || spanish === null) throw new Error("a file is missing");
-    expect(textKeys(spanish)).toEqual(textKeys(english));
+    expect(listTextKeys(spanish)).toEqual(listTextKeys(english));
   });
 });

@@ -2,18 +2,18 @@ import type { RemoteModule } from "@relicario/shared/contract";
 
 import { tours } from "./tours.ts";
 
-const edit = () => import("./edit/EditSecretPage.tsx");
-const list = () => import("./list/SecretsPage.tsx");
+const loadEditPage = () => import("./edit/EditSecretPage.tsx");
+const loadListPage = () => import("./list/SecretsPage.tsx");
 
 const remote: RemoteModule = {
   routes: {
     "/home": () => import("./home/HomePage.tsx"),
     "/add-secret": () => import("./add/AddSecretPage.tsx"),
-    "/edit-secret": edit,
-    "/edit-secret/:secretId": edit,
+    "/edit-secret": loadEditPage,
+    "/edit-secret/:secretId": loadEditPage,
     "/secret-history/:secretId": () => import("./history/HistoryPage.tsx"),
-    "/secrets": list,
-    "/user-secrets": list,
+    "/secrets": loadListPage,
+    "/user-secrets": loadListPage,
   },
   tours,
 };

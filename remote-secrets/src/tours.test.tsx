@@ -1,32 +1,32 @@
 import { screen, waitFor } from "@testing-library/react";
 
-import { createFakeVault, missingTourTargets, readTexts, renderApp } from "@relicario/shared/testing";
+import { createFakeVault, findMissingTourTargets, readTexts, renderApp } from "@relicario/shared/testing";
 import remote from "./remote.tsx";
 import { tours } from "./tours.ts";
 
-const vault = () => createFakeVault({ secrets: [{ title: "Wallet", content: "words" }] });
+const createVault = () => createFakeVault({ secrets: [{ title: "Wallet", content: "words" }] });
 
 describe("tours", () => {
   it.each(tours.map((tour) => [tour.name, tour] as const))("%s finds every target on its screen", async (_, tour) => {
-    const own = vault();
-    const secretId = (await own.list())[0]?.secretId ?? "";
+    const fakeVault = createVault();
+    const secretId = (await fakeVault.list())[0]?.secretId ?? "";
     await renderApp(null, {
-      vault: own,
+      vault: fakeVault,
       routes: remote.routes,
       route: "/elsewhere",
       path: tour.path.replace(":secretId", secretId),
     });
     expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
     await waitFor(() => {
-      expect(missingTourTargets(tour)).toEqual([]);
+      expect(findMissingTourTargets(tour)).toEqual([]);
     });
   });
 
   it("Home has the two targets of the host's tour", async () => {
-    await renderApp(null, { vault: vault(), routes: remote.routes, route: "/elsewhere", path: "/home" });
+    await renderApp(null, { vault: createVault(), routes: remote.routes, route: "/elsewhere", path: "/home" });
     const steps = ["home-create", "home-messages"].map((target) => ({ target, titleKey: "", bodyKey: "" }));
     await waitFor(() => {
-      expect(missingTourTargets({ name: "home", path: "/home", steps })).toEqual([]);
+      expect(findMissingTourTargets({ name: "home", path: "/home", steps })).toEqual([]);
     });
   });
 
@@ -52,8 +52,8 @@ describe("tours", () => {
   });
 
   it.each(["en", "es"] as const)("say in %s that the image and the keys never leave the device", (language) => {
-    const said = JSON.stringify([readTexts(language, "beta-home"), readTexts(language, "beta-add-secret")]);
-    expect(said).toMatch(
+    const texts = JSON.stringify([readTexts(language, "beta-home"), readTexts(language, "beta-add-secret")]);
+    expect(texts).toMatch(
       language === "en"
         ? /image and the keys never leave (it|your device)/
         : /imagen y las claves nunca salen de (él|tu dispositivo)/,

@@ -11,7 +11,7 @@ const remote: RemoteModule = {
     "/settings/payments": () => import("./billing/PaymentsPage.tsx"),
     "/settings/feedback": () => import("./feedback/FeedbackPage.tsx"),
     "/settings/delete-account": () => import("./account/DeleteAccountPage.tsx"),
-    "/settings/*": () => import("./frame/ToProfilePage.tsx"),
+    "/settings/*": () => import("./frame/ProfileRedirectPage.tsx"),
   },
 };
 

@@ -2,26 +2,27 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, readTexts, textKeys } from "@relicario/shared/testing";
-import { changesOf, profileDraftOf } from "./profile/profile-draft.ts";
-import { draw as drawAt, me, service } from "./testing/service-of-settings.ts";
+import { createFakeHttp, expectAccessible, readTexts, listTextKeys } from "@relicario/shared/testing";
+import { toProfileUpdate, createProfileSchema } from "./profile/profile-draft.ts";
+import { renderPage as renderPageAt, me, createService } from "./testing/settings-service.ts";
 
 const features = { notifications: true, billing: true, payments: true };
-const draw = (path = "/settings/profile", settings: Parameters<typeof drawAt>[1] = {}) => drawAt(path, settings);
+const renderSettings = (path = "/settings/profile", settings: Parameters<typeof renderPageAt>[1] = {}) =>
+  renderPageAt(path, settings);
 describe("settings", () => {
   it.each(["/settings", "/settings/unheard-of"])("goes from %s to the profile", async (path) => {
-    const { location } = await draw(path);
+    const { location } = await renderSettings(path);
     expect(location()).toBe("/settings/profile");
     expect(screen.getByRole("heading", { level: 1, name: "Profile" })).toBeVisible();
   });
 
   it("hides what this release does not have, and shows billing where it is switched on", async () => {
-    const names = () =>
+    const getNames = () =>
       within(screen.getByRole("navigation", { name: "Settings" }))
         .getAllByRole("link")
-        .map((each) => each.textContent);
-    const first = await draw();
-    expect(names()).toEqual([
+        .map((link) => link.textContent);
+    const profilePage = await renderSettings();
+    expect(getNames()).toEqual([
       "Profile",
       "Security",
       "Activity",
@@ -30,9 +31,9 @@ describe("settings", () => {
       "Delete account",
       "Another device",
     ]);
-    first.unmount();
-    await draw("/settings/profile", { features: { billing: true } });
-    expect(names()).toEqual([
+    profilePage.unmount();
+    await renderSettings("/settings/profile", { features: { billing: true } });
+    expect(getNames()).toEqual([
       "Profile",
       "Security",
       "Activity",
@@ -45,7 +46,7 @@ describe("settings", () => {
   });
 
   it.each(["notifications", "billing", "payments"])("leads from a hidden page to the profile: %s", async (name) => {
-    const { location } = await draw(`/settings/${name}`);
+    const { location } = await renderSettings(`/settings/${name}`);
     expect(location()).toBe("/settings/profile");
   });
 
@@ -59,7 +60,7 @@ describe("settings", () => {
     ["feedback", "Feedback"],
     ["delete-account", "Delete account"],
   ])("has the name of the page that is shown for its heading: %s", async (name, heading) => {
-    await draw(`/settings/${name}`, { features });
+    await renderSettings(`/settings/${name}`, { features });
     expect(screen.getAllByRole("heading", { level: 1 }).map(({ textContent }) => textContent)).toEqual([heading]);
   });
 
@@ -68,7 +69,7 @@ describe("settings", () => {
       (name) => [["en", "light", name] as const, ["es", "dark", name] as const],
     ),
   )("draws in %s and %s: %s", async (language, theme, name) => {
-    await draw(`/settings/${name}`, { language, theme, features });
+    await renderSettings(`/settings/${name}`, { language, theme, features });
     expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
     await waitFor(() => {
       expect(screen.queryByRole("status")).not.toBeInTheDocument();
@@ -77,7 +78,7 @@ describe("settings", () => {
   });
 
   it("opens and closes its menu by a button, where there is no room beside the page", async () => {
-    await draw();
+    await renderSettings();
     const menu = within(screen.getByRole("navigation", { name: "Settings" }));
     const toggle = menu.getByText("All settings");
     const list = menu.getByRole("list");
@@ -98,21 +99,21 @@ describe("settings", () => {
   });
 
   it("switches language and theme from its menu, each to the other one", async () => {
-    const { record, unmount } = await draw();
+    const { record, unmount } = await renderSettings();
     const menu = within(screen.getByRole("navigation", { name: "Settings" }));
     await userEvent.click(menu.getByRole("button", { name: "Español" }));
     await userEvent.click(menu.getByRole("button", { name: "Dark theme" }));
-    expect(record.chosen).toEqual(["es", "dark"]);
+    expect(record.preferences).toEqual(["es", "dark"]);
     unmount();
-    const other = await draw("/settings/profile", { language: "es", theme: "dark" });
+    const spanishPage = await renderSettings("/settings/profile", { language: "es", theme: "dark" });
     const menuInSpanish = within(screen.getByRole("navigation", { name: "Ajustes" }));
     await userEvent.click(menuInSpanish.getByRole("button", { name: "English" }));
     await userEvent.click(menuInSpanish.getByRole("button", { name: "Tema claro" }));
-    expect(other.record.chosen).toEqual(["en", "light"]);
+    expect(spanishPage.record.preferences).toEqual(["en", "light"]);
   });
 
   it("has a red entry that leads to deleting the account", async () => {
-    await draw();
+    await renderSettings();
     const entry = within(screen.getByRole("navigation", { name: "Settings" })).getByRole("link", {
       name: "Delete account",
     });
@@ -130,14 +131,14 @@ describe("settings", () => {
   ])("has its texts in both languages: %s", (namespace) => {
     const [english, spanish] = [readTexts("en", namespace), readTexts("es", namespace)];
     if (english === null || spanish === null) throw new Error("a file is missing");
-    expect(textKeys(spanish)).toEqual(textKeys(english));
+    expect(listTextKeys(spanish)).toEqual(listTextKeys(english));
   });
 });
 
 describe("the profile", () => {
   it("changes name and contact address, and sends only what differs", async () => {
-    const http = service();
-    const { record } = await draw("/settings/profile", { http });
+    const http = createService();
+    const { record } = await renderSettings("/settings/profile", { http });
     const name = await screen.findByRole("textbox", { name: "User name" });
     expect(name).toHaveValue("alba");
     expect(screen.getByRole("button", { name: "Save" })).toBeDisabled();
@@ -155,7 +156,7 @@ describe("the profile", () => {
   });
 
   it("puts the answer in place of the account that is kept, for whoever else shows it", async () => {
-    const { queryClient } = await draw("/settings/profile");
+    const { queryClient } = await renderSettings("/settings/profile");
     await userEvent.type(await screen.findByRole("textbox", { name: "User name" }), "2");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     await waitFor(() => {
@@ -164,8 +165,8 @@ describe("the profile", () => {
   });
 
   it("says what is wrong before anything is sent", async () => {
-    const http = service();
-    await draw("/settings/profile", { http });
+    const http = createService();
+    await renderSettings("/settings/profile", { http });
     const name = await screen.findByRole("textbox", { name: "User name" });
     await userEvent.clear(name);
     await userEvent.type(name, "a!");
@@ -178,11 +179,11 @@ describe("the profile", () => {
   });
 
   it("keeps what was typed when saving fails", async () => {
-    const http = service();
+    const http = createService();
     http.answer("POST /user/me", () => {
       throw new PortalError("conflict");
     });
-    await draw("/settings/profile", { http });
+    await renderSettings("/settings/profile", { http });
     const name = await screen.findByRole("textbox", { name: "User name" });
     await userEvent.type(name, "cea");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
@@ -191,9 +192,9 @@ describe("the profile", () => {
   });
 
   it("says when it cannot be loaded, and tries again", async () => {
-    const http = service();
+    const http = createService();
     http.failWith("service_unavailable");
-    await draw("/settings/profile", { http });
+    await renderSettings("/settings/profile", { http });
     expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
     http.failWith(null);
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
@@ -201,7 +202,7 @@ describe("the profile", () => {
   });
 
   it("does not take an address back to none", async () => {
-    await draw("/settings/profile", {
+    await renderSettings("/settings/profile", {
       http: createFakeHttp({ "GET /user/me": () => ({ ...me, contact_email: "alba@example.org" }) }),
     });
     await userEvent.clear(await screen.findByRole("textbox", { name: "Contact e-mail" }));
@@ -211,14 +212,14 @@ describe("the profile", () => {
 });
 
 it("profileDraftOf lets a name stay that could not be chosen any more", () => {
-  const old = { ...me, user_name: "ñandú" };
-  expect(profileDraftOf(old).safeParse({ userName: "ñandú", contactEmail: "" }).success).toBe(true);
-  expect(profileDraftOf(old).safeParse({ userName: "ñandu", contactEmail: "" }).success).toBe(false);
+  const legacyMe = { ...me, user_name: "ñandú" };
+  expect(createProfileSchema(legacyMe).safeParse({ userName: "ñandú", contactEmail: "" }).success).toBe(true);
+  expect(createProfileSchema(legacyMe).safeParse({ userName: "ñandu", contactEmail: "" }).success).toBe(false);
 });
 
 it("changesOf names only what differs", () => {
-  expect(changesOf(me, { userName: "alba", contactEmail: "" })).toEqual({});
-  expect(changesOf(me, { userName: "bea", contactEmail: "bea@example.org" })).toEqual({
+  expect(toProfileUpdate(me, { userName: "alba", contactEmail: "" })).toEqual({});
+  expect(toProfileUpdate(me, { userName: "bea", contactEmail: "bea@example.org" })).toEqual({
     user_name: "bea",
     contact_email: "bea@example.org",
   });

@@ -1,12 +1,12 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { expectAccessible, readTexts, renderApp, textKeys } from "@relicario/shared/testing";
+import { expectAccessible, readTexts, renderApp, listTextKeys } from "@relicario/shared/testing";
 import manifest from "../manifest.json" with { type: "json" };
-import { landingKey, rememberLanding } from "./landing/LandingPage.tsx";
+import { landingKey, markLandingVisited } from "./landing/LandingPage.tsx";
 import remote from "./remote.tsx";
 
-const draw = (path: string, settings: Parameters<typeof renderApp>[1] = {}) =>
+const renderPath = (path: string, settings: Parameters<typeof renderApp>[1] = {}) =>
   renderApp(null, { routes: remote.routes, route: "/elsewhere", path, ...settings });
 const paths = [
   "/recived",
@@ -20,7 +20,7 @@ describe("the face of sharing", () => {
   it.each(paths.flatMap((path) => [["en", "light", path] as const, ["es", "dark", path] as const]))(
     "draws in %s and %s: %s",
     async (language, theme, path) => {
-      await draw(path, { language, theme });
+      await renderPath(path, { language, theme });
       expect(await screen.findByRole("heading", { level: 1 })).toBeVisible();
       await expectAccessible();
     },
@@ -29,7 +29,7 @@ describe("the face of sharing", () => {
   it.each(manifest.namespaces.map((name) => [name]))("has the texts %s in both languages", (name) => {
     const [english, spanish] = [readTexts("en", name), readTexts("es", name)];
     if (english === null || spanish === null) throw new Error("a file is missing");
-    expect(textKeys(spanish)).toEqual(textKeys(english));
+    expect(listTextKeys(spanish)).toEqual(listTextKeys(english));
   });
 });
 
@@ -39,7 +39,7 @@ describe("the landing page", () => {
   });
 
   it("remembers that it was seen, and leads to the portal", async () => {
-    const { location } = await draw("/secret-landing");
+    const { location } = await renderPath("/secret-landing");
     expect(screen.getByRole("heading", { level: 1, name: "Welcome to Relicario" })).toBeVisible();
     expect(localStorage.getItem(landingKey)).toBe("true");
     await userEvent.click(screen.getByRole("link", { name: "Sign in or create an account" }));
@@ -51,7 +51,7 @@ describe("the landing page", () => {
     ["//evil.example/p-shared/abcdefghijklmnopqrstuA", "/home"],
     ["/settings/profile", "/home"],
   ])("leads on to the share that the visitor came for: %s", async (then, target) => {
-    await draw(`/secret-landing?${new URLSearchParams({ then }).toString()}`);
+    await renderPath(`/secret-landing?${new URLSearchParams({ then }).toString()}`);
     expect(screen.getByRole("link", { name: "Sign in or create an account" })).toHaveAttribute("href", target);
   });
 
@@ -62,7 +62,7 @@ describe("the landing page", () => {
       },
     };
     expect(() => {
-      rememberLanding(forbidden);
+      markLandingVisited(forbidden);
     }).not.toThrow();
   });
 });

@@ -1,55 +1,55 @@
 import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { createFakeVault, createFakeVisitor, missingTourTargets, renderApp } from "@relicario/shared/testing";
+import { createFakeVault, createFakeVisitor, findMissingTourTargets, renderApp } from "@relicario/shared/testing";
 import remote from "./remote.tsx";
 import { tours } from "./tours.ts";
 
 const received = [{ title: "Door", content: "x", from: "bruno" }];
-const vault = () =>
+const createVault = () =>
   createFakeVault({
     secrets: [{ title: "Mine", content: "x" }],
-    people: [{ userName: "bruno", standing: "known" }],
+    people: [{ userName: "bruno", trust: "known" }],
     received,
   });
-const tourOf = (name: string) => {
-  const tour = tours.find((each) => each.name === name);
+const requireTour = (name: string) => {
+  const tour = tours.find((candidate) => candidate.name === name);
   if (tour === undefined) throw new Error(name);
   return tour;
 };
-const draw = (path: string, audience: "signed_in" | "person") =>
+const renderPath = (path: string, audience: "signed_in" | "person") =>
   renderApp(null, {
-    vault: vault(),
+    vault: createVault(),
     visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }),
     routes: remote.routes,
     route: "/elsewhere",
     path,
   });
-const expectAllThere = (name: string) =>
+const expectAllTargets = (name: string) =>
   waitFor(() => {
-    expect(missingTourTargets(tourOf(name))).toEqual([]);
+    expect(findMissingTourTargets(requireTour(name))).toEqual([]);
   });
 
 describe("tours", () => {
   it("received finds every target on its screen", async () => {
-    await draw("/recived", "person");
-    await expectAllThere("received");
+    await renderPath("/recived", "person");
+    await expectAllTargets("received");
   });
 
   it.each(["signed_in", "person"] as const)(
     "shared-recovery and shared-recovered find every target, before and after opening (%s)",
     async (audience) => {
-      const own = vault();
-      const shareId = (await own.received.list())[0]?.shareId ?? "";
+      const fakeVault = createVault();
+      const shareId = (await fakeVault.received.list())[0]?.shareId ?? "";
       await renderApp(null, {
-        vault: own,
+        vault: fakeVault,
         visitor: createFakeVisitor({ share: { title: "Door", content: "x", audience } }),
         routes: remote.routes,
         route: "/elsewhere",
         path: `/p-shared/${shareId}`,
       });
-      await expectAllThere("shared-recovery");
-      expect(missingTourTargets(tourOf("shared-recovered"))).toHaveLength(3);
+      await expectAllTargets("shared-recovery");
+      expect(findMissingTourTargets(requireTour("shared-recovered"))).toHaveLength(3);
       await userEvent.click(await screen.findByRole("button", { name: "Open" }));
       if (audience === "person") {
         await userEvent.upload(
@@ -58,12 +58,12 @@ describe("tours", () => {
         );
         await userEvent.click(screen.getByRole("button", { name: "Open" }));
       }
-      await expectAllThere("shared-recovered");
+      await expectAllTargets("shared-recovered");
     },
   );
 
   it("received goes through the steps of the specification, in their order", () => {
-    expect(tourOf("received").steps.map(({ target }) => target)).toEqual([
+    expect(requireTour("received").steps.map(({ target }) => target)).toEqual([
       "received-search",
       "received-filter",
       "received-total",

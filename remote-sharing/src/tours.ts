@@ -4,7 +4,7 @@ import type { RemoteTour } from "@relicario/shared/contract";
  * Targets (`data-tour`) and texts of this remote's tours. Those of a shared link wait for what they
  * point at: the second one until it is opened.
  */
-const received: RemoteTour = {
+const receivedTour: RemoteTour = {
   name: "received",
   path: "/recived",
   titleKey: "beta-share:tour.tour_title",
@@ -15,7 +15,7 @@ const received: RemoteTour = {
   ],
 };
 
-const help: RemoteTour = {
+const recoveryTour: RemoteTour = {
   name: "shared-recovery",
   path: "/p-shared/:shareId",
   titleKey: "beta-recover-share:tour.help_title",
@@ -38,7 +38,7 @@ const help: RemoteTour = {
   ],
 };
 
-const opened: RemoteTour = {
+const recoveredTour: RemoteTour = {
   name: "shared-recovered",
   path: "/p-shared/:shareId",
   titleKey: "beta-recover-share:tour.opened_title",
@@ -61,4 +61,4 @@ const opened: RemoteTour = {
   ],
 };
 
-export const tours: readonly RemoteTour[] = [received, help, opened];
+export const tours: readonly RemoteTour[] = [receivedTour, recoveryTour, recoveredTour];

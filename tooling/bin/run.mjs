@@ -18,13 +18,13 @@ const scripts = {
   build: "tooling/src/bundle/build.ts",
 };
 const { pnpm } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).config; // the one that wrote the lockfile
-const oldest = 20;
-const needed = 24;
+const oldestNodeMajor = 20;
+const requiredNodeMajor = 24;
 
-const [name, ...rest] = process.argv.slice(2);
+const [name, ...scriptArguments] = process.argv.slice(2);
 if (!(name in scripts)) fail(`Say what to run: ${Object.keys(scripts).join(", ")}.`, 2);
-if (majorOf(process.versions.node) < oldest)
-  fail(`Node ${oldest} or newer is needed; this is ${process.version}. See https://nodejs.org`);
+if (majorOf(process.versions.node) < oldestNodeMajor)
+  fail(`Node ${oldestNodeMajor} or newer is needed; this is ${process.version}. See https://nodejs.org`);
 
 await install();
 const node = findNode();
@@ -33,7 +33,7 @@ const environment = { PATH: `${join(root, "node_modules/.bin")}:${process.env.PA
 if (name === "start") environment.MALLOC_TRIM_THRESHOLD_ = String(128 * 1024);
 process.exitCode = await run(
   node,
-  ["--disable-warning=ExperimentalWarning", "--expose-gc", join(root, scripts[name]), ...rest],
+  ["--disable-warning=ExperimentalWarning", "--expose-gc", join(root, scripts[name]), ...scriptArguments],
   environment,
 );
 
@@ -42,7 +42,7 @@ async function install() {
   const stampFile = join(root, "node_modules/.installed");
   const stamp = fingerprint();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
-  const began = Date.now();
+  const startedAt = Date.now();
   console.log("Installing.");
   const code = await run(
     "npx",
@@ -52,7 +52,7 @@ async function install() {
   );
   if (code !== 0) fail(`The installation failed (exit code ${code}); the lines above say why.`);
   writeFileSync(stampFile, stamp);
-  console.log(`Installed in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
+  console.log(`Installed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
 }
 
 function fingerprint() {
@@ -75,9 +75,9 @@ function fingerprint() {
 function findNode() {
   const installed = join(root, "node_modules/.bin/node");
   if (existsSync(installed)) return installed;
-  if (majorOf(process.versions.node) >= needed) return process.execPath;
+  if (majorOf(process.versions.node) >= requiredNodeMajor) return process.execPath;
   fail(
-    `On ${process.platform} ${process.arch} Node ${needed} has to be there already; this is ${process.version}. See https://nodejs.org`,
+    `On ${process.platform} ${process.arch} Node ${requiredNodeMajor} has to be there already; this is ${process.version}. See https://nodejs.org`,
   );
 }
 

@@ -1,36 +1,36 @@
-import { packageOf, packagesOf, remoteNames, remotesOf } from "./remotes.ts";
+import { findPackageOf, parsePackages, remoteNames, parseRemoteNames } from "./remotes.ts";
 
 describe("packagesOf", () => {
   it("reads the folders of the workspace, and nothing of what follows", () => {
     const workspace =
       "packages:\n  - host\n\n  # one a line\n  - remote-notes # takes notes\n  - 'remote-maps'\n\nnodeVersion: 24.0.0\nother:\n  - remote-nothing\n";
-    expect(packagesOf(workspace)).toEqual(["host", "remote-notes", "remote-maps"]);
+    expect(parsePackages(workspace)).toEqual(["host", "remote-notes", "remote-maps"]);
   });
 });
 
 describe("remotesOf", () => {
   it("takes the remotes among the packages, in their order", () => {
-    expect(remotesOf(["host", "remote-b", "shared", "remote-a1"])).toEqual(["b", "a1"]);
-    expect(remotesOf(["remote-b", "remote-b/engine"])).toEqual(["b"]);
+    expect(parseRemoteNames(["host", "remote-b", "shared", "remote-a1"])).toEqual(["b", "a1"]);
+    expect(parseRemoteNames(["remote-b", "remote-b/engine"])).toEqual(["b"]);
     expect(remoteNames).toEqual(expect.arrayContaining(["secrets", "recovery"]));
   });
 
   it.each(["remote-my-notes", "remote-Notes", "remote-1", "remote-"])(
     "refuses %s, which no release can be named after",
     (folder) => {
-      expect(() => remotesOf([folder])).toThrow("small letters");
+      expect(() => parseRemoteNames([folder])).toThrow("small letters");
     },
   );
 
   it.each(["remote-host", "remote-api", "remote-gateway"])("refuses %s, whose name is taken", (folder) => {
-    expect(() => remotesOf([folder])).toThrow("something else");
+    expect(() => parseRemoteNames([folder])).toThrow("something else");
   });
 });
 
 describe("packageOf", () => {
   it("names the innermost package around a file", () => {
-    expect(packageOf("remote-recovery/src/remote.tsx")).toBe("remote-recovery");
-    expect(packageOf("remote-recovery/vault/src/seal/age.ts")).toBe("remote-recovery/vault");
-    expect(packageOf("docs/formats.md")).toBeNull();
+    expect(findPackageOf("remote-recovery/src/remote.tsx")).toBe("remote-recovery");
+    expect(findPackageOf("remote-recovery/vault/src/seal/age.ts")).toBe("remote-recovery/vault");
+    expect(findPackageOf("docs/formats.md")).toBeNull();
   });
 });

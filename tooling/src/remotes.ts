@@ -9,7 +9,7 @@ import { RemoteName } from "@relicario/shared/contract";
 import { rootFolder } from "./paths.ts";
 
 /** Folders of the packages, in the order of the workspace. */
-export function packagesOf(workspace: string): readonly string[] {
+export function parsePackages(workspace: string): readonly string[] {
   const section = /^packages:\n((?: +- .*\n|\s*(?:#.*)?\n)*)/m.exec(workspace)?.[1] ?? "";
   return [...section.matchAll(/^ +- ["']?([^"'#\s]+)/gm)].map(([, folder = ""]) => folder);
 }
@@ -18,7 +18,7 @@ export function packagesOf(workspace: string): readonly string[] {
  * Names of the remotes among those folders: what follows `remote-`. A package inside a remote's
  * folder is none. Throws for a name that cannot be one.
  */
-export function remotesOf(folders: readonly string[]): readonly string[] {
+export function parseRemoteNames(folders: readonly string[]): readonly string[] {
   const names = folders
     .filter((folder) => folder.startsWith("remote-") && !folder.includes("/"))
     .map((folder) => folder.slice("remote-".length));
@@ -31,16 +31,16 @@ export function remotesOf(folders: readonly string[]): readonly string[] {
   return names;
 }
 
-export const packages = packagesOf(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"));
-export const remoteNames = remotesOf(packages);
+export const packages = parsePackages(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"));
+export const remoteNames = parseRemoteNames(packages);
 
 /**
  * Folder of the package that a file (path from the root, with `/`) belongs to, the innermost where
  * one lies in another; null outside.
  */
-export function packageOf(file: string): string | null {
-  const around = packages.filter((folder) => file.startsWith(`${folder}/`));
-  return around.reduce<string | null>(
+export function findPackageOf(file: string): string | null {
+  const containing = packages.filter((folder) => file.startsWith(`${folder}/`));
+  return containing.reduce<string | null>(
     (innermost, folder) => (innermost === null || folder.length > innermost.length ? folder : innermost),
     null,
   );

@@ -6,13 +6,13 @@ import { eq, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 
 import * as schema from "../db/schema.ts";
-import { accounts, identities, looseObjects, publicIds, shareRecipients, userNames } from "../db/schema.ts";
-import { mailsOf } from "../testing/outbox.ts";
-import { buildSecret, confirm, type Person } from "../testing/person.ts";
+import { accounts, identities, orphanedObjects, publicIds, shareRecipients, userNames } from "../db/schema.ts";
+import { readMails } from "../testing/outbox.ts";
+import { buildSecret, confirmChange, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { answerRequest, beginAnswer, keepRequest, keepShare, openingOf, sendParts } from "../testing/sharing.ts";
-import { buildLarge } from "../testing/upload.ts";
-import { tablesOfAccounts } from "./delete-due.ts";
+import { answerRequest, startAnswer, createRequest, createShare, buildOpening, sendParts } from "../testing/sharing.ts";
+import { buildLargeContent } from "../testing/upload.ts";
+import { accountTables } from "./delete-due-accounts.ts";
 
 let service: TestService;
 let clock: Date;
@@ -24,20 +24,21 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const days = (count: number): void => {
+const advanceDays = (count: number): void => {
   clock = new Date(clock.getTime() + count * 86_400_000);
 };
-const remove = (person: Person) =>
+const requestDeletion = (person: Person) =>
   service.call("DELETE", "/user/me", person.token, { headers: { "accept-language": "es" } });
-const restore = (person: Person) => service.call("POST", "/user/me/restore", person.token);
-const dueOf = async (person: Person) => (await service.call("GET", "/user/me", person.token)).body["deletion_due_at"];
-const kindsOf = async (person: Person) =>
+const cancelDeletion = (person: Person) => service.call("POST", "/user/me/restore", person.token);
+const deletionDueAtOf = async (person: Person) =>
+  (await service.call("GET", "/user/me", person.token)).body["deletion_due_at"];
+const activityKindsOf = async (person: Person) =>
   ((await service.call("GET", "/user/activity", person.token)).body["entries"] as { kind: string }[]).map(
     ({ kind }) => kind,
   );
 
 /** Somebody with an address, who keeps something. */
-async function settled(): Promise<{ person: Person; secretId: string; address: string }> {
+async function createPersonWithSecret(): Promise<{ person: Person; secretId: string; address: string }> {
   const person = await service.signIn();
   const address = `${person.subject}@example.org`;
   await service.app.services.db
@@ -46,74 +47,74 @@ async function settled(): Promise<{ person: Person; secretId: string; address: s
     .where(eq(accounts.id, person.userId));
   const { body } = buildSecret(person);
   expect((await service.call("POST", "/secrets/store", person.token, { body })).status).toBe(200);
-  confirm(person, body.keyring);
+  confirmChange(person, body.keyring);
   return { person, secretId: body.secret_db_id, address };
 }
-const subjectsTo = async (address: string) =>
-  (await mailsOf(service)).filter(({ to }) => to === address).map(({ subject }) => subject);
+const mailSubjectsTo = async (address: string) =>
+  (await readMails(service)).filter(({ to }) => to === address).map(({ subject }) => subject);
 
 describe("DELETE /user/me", () => {
   it("takes a fresh sign-in, gives 14 days and tells the day by mail", async () => {
-    const { person, address } = await settled();
-    expect((await remove(person)).status).toBe(204);
+    const { person, address } = await createPersonWithSecret();
+    expect((await requestDeletion(person)).status).toBe(204);
     const due = new Date(clock.getTime() + deletionGraceDays * 86_400_000);
-    expect(await dueOf(person)).toBe(due.toISOString());
-    const [mail] = (await mailsOf(service)).filter(
+    expect(await deletionDueAtOf(person)).toBe(due.toISOString());
+    const [mail] = (await readMails(service)).filter(
       ({ to, subject }) => to === address && subject.includes("se va a eliminar"),
     );
     expect(mail?.text).toContain(new Intl.DateTimeFormat("es", { dateStyle: "long", timeZone: "UTC" }).format(due));
     expect(mail?.text).toContain("/settings/delete-account");
-    expect(await kindsOf(person)).toContain("deletion_asked");
+    expect(await activityKindsOf(person)).toContain("deletion_asked");
   });
 
   it("refuses a sign-in that is 5 minutes old, and changes nothing", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithSecret();
     clock = new Date(clock.getTime() + 301_000);
-    expect(await remove(person)).toMatchObject({ status: 403, body: { code: "login_required" } });
-    expect(await dueOf(person)).toBeNull();
+    expect(await requestDeletion(person)).toMatchObject({ status: 403, body: { code: "login_required" } });
+    expect(await deletionDueAtOf(person)).toBeNull();
   });
 
   it("keeps the day of the first call when it is asked for again", async () => {
-    const { person, address } = await settled();
-    await remove(person);
-    const first = await dueOf(person);
+    const { person, address } = await createPersonWithSecret();
+    await requestDeletion(person);
+    const firstDueAt = await deletionDueAtOf(person);
     clock = new Date(clock.getTime() + 60_000);
-    expect((await remove(person)).status).toBe(204);
-    expect(await dueOf(person)).toBe(first);
-    expect((await subjectsTo(address)).filter((subject) => subject.includes("se va a eliminar"))).toHaveLength(1);
+    expect((await requestDeletion(person)).status).toBe(204);
+    expect(await deletionDueAtOf(person)).toBe(firstDueAt);
+    expect((await mailSubjectsTo(address)).filter((subject) => subject.includes("se va a eliminar"))).toHaveLength(1);
   });
 });
 
 describe("POST /user/me/restore", () => {
   it("calls it off at any time of the grace, by any session", async () => {
-    const { person, address } = await settled();
-    await remove(person);
-    days(deletionGraceDays - 0.001);
-    expect((await restore(person)).status).toBe(204);
-    expect(await dueOf(person)).toBeNull();
-    days(1);
+    const { person, address } = await createPersonWithSecret();
+    await requestDeletion(person);
+    advanceDays(deletionGraceDays - 0.001);
+    expect((await cancelDeletion(person)).status).toBe(204);
+    expect(await deletionDueAtOf(person)).toBeNull();
+    advanceDays(1);
     await service.app.sweep();
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
-    expect(await subjectsTo(address)).toContain("Tu cuenta de Relicario se conserva");
-    expect((await kindsOf(person))[0]).toBe("deletion_cancelled");
+    expect(await mailSubjectsTo(address)).toContain("Tu cuenta de Relicario se conserva");
+    expect((await activityKindsOf(person))[0]).toBe("deletion_cancelled");
   });
 
   it("says nothing where nothing was asked for", async () => {
-    const { person, address } = await settled();
-    expect((await restore(person)).status).toBe(204);
-    expect((await subjectsTo(address)).filter((subject) => subject.includes("conserva"))).toEqual([]);
+    const { person, address } = await createPersonWithSecret();
+    expect((await cancelDeletion(person)).status).toBe(204);
+    expect((await mailSubjectsTo(address)).filter((subject) => subject.includes("conserva"))).toEqual([]);
   });
 });
 
 describe("an account whose time of grace is over", () => {
   /** Somebody who has something in most tables, and somebody who has not asked for anything. */
-  async function full() {
-    const { person, secretId } = await settled();
-    const other = await settled();
-    const link = await keepShare(service, person, secretId);
-    await keepShare(service, person, secretId, { recipient: other.person.userId });
-    await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) });
-    const large = buildLarge({ bytes: 100 });
+  async function createFullAccount() {
+    const { person, secretId } = await createPersonWithSecret();
+    const other = await createPersonWithSecret();
+    const link = await createShare(service, person, secretId);
+    await createShare(service, person, secretId, { recipient: other.person.userId });
+    await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(link) });
+    const large = buildLargeContent({ bytes: 100 });
     const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
     await service.call(
       "POST",
@@ -121,22 +122,22 @@ describe("an account whose time of grace is over", () => {
       person.token,
       await large.part(1),
     );
-    const request = await keepRequest(service, person);
-    await sendParts(service, await beginAnswer(service, request, 500));
-    await answerRequest(service, await keepRequest(service, person), 500);
+    const request = await createRequest(service, person);
+    await sendParts(service, await startAnswer(service, request, 500));
+    await answerRequest(service, await createRequest(service, person), 500);
     await service.call("POST", "/user/start-anew", person.token);
-    expect((await remove(person)).status).toBe(204);
+    expect((await requestDeletion(person)).status).toBe(204);
     return { person, other, link };
   }
 
   const rowsOf = async (id: string) => {
-    const counted = await Promise.all(
-      tablesOfAccounts.map(
+    const rowCounts = await Promise.all(
+      accountTables.map(
         async ({ table, accountId }) =>
           [getTableConfig(table).name, await service.app.services.db.$count(table, eq(accountId, id))] as const,
       ),
     );
-    return Object.fromEntries(counted.filter(([, rows]) => rows > 0));
+    return Object.fromEntries(rowCounts.filter(([, rows]) => rows > 0));
   };
   const objectsOf = async (id: string) =>
     (
@@ -144,19 +145,19 @@ describe("an account whose time of grace is over", () => {
         () => readdir(join(service.objectsFolder, id), { recursive: true, withFileTypes: true }),
         () => [],
       )
-    ).filter((each) => each.isFile()).length;
+    ).filter((entry) => entry.isFile()).length;
 
   it("goes with all rows and objects, and nothing of others does", async () => {
     const { db } = service.app.services;
-    const { person, other, link } = await full();
-    const ofOther = await rowsOf(other.person.userId);
+    const { person, other, link } = await createFullAccount();
+    const otherRows = await rowsOf(other.person.userId);
     expect(Object.keys(await rowsOf(person.userId)).length).toBeGreaterThan(15);
     expect(await objectsOf(person.userId)).toBeGreaterThan(3);
-    days(deletionGraceDays);
+    advanceDays(deletionGraceDays);
     await service.app.sweep();
     expect(await rowsOf(person.userId)).toEqual({});
     expect(await objectsOf(person.userId)).toBe(0);
-    expect(await db.$count(looseObjects, eq(looseObjects.accountId, person.userId))).toBe(0);
+    expect(await db.$count(orphanedObjects, eq(orphanedObjects.accountId, person.userId))).toBe(0);
     for (const [table, column] of [
       [accounts, accounts.id],
       [identities, identities.accountId],
@@ -167,30 +168,30 @@ describe("an account whose time of grace is over", () => {
     }
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(401);
     expect((await service.call("POST", `/share/get-public-secret/${link.shareId}`, null)).status).toBe(404);
-    const { share_recipients: gone, ...rest } = ofOther;
-    expect(gone).toBe(1);
+    const { share_recipients: recipientRows, ...rest } = otherRows;
+    expect(recipientRows).toBe(1);
     expect(await rowsOf(other.person.userId)).toEqual(rest);
   });
 
   it("begins anew for whoever signs in again, with another id, while the name rests", async () => {
-    const { person } = await settled();
-    await remove(person);
-    days(deletionGraceDays);
+    const { person } = await createPersonWithSecret();
+    await requestDeletion(person);
+    advanceDays(deletionGraceDays);
     await service.app.sweep();
-    const again = await service.signIn(person.subject);
-    expect(again.userId).not.toBe(person.userId);
-    expect((await service.call("GET", "/secrets/store", again.token)).body).toMatchObject({ total: 0 });
+    const secondAccount = await service.signIn(person.subject);
+    expect(secondAccount.userId).not.toBe(person.userId);
+    expect((await service.call("GET", "/secrets/store", secondAccount.token)).body).toMatchObject({ total: 0 });
     const [name] = await service.app.services.db.select().from(userNames).where(eq(userNames.nameKey, person.subject));
     expect(name).toMatchObject({ accountId: person.userId, releasedAt: clock });
   });
 
   it("goes on where a process that was killed between two steps left it", async () => {
-    const { person } = await full();
-    days(deletionGraceDays);
+    const { person } = await createFullAccount();
+    advanceDays(deletionGraceDays);
     const { db } = service.app.services;
     await db.update(accounts).set({ lockedAt: clock }).where(eq(accounts.id, person.userId));
     await db.delete(identities).where(eq(identities.accountId, person.userId));
-    for (const { table, accountId } of tablesOfAccounts.filter((_, index) => index % 2 === 0)) {
+    for (const { table, accountId } of accountTables.filter((_, index) => index % 2 === 0)) {
       if (getTableConfig(table).columns.every(({ name }) => name !== "object_key"))
         await db.delete(table).where(eq(accountId, person.userId));
     }
@@ -201,8 +202,10 @@ describe("an account whose time of grace is over", () => {
   });
 
   it("loses its rows in every table of the schema that begins with an account", () => {
-    const named = Object.values(schema).flatMap((table) => (is(table, PgTable) ? [getTableConfig(table).name] : []));
-    const apart = [
+    const tableNames = Object.values(schema).flatMap((table) =>
+      is(table, PgTable) ? [getTableConfig(table).name] : [],
+    );
+    const exceptions = [
       "accounts",
       "identities",
       "user_names",
@@ -211,8 +214,8 @@ describe("an account whose time of grace is over", () => {
       "rate_limits",
       "measurements",
     ];
-    expect(tablesOfAccounts.map(({ table }) => getTableConfig(table).name).toSorted()).toEqual(
-      named.filter((name) => !apart.includes(name)).toSorted(),
+    expect(accountTables.map(({ table }) => getTableConfig(table).name).toSorted()).toEqual(
+      tableNames.filter((name) => !exceptions.includes(name)).toSorted(),
     );
   });
 });
@@ -221,26 +224,28 @@ describe("a share that ends soon", () => {
   const subject = "Something you shared in Relicario ends tomorrow";
 
   it("is told once, a day before", async () => {
-    const { person, secretId, address } = await settled();
-    await keepShare(service, person, secretId);
-    await keepShare(service, person, secretId);
-    days(7 - shareWarningHours / 24 - 0.1);
+    const { person, secretId, address } = await createPersonWithSecret();
+    await createShare(service, person, secretId);
+    await createShare(service, person, secretId);
+    advanceDays(7 - shareWarningHours / 24 - 0.1);
     await service.app.sweep();
-    expect(await subjectsTo(address)).not.toContain(subject);
-    days(0.2);
+    expect(await mailSubjectsTo(address)).not.toContain(subject);
+    advanceDays(0.2);
     await service.app.sweep();
     await service.app.sweep();
-    expect((await subjectsTo(address)).filter((one) => one === subject)).toHaveLength(1);
+    expect((await mailSubjectsTo(address)).filter((candidate) => candidate === subject)).toHaveLength(1);
   });
 
   it("is not told where it was revoked, or its owner wants no such mail", async () => {
-    const [one, two] = [await settled(), await settled()];
-    const link = await keepShare(service, one.person, one.secretId);
-    await service.call("DELETE", `/share/${link.shareId}`, one.person.token);
-    await keepShare(service, two.person, two.secretId);
-    await service.call("POST", "/user/me", two.person.token, { body: { notifications: { share_expiring: false } } });
-    days(6.5);
+    const [first, second] = [await createPersonWithSecret(), await createPersonWithSecret()];
+    const link = await createShare(service, first.person, first.secretId);
+    await service.call("DELETE", `/share/${link.shareId}`, first.person.token);
+    await createShare(service, second.person, second.secretId);
+    await service.call("POST", "/user/me", second.person.token, { body: { notifications: { share_expiring: false } } });
+    advanceDays(6.5);
     await service.app.sweep();
-    expect([...(await subjectsTo(one.address)), ...(await subjectsTo(two.address))]).not.toContain(subject);
+    expect([...(await mailSubjectsTo(first.address)), ...(await mailSubjectsTo(second.address))]).not.toContain(
+      subject,
+    );
   });
 });

@@ -1,7 +1,7 @@
 import type { Actor } from "../auth/session-tokens.ts";
-import { freshSignInPolicy } from "../start-anew/policy.ts";
+import { authorizeFreshSignIn } from "../reset-account/policy.ts";
 
-export interface OwnDeletion {
+export interface DeletionScope {
   readonly accountId: string;
 }
 
@@ -9,11 +9,11 @@ export interface OwnDeletion {
  * Whoever is to lose everything signs in again first: a session that was stolen is not enough.
  * @throws Problem `login_required`
  */
-export function deletePolicy(actor: Actor, now: Date): OwnDeletion {
-  return freshSignInPolicy(actor, now);
+export function authorizeDeletion(actor: Actor, now: Date): DeletionScope {
+  return authorizeFreshSignIn(actor, now);
 }
 
 /** Any session calls it off. */
-export function restorePolicy({ accountId }: Actor): OwnDeletion {
+export function authorizeRestore({ accountId }: Actor): DeletionScope {
   return { accountId };
 }

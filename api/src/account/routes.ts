@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { languageOf } from "../mail/language.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { getPreferredLanguage } from "../mail/language.ts";
 import type { Services } from "../services.ts";
-import { askDeletion, cancelDeletion } from "./grace.ts";
-import { deletePolicy, restorePolicy } from "./policy.ts";
+import { requestDeletion, cancelDeletion } from "./request-deletion.ts";
+import { authorizeDeletion, authorizeRestore } from "./policy.ts";
 import { accountSchemas } from "./schema.ts";
 
 export const accountRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
@@ -19,9 +19,9 @@ export const accountRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
       config: { access: "signed_in", rates: [rateRules.deleteAccount], idempotent: true },
     },
     async (request, reply) => {
-      const when = { now: now(), language: languageOf(request) };
-      const own = deletePolicy(actorOf(request), when.now);
-      await changeAccount(services, own.accountId, (tx) => askDeletion(tx, own, mailer, when));
+      const context = { now: now(), language: getPreferredLanguage(request) };
+      const scope = authorizeDeletion(requireActor(request), context.now);
+      await withLockedAccount(services, scope.accountId, (tx) => requestDeletion(tx, scope, mailer, context));
       return reply.code(204).send();
     },
   );
@@ -30,9 +30,9 @@ export const accountRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/user/me/restore",
     { schema: accountSchemas.restore, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
     async (request, reply) => {
-      const own = restorePolicy(actorOf(request));
-      await changeAccount(services, own.accountId, (tx) =>
-        cancelDeletion(tx, own, mailer, { now: now(), language: languageOf(request) }),
+      const scope = authorizeRestore(requireActor(request));
+      await withLockedAccount(services, scope.accountId, (tx) =>
+        cancelDeletion(tx, scope, mailer, { now: now(), language: getPreferredLanguage(request) }),
       );
       return reply.code(204).send();
     },

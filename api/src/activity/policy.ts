@@ -1,10 +1,10 @@
 import type { Actor } from "../auth/session-tokens.ts";
 
-export interface OwnActivity {
+export interface ActivityScope {
   readonly accountId: string;
 }
 
 /** Everybody reads what happened in their own account, and in no other. */
-export function activityPolicy({ accountId }: Actor): OwnActivity {
+export function authorizeActivity({ accountId }: Actor): ActivityScope {
   return { accountId };
 }

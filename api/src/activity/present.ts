@@ -1,9 +1,9 @@
-import { ActivityKind, type Activity } from "@relicario/shared/api";
+import { ActivityKind, type ActivityResponse } from "@relicario/shared/api";
 
 import type { ActivityRow } from "./queries.ts";
 
 /** @param limit of the page: a full one has a next one. */
-export function presentActivity(rows: readonly ActivityRow[], limit: number): Activity {
+export function presentActivity(rows: readonly ActivityRow[], limit: number): ActivityResponse {
   const entries = rows.map(({ id, at, kind, count, secret, device, address }) => ({
     id,
     at: at.toISOString(),

@@ -1,18 +1,18 @@
-import { activityDays, activityKinds, type ActivityQuery } from "@relicario/shared/api";
+import { activityRetentionDays, activityKinds, type ActivityQuery } from "@relicario/shared/api";
 import { and, desc, eq, inArray, lt, lte } from "drizzle-orm";
 import type { z } from "zod";
 
 import type { Db } from "../db/database.ts";
 import { activity } from "../db/schema.ts";
-import { deleteInBatches, forEachAccount, type Sweeping } from "../operations/sweeping.ts";
-import type { OwnActivity } from "./policy.ts";
+import { deleteInBatches, forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
+import type { ActivityScope } from "./policy.ts";
 
 export type ActivityRow = typeof activity.$inferSelect;
 
 /** Newest first, from before an entry on. */
 export function readActivity(
   db: Db,
-  { accountId }: OwnActivity,
+  { accountId }: ActivityScope,
   { topic, before, limit }: z.output<typeof ActivityQuery>,
 ): Promise<ActivityRow[]> {
   return db
@@ -30,15 +30,17 @@ export function readActivity(
 }
 
 /** What is older than 90 days. */
-export function dropOldActivity(db: Db, sweeping: Sweeping): Promise<void> {
+export function deleteExpiredActivity(db: Db, context: SweepContext): Promise<void> {
   const { accountId, id, at } = activity;
-  const due = lte(at, new Date(sweeping.now.getTime() - activityDays * 86_400_000));
-  return forEachAccount(db, sweeping, { accountId, due }, (account) =>
-    deleteInBatches(sweeping, (rows) => {
-      const mine = and(eq(accountId, account), due);
+  const due = lte(at, new Date(context.now.getTime() - activityRetentionDays * 86_400_000));
+  return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>
+    deleteInBatches(context, (batchSize) => {
+      const isDueInAccount = and(eq(accountId, dueAccountId), due);
       return db
         .delete(activity)
-        .where(and(mine, inArray(id, db.select({ id }).from(activity).where(mine).limit(rows))));
+        .where(
+          and(isDueInAccount, inArray(id, db.select({ id }).from(activity).where(isDueInAccount).limit(batchSize))),
+        );
     }),
   );
 }

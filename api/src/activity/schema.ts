@@ -1,11 +1,11 @@
-import { Activity, ActivityQuery } from "@relicario/shared/api";
+import { ActivityResponse, ActivityQuery } from "@relicario/shared/api";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 export const activitySchemas = {
   list: {
     summary: "What happened in the account in the last 90 days, newest first",
     querystring: ActivityQuery,
-    response: answers(Activity),
+    response: responseSchemas(ActivityResponse),
   },
 };

@@ -5,7 +5,7 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "
 import { accounts, identities, sessions } from "../db/schema.ts";
 import { startIssuer } from "../testing/issuer.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { createSessionTokens, knownMilliseconds } from "./session-tokens.ts";
+import { createSessionTokens, sessionCacheMilliseconds } from "./session-tokens.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const exchange = (token: string, vendor = "relicario", more: Record<string, unknown> = {}) =>
-  service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, { body: { token, ...more } });
+const exchange = (token: string, vendor = "relicario", extraMembers: Record<string, unknown> = {}) =>
+  service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, { body: { token, ...extraMembers } });
 
-const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
+const secondsFromNow = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
 
 describe("POST /auth/token", () => {
   it("gives a session token that the published keys verify and that names account, vendor and sign-in", async () => {
-    const authTime = inSeconds(-100);
+    const authTime = secondsFromNow(-100);
     const answer = await exchange(await service.issuer.accessToken("ana", { auth_time: authTime }));
     expect(answer.status).toBe(200);
     const token = String(answer.body["token"]);
@@ -44,8 +44,8 @@ describe("POST /auth/token", () => {
 
   it("finds the same account again, and takes over a new name of the provider", async () => {
     const first = await service.signIn("bea");
-    const again = await exchange(await service.issuer.accessToken("bea", { preferred_username: "beatriz" }));
-    const me = await service.call("GET", "/user/me", String(again.body["token"]));
+    const repeated = await exchange(await service.issuer.accessToken("bea", { preferred_username: "beatriz" }));
+    const me = await service.call("GET", "/user/me", String(repeated.body["token"]));
     expect(me.body).toMatchObject({ user_id: first.userId, username: "beatriz", user_name: "bea" });
   });
 
@@ -92,7 +92,7 @@ describe("POST /auth/token", () => {
   });
 
   it.each<[string, Record<string, unknown>, string]>([
-    ["expired", { exp: inSeconds(-60) }, "token_expired"],
+    ["expired", { exp: secondsFromNow(-60) }, "token_expired"],
     ["another issuer's", { iss: "http://127.0.0.1:1/realms/other" }, "token_invalid"],
     ["for another audience and client", { aud: "other-api", azp: "other-client" }, "token_invalid"],
     ["for another audience without a client", { aud: "other-api", azp: undefined }, "token_invalid"],
@@ -101,7 +101,7 @@ describe("POST /auth/token", () => {
     ["without expiry", { exp: undefined }, "token_invalid"],
     ["without subject", { sub: undefined }, "token_invalid"],
     ["with a subject that no database keeps", { sub: "a\u0000b" }, "token_invalid"],
-    ["not valid yet", { nbf: inSeconds(600) }, "token_invalid"],
+    ["not valid yet", { nbf: secondsFromNow(600) }, "token_invalid"],
   ])("refuses a token that is %s", async (_, claims, code) => {
     const answer = await exchange(await service.issuer.accessToken("eva", claims));
     expect(answer).toMatchObject({ status: 401, body: { code } });
@@ -144,15 +144,15 @@ describe("POST /auth/token", () => {
 
   it("takes an issuer with a slash at its end as it is written", async () => {
     const issuer = await startIssuer({ path: "/tenant/" });
-    const alone = await startService({ IDP_AUTHORITY: issuer.issuer });
+    const separateService = await startService({ IDP_AUTHORITY: issuer.issuer });
     try {
-      const ask = (token: string) =>
-        alone.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } });
-      expect((await ask(await issuer.accessToken("ana"))).status).toBe(200);
-      const other = await issuer.accessToken("ana", { iss: issuer.issuer.slice(0, -1) });
-      expect(await ask(other)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+      const exchangeHere = (token: string) =>
+        separateService.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } });
+      expect((await exchangeHere(await issuer.accessToken("ana"))).status).toBe(200);
+      const foreignToken = await issuer.accessToken("ana", { iss: issuer.issuer.slice(0, -1) });
+      expect(await exchangeHere(foreignToken)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
     } finally {
-      await alone.stop();
+      await separateService.stop();
       await issuer.stop();
     }
   });
@@ -192,13 +192,13 @@ describe("POST /auth/token", () => {
 
   it("stops an address that asks too often and says when to come back", async () => {
     const remoteAddress = "198.51.100.7";
-    const ask = () =>
+    const exchangeNoise = () =>
       service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" }, remoteAddress });
     const codes: (string | undefined)[] = [];
-    let last = await ask();
+    let last = await exchangeNoise();
     for (let count = 1; count < 605 && last.status === 401; count++) {
       codes.push(last.body.code);
-      last = await ask();
+      last = await exchangeNoise();
     }
     expect(codes.length).toBeGreaterThanOrEqual(300); // a window may have ended meanwhile
     expect(last).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
@@ -212,7 +212,7 @@ describe("POST /auth/token", () => {
     const strict = await startService({ RATE_LIMITS: '{"exchange_all":3,"exchange_person":2}' });
     try {
       let host = 0;
-      const ask = async (token: string) => {
+      const exchangeFrom = async (token: string) => {
         const remoteAddress = `198.51.100.${String((host += 1))}`;
         return (
           await strict.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress })
@@ -223,27 +223,32 @@ describe("POST /auth/token", () => {
         await strict.issuer.forgedToken("ana"),
         await strict.issuer.accessToken("ana", { aud: "other-api" }),
       ]) {
-        expect([await ask(token), await ask(token)]).toEqual([401, 401]);
+        expect([await exchangeFrom(token), await exchangeFrom(token)]).toEqual([401, 401]);
       }
       const ana = await strict.issuer.accessToken("ana");
-      expect([await ask(ana), await ask(ana), await ask(ana), await ask(ana)]).toEqual([200, 200, 429, 429]);
-      expect(await ask(await strict.issuer.accessToken("bea"))).toBe(200);
-      expect(await ask(await strict.issuer.accessToken("carla"))).toBe(429);
+      expect([
+        await exchangeFrom(ana),
+        await exchangeFrom(ana),
+        await exchangeFrom(ana),
+        await exchangeFrom(ana),
+      ]).toEqual([200, 200, 429, 429]);
+      expect(await exchangeFrom(await strict.issuer.accessToken("bea"))).toBe(200);
+      expect(await exchangeFrom(await strict.issuer.accessToken("carla"))).toBe(429);
     } finally {
       await strict.stop();
     }
   });
 
   it("answers 503 while the provider cannot be reached, and goes on when it can", async () => {
-    const alone = await startService({ IDP_AUTHORITY: "http://127.0.0.1:9/realms/relicario" });
+    const separateService = await startService({ IDP_AUTHORITY: "http://127.0.0.1:9/realms/relicario" });
     try {
-      const answer = await alone.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+      const answer = await separateService.call("POST", "/auth/token?app_vendor_id=relicario", null, {
         body: { token: "a.b.c" },
       });
       expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
-      expect((await alone.call("GET", "/auth/certs", null)).status).toBe(503);
+      expect((await separateService.call("GET", "/auth/certs", null)).status).toBe(503);
     } finally {
-      await alone.stop();
+      await separateService.stop();
     }
   });
 });
@@ -278,14 +283,14 @@ describe("DELETE /auth/token", () => {
   });
 
   it("does not let an access token from before the sign-out bring the session back", async () => {
-    const claims = { sid: "provider-session-2", iat: inSeconds(-30) };
+    const claims = { sid: "provider-session-2", iat: secondsFromNow(-30) };
     const old = await service.issuer.accessToken("ines", claims);
     const answer = await exchange(old);
     await service.call("DELETE", "/auth/token", String(answer.body["token"]));
     expect(await exchange(old)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
-    expect((await exchange(await service.issuer.accessToken("ines", { ...claims, iat: inSeconds(1) }))).status).toBe(
-      200,
-    );
+    expect(
+      (await exchange(await service.issuer.accessToken("ines", { ...claims, iat: secondsFromNow(1) }))).status,
+    ).toBe(200);
   });
 });
 
@@ -294,36 +299,36 @@ describe("token exchanges that overlap a sign-out", () => {
     ["of the same second", 0],
     ["of half a minute before", 30],
   ])("leave no session of that sign-in behind, whichever came first: tokens %s", async (_, age) => {
-    const left: number[] = [];
-    let ended = 0;
+    const unexpectedStatuses: number[] = [];
+    let endedCount = 0;
     for (let round = 0; round < 12; round++) {
       const name = `overlap-${String(age)}-${String(round)}`;
       const remoteAddress = `198.51.100.${String(100 + round)}`; // one alone would be stopped
-      const sign = () => service.issuer.accessToken(name, { sid: `${name}-session`, iat: inSeconds(-age) });
+      const sign = () => service.issuer.accessToken(name, { sid: `${name}-session`, iat: secondsFromNow(-age) });
       const exchange = (token: string) =>
         service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress });
       const first = String((await exchange(await sign())).body["token"]);
       const tokens = await Promise.all(Array.from({ length: 12 }, sign));
-      const before = tokens.slice(0, 8).map((token) => exchange(token));
-      await Promise.race(before); // one is through, the others overlap
-      const out = service.call("DELETE", "/auth/token", first);
-      const given = (await Promise.all([...before, out, ...tokens.slice(8).map((token) => exchange(token))])).filter(
-        ({ status }) => status === 200,
-      );
-      for (const { body } of given) {
+      const earlierExchanges = tokens.slice(0, 8).map((token) => exchange(token));
+      await Promise.race(earlierExchanges); // one is through, the others overlap
+      const signOut = service.call("DELETE", "/auth/token", first);
+      const successes = (
+        await Promise.all([...earlierExchanges, signOut, ...tokens.slice(8).map((token) => exchange(token))])
+      ).filter(({ status }) => status === 200);
+      for (const { body } of successes) {
         const { status } = await service.call("GET", "/user/me", String(body["token"]));
-        if (status === 401) ended += 1;
-        else left.push(status);
+        if (status === 401) endedCount += 1;
+        else unexpectedStatuses.push(status);
       }
     }
-    expect(left).toEqual([]);
-    expect(ended).toBeGreaterThanOrEqual(12);
+    expect(unexpectedStatuses).toEqual([]);
+    expect(endedCount).toBeGreaterThanOrEqual(12);
   });
 });
 
 describe("a session that two processes know", () => {
   /** Tokens as another process would check them, by a clock that stands still. */
-  const anotherProcess = () => {
+  const createOtherProcess = () => {
     const { db, env, vendors } = service.app.services;
     const clock = { now: 0 };
     const tokens = createSessionTokens(
@@ -331,7 +336,7 @@ describe("a session that two processes know", () => {
         keys: env.SESSION_KEYS.keys,
         issuer: "http://localhost:3000/api",
         audience: env.IDP_CLIENT_ID,
-        elapsed: () => clock.now,
+        monotonicNow: () => clock.now,
       },
       db,
       vendors,
@@ -341,24 +346,24 @@ describe("a session that two processes know", () => {
 
   it("and that ends in one of them is refused there at once, and in the other within a second", async () => {
     const person = await service.signIn();
-    const other = anotherProcess();
-    await other.tokens.verify(person.token);
+    const otherProcess = createOtherProcess();
+    await otherProcess.tokens.verify(person.token);
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
     expect((await service.call("DELETE", "/auth/token", person.token)).status).toBe(204);
     expect(await service.call("GET", "/user/me", person.token)).toMatchObject({
       status: 401,
       body: { code: "token_invalid" },
     });
-    other.clock.now = knownMilliseconds - 1;
-    await expect(other.tokens.verify(person.token)).resolves.toMatchObject({ accountId: person.userId });
-    other.clock.now = knownMilliseconds;
-    await expect(other.tokens.verify(person.token)).rejects.toMatchObject({ code: "token_invalid" });
-    expect(knownMilliseconds).toBeLessThan(1_000);
+    otherProcess.clock.now = sessionCacheMilliseconds - 1;
+    await expect(otherProcess.tokens.verify(person.token)).resolves.toMatchObject({ accountId: person.userId });
+    otherProcess.clock.now = sessionCacheMilliseconds;
+    await expect(otherProcess.tokens.verify(person.token)).rejects.toMatchObject({ code: "token_invalid" });
+    expect(sessionCacheMilliseconds).toBeLessThan(1_000);
   });
 
   it("is asked for anew after a refusal", async () => {
     const person = await service.signIn();
-    const { tokens } = anotherProcess();
+    const { tokens } = createOtherProcess();
     const { db } = service.app.services;
     const setRevoked = (revokedAt: Date | null) =>
       db.update(sessions).set({ revokedAt }).where(eq(sessions.accountId, person.userId));
@@ -370,7 +375,7 @@ describe("a session that two processes know", () => {
 
   it("ends with its token's time, however lately it was asked for", async () => {
     const person = await service.signIn();
-    const { tokens } = anotherProcess();
+    const { tokens } = createOtherProcess();
     await tokens.verify(person.token);
     const { exp = 0 } = decodeJwt(person.token);
     jest.useFakeTimers({
@@ -418,7 +423,7 @@ describe("a session token", () => {
   it.each([
     ["another service with the same keys and rows", { issuer: "http://localhost:3002/api" }],
     ["another portal's client", { audience: "another-portal" }],
-  ])("of %s does not pass for one of ours", async (_of, given) => {
+  ])("of %s does not pass for one of ours", async (_of, settingsOverride) => {
     const person = await service.signIn();
     const { db, env, vendors } = service.app.services;
     const { sub, vid, sid } = SessionClaims.parse(decodeJwt(person.token));
@@ -429,12 +434,12 @@ describe("a session token", () => {
       sessionId: sid,
       authTime: null,
       issuedAt: new Date(),
-      expiresAt: new Date(inSeconds(60) * 1_000),
+      expiresAt: new Date(secondsFromNow(60) * 1_000),
     };
-    const made = (more: Partial<typeof settings>) =>
-      createSessionTokens({ ...settings, ...more }, db, vendors).sign(session);
-    expect((await service.call("GET", "/user/me", await made({}))).status).toBe(200);
-    expect(await service.call("GET", "/user/me", await made(given))).toMatchObject({
+    const signWith = (overrides: Partial<typeof settings>) =>
+      createSessionTokens({ ...settings, ...overrides }, db, vendors).sign(session);
+    expect((await service.call("GET", "/user/me", await signWith({}))).status).toBe(200);
+    expect(await service.call("GET", "/user/me", await signWith(settingsOverride))).toMatchObject({
       status: 401,
       body: { code: "token_invalid" },
     });

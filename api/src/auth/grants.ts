@@ -30,13 +30,13 @@ export type GrantOf<K extends Grant["for"]> = Extract<Grant, { for: K }>;
  * over before its time: the rows are asked each time.
  */
 export interface Grants {
-  give(grant: Grant, expiresAt: Date): Promise<string>;
+  issue(grant: Grant, expiresAt: Date): Promise<string>;
   /** Null for a token that is not ours, is for something else, or is over. */
-  read<K extends Grant["for"]>(token: string, ...kinds: readonly K[]): Promise<GrantOf<K> | null>;
+  verify<K extends Grant["for"]>(token: string, ...kinds: readonly K[]): Promise<GrantOf<K> | null>;
 }
 
 /** The longest that a download may go on. */
-export const downloadHours = 24;
+export const maxDownloadHours = 24;
 
 const typ = "relicario-grant+jwt";
 
@@ -44,9 +44,9 @@ const typ = "relicario-grant+jwt";
 export function createGrants(recordKey: Buffer, now: () => Date): Grants {
   const key = createHmac("sha256", recordKey).update("relicario/grants").digest();
   return {
-    give: (grant, expiresAt) =>
+    issue: (grant, expiresAt) =>
       new SignJWT(grant).setProtectedHeader({ alg: "HS256", typ }).setExpirationTime(expiresAt).sign(key),
-    async read(token, ...kinds) {
+    async verify(token, ...kinds) {
       try {
         const { payload } = await jwtVerify(token, key, {
           algorithms: ["HS256"],
@@ -55,7 +55,7 @@ export function createGrants(recordKey: Buffer, now: () => Date): Grants {
           currentDate: now(),
         });
         const grant = Grant.parse(payload);
-        return isFor(grant, kinds) ? grant : null;
+        return isOfKind(grant, kinds) ? grant : null;
       } catch {
         return null; // whatever is wrong with it, it gives nothing
       }
@@ -63,6 +63,6 @@ export function createGrants(recordKey: Buffer, now: () => Date): Grants {
   };
 }
 
-function isFor<K extends Grant["for"]>(grant: Grant, kinds: readonly K[]): grant is GrantOf<K> {
+function isOfKind<K extends Grant["for"]>(grant: Grant, kinds: readonly K[]): grant is GrantOf<K> {
   return kinds.some((kind) => kind === grant.for);
 }

@@ -23,7 +23,7 @@ const AccessToken = z.looseObject({
   email: plainText.optional().catch(undefined),
 });
 
-export interface ProvenIdentity {
+export interface VerifiedIdentity {
   readonly issuer: string;
   readonly subject: string;
   readonly issuedAt: number;
@@ -38,7 +38,7 @@ export interface IdentityProvider {
    * @throws Problem `token_invalid`, `token_expired`, or `service_unavailable` when the provider's
    *   keys cannot be had.
    */
-  prove(accessToken: string): Promise<ProvenIdentity>;
+  verify(accessToken: string): Promise<VerifiedIdentity>;
   keys(): Promise<JSONWebKeySet>;
 }
 
@@ -48,25 +48,25 @@ const Discovery = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol
 type Settings = Pick<Env, "IDP_AUTHORITY" | "IDP_CLIENT_ID" | "IDP_AUDIENCE" | "IDP_JWKS_URL">;
 
 export function createIdentityProvider(settings: Settings): IdentityProvider {
-  let keySet: Promise<ReturnType<typeof createRemoteJWKSet>> | null = null;
+  let keySetPromise: Promise<ReturnType<typeof createRemoteJWKSet>> | null = null;
 
   /** Found once; a failure is forgotten, so that a provider that starts later is found later. */
-  function keySetOnce(): Promise<ReturnType<typeof createRemoteJWKSet>> {
-    keySet ??= jwksAddress(settings).then(
-      (address) => createRemoteJWKSet(address, { timeoutDuration: 5_000, cooldownDuration: 10_000 }),
+  function getKeySet(): Promise<ReturnType<typeof createRemoteJWKSet>> {
+    keySetPromise ??= discoverJwksUrl(settings).then(
+      (jwksUrl) => createRemoteJWKSet(jwksUrl, { timeoutDuration: 5_000, cooldownDuration: 10_000 }),
       (error: unknown) => {
-        keySet = null;
+        keySetPromise = null;
         throw error;
       },
     );
-    return keySet;
+    return keySetPromise;
   }
 
   return {
-    async prove(accessToken) {
-      const found = await keySetOnce();
-      const { claims, header } = await verify(accessToken, found, settings.IDP_AUTHORITY);
-      if (!isMeantForUs(claims, header, settings))
+    async verify(accessToken) {
+      const keySet = await getKeySet();
+      const { claims, header } = await verifyToken(accessToken, keySet, settings.IDP_AUTHORITY);
+      if (!isIntendedForService(claims, header, settings))
         throw new Problem("token_invalid", { detail: "the token is meant for somebody else" });
       return {
         issuer: claims.iss,
@@ -78,18 +78,18 @@ export function createIdentityProvider(settings: Settings): IdentityProvider {
       };
     },
     async keys() {
-      const found = await keySetOnce();
+      const keySet = await getKeySet();
       try {
-        if (!found.fresh) await found.reload();
+        if (!keySet.fresh) await keySet.reload();
       } catch (cause) {
-        if (found.jwks() === undefined) throw new Problem("service_unavailable", { cause });
+        if (keySet.jwks() === undefined) throw new Problem("service_unavailable", { cause });
       }
-      return found.jwks() ?? { keys: [] };
+      return keySet.jwks() ?? { keys: [] };
     },
   };
 }
 
-async function verify(
+async function verifyToken(
   token: string,
   keySet: ReturnType<typeof createRemoteJWKSet>,
   issuer: string,
@@ -104,13 +104,13 @@ async function verify(
     return { claims: AccessToken.parse(payload), header };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired) throw new Problem("token_expired", { cause });
-    if (isOurRefusal(cause)) throw new Problem("token_invalid", { cause });
+    if (isTokenFault(cause)) throw new Problem("token_invalid", { cause });
     throw new Problem("service_unavailable", { cause }); // the keys could not be had
   }
 }
 
 /** What the token itself is to blame for; all else is the network or the provider. */
-function isOurRefusal(cause: unknown): boolean {
+function isTokenFault(cause: unknown): boolean {
   if (cause instanceof z.ZodError) return true;
   if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
   // generic: the provider answered no 200
@@ -126,7 +126,7 @@ function isOurRefusal(cause: unknown): boolean {
  * tells: that of an ID token names the client. The party alone is enough only where no other
  * service is named: such a token would be that service's to pass on.
  */
-function isMeantForUs(
+function isIntendedForService(
   { aud, azp, typ }: z.infer<typeof AccessToken>,
   header: JWTHeaderParameters,
   { IDP_AUDIENCE, IDP_CLIENT_ID }: Settings,
@@ -136,18 +136,18 @@ function isMeantForUs(
   if (typ !== undefined && typ !== "Bearer") return false;
   if (azp !== undefined && azp !== IDP_CLIENT_ID) return false;
   const audience = aud === undefined ? [] : [aud].flat();
-  const forUs = audience.includes(IDP_AUDIENCE);
-  const marked = headerType === "at+jwt" || typ === "Bearer";
-  if (!marked) return forUs && !audience.includes(IDP_CLIENT_ID);
-  return forUs || (azp === IDP_CLIENT_ID && audience.every((one) => one === keycloaksOwn));
+  const namesService = audience.includes(IDP_AUDIENCE);
+  const isMarkedAccessToken = headerType === "at+jwt" || typ === "Bearer";
+  if (!isMarkedAccessToken) return namesService && !audience.includes(IDP_CLIENT_ID);
+  return namesService || (azp === IDP_CLIENT_ID && audience.every((value) => value === keycloakAccountAudience));
 }
 
 /**
  * Keycloak's account pages: the audience of its access tokens as long as nothing else is set up.
  */
-const keycloaksOwn = "account";
+const keycloakAccountAudience = "account";
 
-async function jwksAddress({ IDP_AUTHORITY, IDP_JWKS_URL }: Settings): Promise<URL> {
+async function discoverJwksUrl({ IDP_AUTHORITY, IDP_JWKS_URL }: Settings): Promise<URL> {
   if (IDP_JWKS_URL !== undefined) return new URL(IDP_JWKS_URL);
   try {
     const base = IDP_AUTHORITY.replace(/\/$/, ""); // OpenID Connect Discovery 4.1

@@ -1,10 +1,10 @@
-import type { ProvenIdentity } from "./identity-provider.ts";
+import type { VerifiedIdentity } from "./identity-provider.ts";
 import type { Actor } from "./session-tokens.ts";
 import { Problem } from "../http/problem.ts";
-import type { KnownVendor, Vendors } from "../vendors/vendors.ts";
+import type { VendorSettings, Vendors } from "../vendors/vendors.ts";
 
 /** Anybody may exchange a token, for a vendor that is known and enabled. */
-export function exchangePolicy(vendors: Vendors, vendorId: string): KnownVendor {
+export function authorizeExchange(vendors: Vendors, vendorId: string): VendorSettings {
   const vendor = vendors.find(vendorId);
   if (vendor === null) throw new Problem("vendor_unknown");
   if (!vendor.enabled) throw new Problem("vendor_disabled");
@@ -12,7 +12,7 @@ export function exchangePolicy(vendors: Vendors, vendorId: string): KnownVendor 
 }
 
 /** What is known of a provider's session: nothing, when the token names none. */
-export interface Before {
+export interface ProviderSessionHistory {
   readonly known: boolean;
   /** When somebody last signed out of it. */
   readonly signedOutAt: Date | null;
@@ -24,24 +24,24 @@ export interface Before {
  * A session may begin while the operator keeps the account open, with a token from after the last
  * sign-out, and after another session closed this one.
  */
-export function sessionPolicy(
+export function authorizeSession(
   { lockedAt }: { readonly lockedAt: Date | null },
-  { issuedAt, authTime }: ProvenIdentity,
-  { signedOutAt, closedAt }: Before,
+  { issuedAt, authTime }: VerifiedIdentity,
+  { signedOutAt, closedAt }: ProviderSessionHistory,
 ): void {
   if (lockedAt !== null) throw new Problem("forbidden", { detail: "the account is locked" });
-  if (signedOutAt !== null && issuedAt <= seconds(signedOutAt)) throw new Problem("token_invalid");
-  if (closedAt !== null && (authTime === null || authTime <= seconds(closedAt))) throw new Problem("token_invalid");
+  if (signedOutAt !== null && issuedAt <= toSeconds(signedOutAt)) throw new Problem("token_invalid");
+  if (closedAt !== null && (authTime === null || authTime <= toSeconds(closedAt))) throw new Problem("token_invalid");
 }
 
-const seconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
+const toSeconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
 
-export interface OwnSession {
+export interface SessionScope {
   readonly accountId: string;
   readonly sessionId: string;
 }
 
 /** A session may end itself. */
-export function signOutPolicy({ accountId, sessionId }: Actor): OwnSession {
+export function authorizeSignOut({ accountId, sessionId }: Actor): SessionScope {
   return { accountId, sessionId };
 }

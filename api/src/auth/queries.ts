@@ -1,17 +1,17 @@
-import { sessionDays, userNamePattern } from "@relicario/shared/api";
+import { sessionRetentionDays, userNamePattern } from "@relicario/shared/api";
 import { and, desc, eq, isNull, lt, or, type SQL } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { note } from "../activity/note.ts";
+import { recordActivity } from "../activity/record-activity.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, activity, identities, sessions } from "../db/schema.ts";
-import type { Circumstances } from "../keyring/apply-change.ts";
+import type { RequestContext } from "../keyring/apply-change.ts";
 import { lockAccount } from "../keyring/queries.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { CallerFacts } from "../sessions/caller.ts";
+import type { CallerInfo } from "../sessions/caller.ts";
 import { claimUserName } from "../users/user-name.ts";
-import type { ProvenIdentity } from "./identity-provider.ts";
-import { sessionPolicy, type Before, type OwnSession } from "./policy.ts";
+import type { VerifiedIdentity } from "./identity-provider.ts";
+import { authorizeSession, type ProviderSessionHistory, type SessionScope } from "./policy.ts";
 
 /*
  * [Note: Exchange and sign-out]
@@ -35,13 +35,13 @@ export interface StoredSession {
 }
 
 /** Of the exchange that begins a session. */
-export interface Exchange extends Circumstances {
+export interface Exchange extends RequestContext {
   readonly vendorId: string;
-  readonly lifeSeconds: number;
-  readonly caller: CallerFacts;
+  readonly lifetimeSeconds: number;
+  readonly caller: CallerInfo;
 }
 
-const day = 86_400_000;
+const dayMilliseconds = 86_400_000;
 
 /**
  * Begins a session of this identity's account at this vendor; the account is made when there is
@@ -52,96 +52,102 @@ const day = 86_400_000;
  */
 export async function beginSession(
   tx: Tx,
-  identity: ProvenIdentity,
-  { vendorId, lifeSeconds, caller, ...when }: Exchange,
+  identity: VerifiedIdentity,
+  { vendorId, lifetimeSeconds, caller, ...context }: Exchange,
   mailer: Mailer,
 ): Promise<StoredSession> {
   const { providerSession, authTime } = identity;
-  const accountId = await accountOf(tx, vendorId, identity);
+  const accountId = await findOrCreateAccount(tx, vendorId, identity);
   const [account] = await tx
     .select({ username: accounts.username, lockedAt: accounts.lockedAt })
     .from(accounts)
     .where(eq(accounts.id, accountId))
     .for("update");
   if (account === undefined) throw new Error("an identity without its account");
-  const before = await readBefore(tx, accountId, providerSession);
-  sessionPolicy(account, identity, before);
+  const history = await readSessionHistory(tx, accountId, providerSession);
+  authorizeSession(account, identity, history);
   if (account.username !== identity.username)
     await tx.update(accounts).set({ username: identity.username }).where(eq(accounts.id, accountId));
 
   const issuedAt = new Date();
-  const session = { id: uuidv7(), accountId, issuedAt, expiresAt: new Date(issuedAt.getTime() + lifeSeconds * 1_000) };
+  const session = {
+    id: uuidv7(),
+    accountId,
+    issuedAt,
+    expiresAt: new Date(issuedAt.getTime() + lifetimeSeconds * 1_000),
+  };
   const signedInAt = authTime === null ? null : new Date(authTime * 1_000);
   await tx.insert(sessions).values({ ...session, ...caller, providerSession, signedInAt, createdAt: issuedAt });
   // Rows of the account that ended a day ago go, the last one of a provider's session later: it is
   // listed, or keeps it closed.
-  const replaced =
+  const superseded =
     providerSession === null
       ? isNull(sessions.providerSession)
       : or(
           isNull(sessions.providerSession),
           and(eq(sessions.providerSession, providerSession), isNull(sessions.closedAt)),
         );
-  const old = or(
-    and(replaced, lt(sessions.expiresAt, new Date(issuedAt.getTime() - day))),
-    lt(sessions.expiresAt, new Date(issuedAt.getTime() - sessionDays * day)),
+  const obsolete = or(
+    and(superseded, lt(sessions.expiresAt, new Date(issuedAt.getTime() - dayMilliseconds))),
+    lt(sessions.expiresAt, new Date(issuedAt.getTime() - sessionRetentionDays * dayMilliseconds)),
   );
-  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), old));
-  if (!before.known) await noteSignIn(tx, accountId, caller, mailer, when);
+  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), obsolete));
+  if (!history.known) await recordSignIn(tx, accountId, caller, mailer, context);
   return session;
 }
 
 /** Sign-ins that are compared with a new one. */
-const comparedSignIns = 200;
+const maxComparedSignIns = 200;
 
 /**
  * What a person would not know themselves again in is told by mail, but for the first sign-in of an
  * account.
  */
-async function noteSignIn(
+async function recordSignIn(
   tx: Tx,
   accountId: string,
-  caller: CallerFacts,
+  caller: CallerInfo,
   mailer: Mailer,
-  when: Circumstances,
+  context: RequestContext,
 ): Promise<void> {
-  const earlier = await tx
+  const earlierSignIns = await tx
     .select({ device: activity.device, address: activity.address })
     .from(activity)
     .where(and(eq(activity.accountId, accountId), eq(activity.kind, "signed_in")))
     .orderBy(desc(activity.id))
-    .limit(comparedSignIns);
-  const isKnown = earlier.some(({ device, address }) => device === caller.device && address === caller.address);
+    .limit(maxComparedSignIns);
+  const isKnown = earlierSignIns.some(({ device, address }) => device === caller.device && address === caller.address);
   // a program: the provider names no session, and each exchange would be one
   if (isKnown && caller.device === null) return;
-  await note(tx, accountId, [{ kind: "signed_in", ...caller }], when.now);
-  if (!isKnown && earlier.length > 0) await mailer.queue(tx, accountId, "new_device", when);
+  await recordActivity(tx, accountId, [{ kind: "signed_in", ...caller }], context.now);
+  if (!isKnown && earlierSignIns.length > 0) await mailer.queue(tx, accountId, "new_device", context);
 }
 
 /**
  * The account of this identity at this vendor, made when there is none: two exchanges at once make
  * one.
  */
-async function accountOf(tx: Tx, vendorId: string, identity: ProvenIdentity): Promise<string> {
-  const known = await findAccount(tx, vendorId, identity);
-  if (known !== null) return known;
+async function findOrCreateAccount(tx: Tx, vendorId: string, identity: VerifiedIdentity): Promise<string> {
+  const existing = await findAccount(tx, vendorId, identity);
+  if (existing !== null) return existing;
   const accountId = uuidv7();
-  const claimed = await tx
+  const inserted = await tx
     .insert(identities)
     .values({ vendorId, issuer: identity.issuer, subject: identity.subject, accountId })
     .onConflictDoNothing()
     .returning({ accountId: identities.accountId });
-  if (claimed.length === 0) {
-    const other = await findAccount(tx, vendorId, identity); // the other one has committed, else the insert would wait
-    if (other === null) throw new Error("an identity without its account");
-    return other;
+  if (inserted.length === 0) {
+    // the other one has committed, else the insert would wait
+    const concurrent = await findAccount(tx, vendorId, identity);
+    if (concurrent === null) throw new Error("an identity without its account");
+    return concurrent;
   }
-  const userName = await firstUserName(tx, vendorId, accountId, identity.username);
+  const userName = await chooseUserName(tx, vendorId, accountId, identity.username);
   await tx.insert(accounts).values({ id: accountId, vendorId, userName, username: identity.username });
   return accountId;
 }
 
-async function findAccount(tx: Tx, vendorId: string, { issuer, subject }: ProvenIdentity): Promise<string | null> {
+async function findAccount(tx: Tx, vendorId: string, { issuer, subject }: VerifiedIdentity): Promise<string | null> {
   const [row] = await tx
     .select({ accountId: identities.accountId })
     .from(identities)
@@ -152,18 +158,22 @@ async function findAccount(tx: Tx, vendorId: string, { issuer, subject }: Proven
 /**
  * The provider's name where it can be a user name and is free, else one made of the account's id.
  */
-async function firstUserName(tx: Tx, vendorId: string, accountId: string, username: string): Promise<string> {
-  const tail = accountId.replaceAll("-", "").slice(-12);
-  const wishes = [username, `${username.slice(0, 19)}-${tail}`, `user-${tail}`].filter((name) =>
+async function chooseUserName(tx: Tx, vendorId: string, accountId: string, username: string): Promise<string> {
+  const suffix = accountId.replaceAll("-", "").slice(-12);
+  const candidates = [username, `${username.slice(0, 19)}-${suffix}`, `user-${suffix}`].filter((name) =>
     userNamePattern.test(name),
   );
-  for (const name of wishes) {
+  for (const name of candidates) {
     if (await claimUserName(tx, { vendorId, name }, accountId, new Date())) return name;
   }
   throw new Error("no user name is free");
 }
 
-async function readBefore(tx: Tx, accountId: string, providerSession: string | null): Promise<Before> {
+async function readSessionHistory(
+  tx: Tx,
+  accountId: string,
+  providerSession: string | null,
+): Promise<ProviderSessionHistory> {
   if (providerSession === null) return { known: false, signedOutAt: null, closedAt: null };
   const rows = await tx
     .select({ revokedAt: sessions.revokedAt, closedAt: sessions.closedAt })
@@ -182,7 +192,7 @@ function latest(dates: readonly (Date | null)[]): Date | null {
 }
 
 /** Ends this session and every other that came from the same session of the provider. */
-export async function endSession(tx: Tx, { accountId, sessionId }: OwnSession): Promise<void> {
+export async function endSession(tx: Tx, { accountId, sessionId }: SessionScope): Promise<void> {
   await lockAccount(tx, accountId);
   await tx
     .update(sessions)
@@ -191,7 +201,7 @@ export async function endSession(tx: Tx, { accountId, sessionId }: OwnSession): 
     .where(
       and(
         eq(sessions.accountId, accountId),
-        sameSignIn(sessionId, (await providerSessionOf(tx, accountId, sessionId)) ?? null),
+        matchesSignIn(sessionId, (await findProviderSession(tx, accountId, sessionId)) ?? null),
       ),
     );
 }
@@ -200,7 +210,7 @@ export async function endSession(tx: Tx, { accountId, sessionId }: OwnSession): 
  * The provider's session that a session came from; null when it named none, undefined when there is
  * no such session, or it ended.
  */
-export async function providerSessionOf(
+export async function findProviderSession(
   tx: Tx,
   accountId: string,
   sessionId: string,
@@ -213,7 +223,7 @@ export async function providerSessionOf(
 }
 
 /** A session with all that came from the same session of the provider. */
-export function sameSignIn(sessionId: string, providerSession: string | null): SQL | undefined {
-  const itself = eq(sessions.id, sessionId);
-  return providerSession === null ? itself : or(itself, eq(sessions.providerSession, providerSession));
+export function matchesSignIn(sessionId: string, providerSession: string | null): SQL | undefined {
+  const isSession = eq(sessions.id, sessionId);
+  return providerSession === null ? isSession : or(isSession, eq(sessions.providerSession, providerSession));
 }

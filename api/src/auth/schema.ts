@@ -1,19 +1,22 @@
 import { ProviderCerts, TokenCerts, TokenExchange, VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 export const authSchemas = {
-  certs: { summary: "Keys of the identity provider as this service trusts it", response: answers(ProviderCerts) },
+  certs: {
+    summary: "Keys of the identity provider as this service trusts it",
+    response: responseSchemas(ProviderCerts),
+  },
   tokenCerts: {
     summary: "Keys that session tokens are verified with: the current and the next",
-    response: answers(TokenCerts),
+    response: responseSchemas(TokenCerts),
   },
   exchange: {
     summary: "The identity provider's access token for the product's session token",
     querystring: z.strictObject({ app_vendor_id: VendorId }),
     body: TokenExchange,
-    response: answers(TokenExchange),
+    response: responseSchemas(TokenExchange),
   },
-  signOut: { summary: "Ends the product session", response: answers(z.null().describe("nothing"), 204) },
+  signOut: { summary: "Ends the product session", response: responseSchemas(z.null().describe("nothing"), 204) },
 };

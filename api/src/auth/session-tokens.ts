@@ -37,29 +37,29 @@ export interface SessionTokens {
   readonly publicKeys: readonly { kid: string; alg: "EdDSA"; kty: "OKP"; crv: "Ed25519"; x: string }[];
   sign(session: NewSession): Promise<string>;
   /**
-   * A session that another process revoked may pass for {@link knownMilliseconds} more.
+   * A session that another process revoked may pass for {@link sessionCacheMilliseconds} more.
    *
    * @throws Problem `token_expired`, `token_invalid` (not ours, altered, revoked),
    *   `vendor_disabled`.
    */
   verify(token: string): Promise<Actor>;
   /** Sessions of this account were revoked: their next calls ask the database. */
-  forget(accountId: string): void;
+  invalidate(accountId: string): void;
 }
 
 /**
  * How long what the database said of a session counts. Revocation holds everywhere within a second.
  */
-export const knownMilliseconds = 500;
+export const sessionCacheMilliseconds = 500;
 /** Tokens, and sessions, that a process remembers; the oldest give way. */
-const mostKnown = 10_000;
+const maxCacheEntries = 10_000;
 
 /**
- * What the database says of a session, asked at `askedAt` (milliseconds of the monotonic clock).
+ * What the database says of a session, read at `readAt` (milliseconds of the monotonic clock).
  */
-interface KnownSession {
+interface CachedSession {
   readonly accountId: string;
-  readonly askedAt: number;
+  readonly readAt: number;
   readonly live: Promise<boolean>;
 }
 
@@ -73,11 +73,11 @@ export interface SessionTokenSettings {
   /** `aud`: the portal, by its client id at the identity provider. */
   readonly audience: string;
   /** Milliseconds of a clock that nobody sets; a seam for tests. */
-  readonly elapsed?: () => number;
+  readonly monotonicNow?: () => number;
 }
 
 export function createSessionTokens(
-  { keys, issuer, audience, elapsed = () => performance.now() }: SessionTokenSettings,
+  { keys, issuer, audience, monotonicNow = () => performance.now() }: SessionTokenSettings,
   db: Db,
   vendors: Vendors,
 ): SessionTokens {
@@ -86,8 +86,8 @@ export function createSessionTokens(
   const publicKeys = keys.map(({ kid, kty, crv, x }) => ({ kid, alg: "EdDSA" as const, kty, crv, x }));
   const keySet = createLocalJWKSet({ keys: publicKeys });
   const signingKey = importJWK(current, "EdDSA");
-  const tokensKnown = new Map<string, SessionClaims>();
-  const sessionsKnown = new Map<string, KnownSession>();
+  const claimsCache = new Map<string, SessionClaims>();
+  const sessionCache = new Map<string, CachedSession>();
   const readSession = db
     .select({ revokedAt: sessions.revokedAt })
     .from(sessions)
@@ -107,53 +107,53 @@ export function createSessionTokens(
         .sign(await signingKey);
     },
     async verify(token) {
-      const claims = await claimsOf(token);
+      const claims = await readClaims(token);
       const vendor = vendors.find(claims.vid);
       if (vendor === null) throw new Problem("token_invalid");
       if (!vendor.enabled) throw new Problem("vendor_disabled");
       if (!(await isLive(claims))) throw new Problem("token_invalid");
       return { accountId: claims.sub, vendorId: claims.vid, sessionId: claims.sid, authTime: claims.auth_time ?? null };
     },
-    forget(accountId) {
-      for (const [sessionId, known] of sessionsKnown)
-        if (known.accountId === accountId) sessionsKnown.delete(sessionId);
+    invalidate(accountId) {
+      for (const [sessionId, cached] of sessionCache)
+        if (cached.accountId === accountId) sessionCache.delete(sessionId);
     },
   };
 
   /** A token's signature is checked once, its time at every call. */
-  async function claimsOf(token: string): Promise<SessionClaims> {
-    const known = tokensKnown.get(token);
-    if (known !== undefined && known.exp > Math.floor(Date.now() / 1_000)) return known;
-    tokensKnown.delete(token);
-    const claims = await verified(token);
-    remember(tokensKnown, token, claims);
+  async function readClaims(token: string): Promise<SessionClaims> {
+    const cached = claimsCache.get(token);
+    if (cached !== undefined && cached.exp > Math.floor(Date.now() / 1_000)) return cached;
+    claimsCache.delete(token);
+    const claims = await verifyToken(token);
+    addToCache(claimsCache, token, claims);
     return claims;
   }
 
   /** Those who ask at once share one question, and its answer for a moment. */
   function isLive({ sub, sid }: SessionClaims): Promise<boolean> {
-    const known = sessionsKnown.get(sid);
-    if (known?.accountId === sub && elapsed() - known.askedAt < knownMilliseconds) return known.live;
-    const askedAt = elapsed();
-    const live = readLive(sub, sid);
-    const asked = { accountId: sub, askedAt, live };
-    sessionsKnown.delete(sid);
-    remember(sessionsKnown, sid, asked);
-    const forget = (): void => {
-      if (sessionsKnown.get(sid) === asked) sessionsKnown.delete(sid);
+    const cached = sessionCache.get(sid);
+    if (cached?.accountId === sub && monotonicNow() - cached.readAt < sessionCacheMilliseconds) return cached.live;
+    const readAt = monotonicNow();
+    const live = readIsLive(sub, sid);
+    const entry = { accountId: sub, readAt, live };
+    sessionCache.delete(sid);
+    addToCache(sessionCache, sid, entry);
+    const evict = (): void => {
+      if (sessionCache.get(sid) === entry) sessionCache.delete(sid);
     };
-    live.then((good) => {
-      if (!good) forget();
-    }, forget);
+    live.then((stillLive) => {
+      if (!stillLive) evict();
+    }, evict);
     return live;
   }
 
-  async function readLive(account: string, session: string): Promise<boolean> {
+  async function readIsLive(account: string, session: string): Promise<boolean> {
     const [row] = await readSession.execute({ account, session });
     return row?.revokedAt === null;
   }
 
-  async function verified(token: string): Promise<SessionClaims> {
+  async function verifyToken(token: string): Promise<SessionClaims> {
     try {
       const { payload } = await jwtVerify(token, keySet, {
         algorithms: ["EdDSA"],
@@ -170,8 +170,8 @@ export function createSessionTokens(
   }
 }
 
-function remember<V>(known: Map<string, V>, key: string, value: V): void {
-  const [oldest] = known.size < mostKnown ? [] : known.keys();
-  if (oldest !== undefined) known.delete(oldest);
-  known.set(key, value);
+function addToCache<V>(cache: Map<string, V>, key: string, value: V): void {
+  const [oldest] = cache.size < maxCacheEntries ? [] : cache.keys();
+  if (oldest !== undefined) cache.delete(oldest);
+  cache.set(key, value);
 }

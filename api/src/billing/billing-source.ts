@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { BillingRecord } from "@relicario/shared/api";
 
 import type { Env } from "../env.ts";
-import { isCode } from "../objects/folder-store.ts";
+import { hasErrorCode } from "../objects/folder-store.ts";
 import { Problem } from "../http/problem.ts";
 
 /** The operator's billing system, as far as this service asks it. */
@@ -14,9 +14,9 @@ export interface BillingSource {
   read(accountId: string): Promise<BillingRecord | null>;
 }
 
-const callSeconds = 5;
+const timeoutSeconds = 5;
 /** Of an answer; {@link BillingRecord} at its limits is smaller. */
-const maxBytes = 512 * 1024;
+const maxResponseBytes = 512 * 1024;
 
 /**
  * `http(s)://…`: GET `<BILLING_URL>/<account id>` with `BILLING_TOKEN` as a bearer token; 404 where
@@ -29,11 +29,11 @@ export function createBillingSource({
 }: Pick<Env, "BILLING_URL" | "BILLING_TOKEN">): BillingSource {
   if (BILLING_URL === undefined) return { read: () => Promise.resolve(null) };
   return /^https?:\/\//.test(BILLING_URL)
-    ? overHttp(BILLING_URL.replace(/\/+$/, ""), BILLING_TOKEN)
-    : inFolder(BILLING_URL.startsWith("file://") ? fileURLToPath(BILLING_URL) : BILLING_URL);
+    ? createHttpSource(BILLING_URL.replace(/\/+$/, ""), BILLING_TOKEN)
+    : createFolderSource(BILLING_URL.startsWith("file://") ? fileURLToPath(BILLING_URL) : BILLING_URL);
 }
 
-function overHttp(url: string, token: string | undefined): BillingSource {
+function createHttpSource(url: string, token: string | undefined): BillingSource {
   const headers = { accept: "application/json", ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
   return {
     async read(accountId) {
@@ -41,11 +41,11 @@ function overHttp(url: string, token: string | undefined): BillingSource {
         const response = await fetch(`${url}/${accountId}`, {
           headers,
           redirect: "error",
-          signal: AbortSignal.timeout(callSeconds * 1_000),
+          signal: AbortSignal.timeout(timeoutSeconds * 1_000),
         });
         if (response.status === 404) return null;
         if (!response.ok) throw new Error(`the billing system answered ${String(response.status)}`);
-        return parse(await limitedText(response));
+        return parseRecord(await readLimitedText(response));
       } catch (cause) {
         throw new Problem("service_unavailable", { cause });
       }
@@ -53,16 +53,16 @@ function overHttp(url: string, token: string | undefined): BillingSource {
   };
 }
 
-function inFolder(path: string): BillingSource {
+function createFolderSource(path: string): BillingSource {
   const folder = resolve(path);
   return {
     async read(accountId) {
       const text = await readFile(join(folder, `${accountId}.json`), "utf8").catch((error: unknown) => {
-        if (isCode(error, "ENOENT")) return null;
+        if (hasErrorCode(error, "ENOENT")) return null;
         throw new Problem("service_unavailable", { cause: error });
       });
       try {
-        return text === null ? null : parse(text);
+        return text === null ? null : parseRecord(text);
       } catch (cause) {
         throw new Problem("service_unavailable", { cause });
       }
@@ -74,21 +74,21 @@ function inFolder(path: string): BillingSource {
  * The newest invoice first, whatever order they came in. @throws Error for anything but a {@link
  * BillingRecord}
  */
-function parse(text: string): BillingRecord {
+function parseRecord(text: string): BillingRecord {
   const record = BillingRecord.parse(JSON.parse(text));
   return {
     ...record,
-    invoices: record.invoices.toSorted((one, other) => other.issued_at.localeCompare(one.issued_at)),
+    invoices: record.invoices.toSorted((left, right) => right.issued_at.localeCompare(left.issued_at)),
   };
 }
 
-async function limitedText(response: Response): Promise<string> {
+async function readLimitedText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new Error("the billing system answered too much");
+    if (size > maxResponseBytes) throw new Error("the billing system answered too much");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { startService, type TestService } from "../testing/service.ts";
 import type { Person } from "../testing/person.ts";
 
-const invoice = (id: string, issuedAt: string) => ({
+const buildInvoice = (id: string, issuedAt: string) => ({
   id,
   number: `2026-${id}`,
   issued_at: issuedAt,
@@ -17,9 +17,9 @@ const invoice = (id: string, issuedAt: string) => ({
 });
 const record = {
   plan: "family",
-  invoices: [invoice("1", "2026-09-01T00:00:00.000Z"), invoice("2", "2026-10-01T00:00:00.000Z")],
+  invoices: [buildInvoice("1", "2026-09-01T00:00:00.000Z"), buildInvoice("2", "2026-10-01T00:00:00.000Z")],
 };
-const billing = async (service: TestService, { token }: Person) => service.call("GET", "/user/billing", token);
+const readBilling = async (service: TestService, { token }: Person) => service.call("GET", "/user/billing", token);
 
 describe("GET /user/billing", () => {
   let folder: string;
@@ -34,7 +34,7 @@ describe("GET /user/billing", () => {
   });
 
   it("is the free plan and no invoices, with what is used, for whom the operator's system does not know", async () => {
-    const { body } = await billing(service, await service.signIn());
+    const { body } = await readBilling(service, await service.signIn());
     expect(body).toEqual({
       plan: "free",
       use: { storage_quota: 10 * 1024 ** 3, storage_used: 0, secrets: 0, shares: 0 },
@@ -45,11 +45,11 @@ describe("GET /user/billing", () => {
   it("is what stands in the account's file, the newest invoice first", async () => {
     const [person, other] = [await service.signIn(), await service.signIn()];
     await writeFile(join(folder, `${person.userId}.json`), JSON.stringify(record));
-    expect((await billing(service, person)).body).toMatchObject({
+    expect((await readBilling(service, person)).body).toMatchObject({
       plan: "family",
       invoices: [{ id: "2" }, { id: "1" }],
     });
-    expect((await billing(service, other)).body).toMatchObject({ plan: "free", invoices: [] });
+    expect((await readBilling(service, other)).body).toMatchObject({ plan: "free", invoices: [] });
   });
 
   it.each([
@@ -63,19 +63,19 @@ describe("GET /user/billing", () => {
   ])("passes nothing on of a record with %s", async (_, text) => {
     const person = await service.signIn();
     await writeFile(join(folder, `${person.userId}.json`), text);
-    expect(await billing(service, person)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+    expect(await readBilling(service, person)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
   });
 });
 
 describe("an operator's billing system over HTTP", () => {
-  const answers = new Map<string, { status: number; text: string }>();
-  const asked: (string | undefined)[] = [];
+  const responses = new Map<string, { status: number; text: string }>();
+  const authorizations: (string | undefined)[] = [];
   let server: Server;
   let service: TestService;
   beforeAll(async () => {
     server = createServer((request, response) => {
-      asked.push(request.headers.authorization);
-      const { status, text } = answers.get(request.url ?? "") ?? { status: 404, text: "" };
+      authorizations.push(request.headers.authorization);
+      const { status, text } = responses.get(request.url ?? "") ?? { status: 404, text: "" };
       response.writeHead(status, { location: "/elsewhere" }).end(text);
     });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -96,20 +96,20 @@ describe("an operator's billing system over HTTP", () => {
 
   it("is asked for the account alone, with the token, and 404 is the free plan", async () => {
     const person = await service.signIn();
-    expect((await billing(service, person)).body).toMatchObject({ plan: "free", invoices: [] });
-    answers.set(`/accounts/${person.userId}`, { status: 200, text: JSON.stringify(record) });
-    expect((await billing(service, person)).body).toMatchObject({ plan: "family" });
-    expect(new Set(asked)).toEqual(new Set(["Bearer a token of the operator"]));
+    expect((await readBilling(service, person)).body).toMatchObject({ plan: "free", invoices: [] });
+    responses.set(`/accounts/${person.userId}`, { status: 200, text: JSON.stringify(record) });
+    expect((await readBilling(service, person)).body).toMatchObject({ plan: "family" });
+    expect(new Set(authorizations)).toEqual(new Set(["Bearer a token of the operator"]));
   });
 
   it.each([
     ["fails", { status: 500, text: "" }],
     ["sends elsewhere", { status: 302, text: "" }],
     ["answers without end", { status: 200, text: JSON.stringify({ ...record, plan: "x".repeat(600 * 1024) }) }],
-  ])("is unavailable when it %s, and the token stays out of the log", async (_, answer) => {
+  ])("is unavailable when it %s, and the token stays out of the log", async (_, billingResponse) => {
     const person = await service.signIn();
-    answers.set(`/accounts/${person.userId}`, answer);
-    expect(await billing(service, person)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+    responses.set(`/accounts/${person.userId}`, billingResponse);
+    expect(await readBilling(service, person)).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
     expect(service.log()).not.toContain("a token of the operator");
   });
 });

@@ -1,7 +1,7 @@
 import type { Billing, BillingRecord } from "@relicario/shared/api";
 
 import type { CountedAccount } from "../users/queries.ts";
-import type { KnownVendor } from "../vendors/vendors.ts";
+import type { VendorSettings } from "../vendors/vendors.ts";
 
 /**
  * What the operator's billing system does not say is what the service knows: the account's plan,
@@ -9,7 +9,7 @@ import type { KnownVendor } from "../vendors/vendors.ts";
  */
 export function presentBilling(
   { account, secrets, shares }: CountedAccount,
-  vendor: KnownVendor,
+  vendor: VendorSettings,
   record: BillingRecord | null,
 ): Billing {
   return {

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import type { Services } from "../services.ts";
-import { accountPolicy } from "../users/policy.ts";
+import { authorizeAccount } from "../users/policy.ts";
 import { createAccountReader } from "../users/queries.ts";
 import { createBillingSource } from "./billing-source.ts";
 import { presentBilling } from "./present.ts";
@@ -18,9 +18,9 @@ export const billingRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/user/billing",
     { schema: billingSchemas.read, config: { access: "signed_in", rates: [rateRules.billing] } },
     async (request) => {
-      const own = accountPolicy(actorOf(request));
-      const [counted, record] = await Promise.all([readAccount(own, now()), source.read(own.accountId)]);
-      return presentBilling(counted, vendors.require(own.vendorId), record);
+      const scope = authorizeAccount(requireActor(request));
+      const [countedAccount, record] = await Promise.all([readAccount(scope, now()), source.read(scope.accountId)]);
+      return presentBilling(countedAccount, vendors.require(scope.vendorId), record);
     },
   );
 };

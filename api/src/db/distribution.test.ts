@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 
-import { directories } from "../testing/placed.ts";
+import { directoryTables } from "../testing/account-scoping.ts";
 import * as schema from "./schema.ts";
 
 /** The tables of the schema, with the columns of their primary keys. */
 const tables = new Map(
   Object.values(schema)
-    .filter((each) => is(each, PgTable))
+    .filter((exported) => is(exported, PgTable))
     .map((table) => {
       const { name, columns, primaryKeys } = getTableConfig(table);
       const key = primaryKeys.flatMap((primary) => primary.columns.map((column) => column.name));
@@ -24,7 +24,7 @@ const tables = new Map(
 const operations = readFileSync(join(__dirname, "../../../docs/operations.md"), "utf8");
 const placements = [
   ...operations.matchAll(/^select create_distributed_table\('(\w+)', '(\w+)', colocate_with => '(\w+)'\);$/gm),
-].map(([, table = "", column = "", beside = ""]) => ({ table, column, beside }));
+].map(([, table = "", column = "", colocatedWith = ""]) => ({ table, column, colocatedWith }));
 
 describe("the statements of docs/operations.md that distribute the database", () => {
   it("name every table of the schema once, accounts first", () => {
@@ -34,10 +34,11 @@ describe("the statements of docs/operations.md that distribute the database", ()
   });
 
   it("place each by a column of its primary key: an account's rows with the account, a directory by its own key", () => {
-    for (const { table, column, beside } of placements) {
+    for (const { table, column, colocatedWith } of placements) {
       expect(tables.get(table)).toContain(column);
-      if (directories.includes(table) || table === "accounts") expect([table, beside]).toEqual([table, "none"]);
-      else expect([table, column, beside]).toEqual([table, "account_id", "accounts"]);
+      if (directoryTables.includes(table) || table === "accounts")
+        expect([table, colocatedWith]).toEqual([table, "none"]);
+      else expect([table, column, colocatedWith]).toEqual([table, "account_id", "accounts"]);
     }
   });
 });

@@ -1,38 +1,38 @@
 import { sql } from "drizzle-orm";
 
-import { openSaboteur, type Saboteur } from "../testing/database-faults.ts";
-import { buildSecret, confirm } from "../testing/person.ts";
+import { openFaultInjector, type FaultInjector } from "../testing/database-faults.ts";
+import { buildSecret, confirmChange } from "../testing/person.ts";
 import { prepareProcess } from "../testing/process.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { buildLarge } from "../testing/upload.ts";
+import { buildLargeContent } from "../testing/upload.ts";
 import { accounts } from "./schema.ts";
 
 let service: TestService;
-let saboteur: Saboteur;
+let faultInjector: FaultInjector;
 beforeAll(async () => {
   service = await startService();
-  saboteur = await openSaboteur(service.database.url);
+  faultInjector = await openFaultInjector(service.database.url);
 });
 afterAll(async () => {
-  await saboteur.close();
+  await faultInjector.close();
   await service.stop();
 });
 
 /** Cuts the connection of the call while it waits for the table. @returns its answer. */
-const cutAt = async <T>(table: string, call: () => Promise<T>): Promise<T> => {
-  await saboteur.hold(table);
+const cutConnectionAt = async <T>(table: string, call: () => Promise<T>): Promise<T> => {
+  await faultInjector.lockTable(table);
   const answer = call();
   answer.catch(() => undefined); // it may fail before it is waited for
-  await saboteur.waiting(1);
-  await saboteur.terminate("waiting");
-  await saboteur.release();
+  await faultInjector.waitForBlocked(1);
+  await faultInjector.terminate("waiting");
+  await faultInjector.release();
   return answer;
 };
 
 describe("a connection that is terminated", () => {
   it("while it reads: the read is done again", async () => {
     const person = await service.signIn();
-    expect(await cutAt("accounts", () => service.call("GET", "/user/me", person.token))).toMatchObject({
+    expect(await cutConnectionAt("accounts", () => service.call("GET", "/user/me", person.token))).toMatchObject({
       status: 200,
       body: { user_id: person.userId },
     });
@@ -41,7 +41,7 @@ describe("a connection that is terminated", () => {
   it("while the session is looked up: it is looked up again", async () => {
     const person = await service.signIn();
     expect(
-      await cutAt("sessions", () =>
+      await cutConnectionAt("sessions", () =>
         service.call("POST", "/secrets/store/get-secret", person.token, {
           body: { secret_db_id: "0199aaaa-0000-7000-8000-000000000000" },
         }),
@@ -52,10 +52,10 @@ describe("a connection that is terminated", () => {
   it("inside a transaction before its commit: it is run again, and the write is there once", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    expect(await cutAt("keyrings", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject(
-      { status: 200, body: { version: 1, state_rev: 1 } },
-    );
-    confirm(person, body.keyring);
+    expect(
+      await cutConnectionAt("keyrings", () => service.call("POST", "/secrets/store", person.token, { body })),
+    ).toMatchObject({ status: 200, body: { version: 1, state_rev: 1 } });
+    confirmChange(person, body.keyring);
     const { body: page } = await service.call("GET", "/secrets/store", person.token);
     expect(page).toMatchObject({ total: 1, state_rev: 1 });
   });
@@ -63,44 +63,47 @@ describe("a connection that is terminated", () => {
   it("while it is idle: nobody notices", async () => {
     const person = await service.signIn();
     await service.call("GET", "/user/me", person.token);
-    expect(await saboteur.terminate("all")).toBeGreaterThan(0);
+    expect(await faultInjector.terminate("all")).toBeGreaterThan(0);
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
   });
 
   describe("when the commit was sent and its answer lost", () => {
     beforeAll(async () => {
-      await saboteur.query("create table gate ()");
-      await saboteur.query("create table gated (id integer)");
-      await saboteur.query(
+      await faultInjector.query("create table gate ()");
+      await faultInjector.query("create table gated (id integer)");
+      await faultInjector.query(
         "create function pass() returns trigger language plpgsql as 'begin lock table gate in access share mode; return null; end'",
       );
       for (const table of ["gated", "keyrings", "uploads"]) {
-        await saboteur.query(
+        await faultInjector.query(
           `create constraint trigger at_commit after insert on ${table} deferrable initially deferred for each row execute function pass()`,
         );
       }
     });
     afterAll(async () => {
-      for (const table of ["gated", "keyrings", "uploads"]) await saboteur.query(`drop trigger at_commit on ${table}`);
+      for (const table of ["gated", "keyrings", "uploads"])
+        await faultInjector.query(`drop trigger at_commit on ${table}`);
     });
 
     it("the transaction is not run again by itself", async () => {
       const { db } = service.app.services;
       let runs = 0;
-      const lost = cutAt("gate", () =>
+      const transaction = cutConnectionAt("gate", () =>
         db.transaction(async (tx) => {
           runs += 1;
           await tx.execute(sql`insert into gated values (1)`);
         }),
       );
-      await expect(lost).rejects.toThrow();
+      await expect(transaction).rejects.toThrow();
       expect(runs).toBe(1);
     });
 
     it("a call that answers the same once more is run again as a whole", async () => {
       const person = await service.signIn();
       const { body } = buildSecret(person);
-      expect(await cutAt("gate", () => service.call("POST", "/secrets/store", person.token, { body }))).toMatchObject({
+      expect(
+        await cutConnectionAt("gate", () => service.call("POST", "/secrets/store", person.token, { body })),
+      ).toMatchObject({
         status: 200,
         body: { version: 1, state_rev: 1 },
       });
@@ -109,8 +112,10 @@ describe("a connection that is terminated", () => {
 
     it("any other call is answered 503", async () => {
       const person = await service.signIn();
-      const form = await buildLarge({ bytes: 100 }).start();
-      const answer = await cutAt("gate", () => service.call("POST", "/v2/secrets/secret", person.token, form));
+      const form = await buildLargeContent({ bytes: 100 }).start();
+      const answer = await cutConnectionAt("gate", () =>
+        service.call("POST", "/v2/secrets/secret", person.token, form),
+      );
       expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "3" } });
     });
   });
@@ -118,30 +123,30 @@ describe("a connection that is terminated", () => {
 
 describe("a transaction that the database refused to put in order", () => {
   it("is run again after a deadlock", async () => {
-    const [one, other] = [await service.signIn(), await service.signIn()];
+    const [personA, personB] = [await service.signIn(), await service.signIn()];
     const { db } = service.app.services;
-    let meet = (): void => undefined;
-    const met = new Promise<void>((resolve) => {
-      meet = resolve;
+    let resolveBothInside = (): void => undefined;
+    const bothInside = new Promise<void>((resolve) => {
+      resolveBothInside = resolve;
     });
-    let inside = 0;
-    const touch = async (first: string, second: string): Promise<void> => {
+    let transactionsInside = 0;
+    const updateBoth = async (first: string, second: string): Promise<void> => {
       await db.transaction(async (tx) => {
         await tx
           .update(accounts)
           .set({ plan: "free" })
           .where(sql`id = ${first}`);
-        inside += 1;
-        if (inside === 2) meet();
-        await met;
+        transactionsInside += 1;
+        if (transactionsInside === 2) resolveBothInside();
+        await bothInside;
         await tx
           .update(accounts)
           .set({ plan: "free" })
           .where(sql`id = ${second}`);
       });
     };
-    await Promise.all([touch(one.userId, other.userId), touch(other.userId, one.userId)]);
-    expect(inside).toBe(3);
+    await Promise.all([updateBoth(personA.userId, personB.userId), updateBoth(personB.userId, personA.userId)]);
+    expect(transactionsInside).toBe(3);
   });
 
   it("is run again a few times, then the caller is asked to come back", async () => {
@@ -161,10 +166,10 @@ describe("what cannot be had", () => {
     "is 503 with Retry-After when the database says %s each time",
     async (code) => {
       const person = await service.signIn();
-      await saboteur.query(
+      await faultInjector.query(
         `create or replace function refuse() returns trigger language plpgsql as $$ begin raise exception 'planted' using errcode = '${code}'; end $$`,
       );
-      await saboteur.query(
+      await faultInjector.query(
         "create or replace trigger refuses before update on secrets for each statement execute function refuse()",
       );
       try {
@@ -177,7 +182,7 @@ describe("what cannot be had", () => {
         expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
         expect(answer.text).not.toContain("planted");
       } finally {
-        await saboteur.query("drop trigger refuses on secrets");
+        await faultInjector.query("drop trigger refuses on secrets");
       }
     },
   );
@@ -185,27 +190,27 @@ describe("what cannot be had", () => {
 
 describe("the process", () => {
   it("lives on when connections end under reads, writes and transactions, and each call is answered", async () => {
-    const process = await prepareProcess();
+    const serviceProcess = await prepareProcess();
     try {
-      const { address, child } = await process.start();
-      const end = await openSaboteur(process.variables["DATABASE_URL"] ?? "");
-      const token = await process.signIn(address, "ana");
+      const { address, child } = await serviceProcess.start();
+      const processSaboteur = await openFaultInjector(serviceProcess.variables["DATABASE_URL"] ?? "");
+      const token = await serviceProcess.signIn(address, "ana");
       const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-      await end.hold("accounts");
+      await processSaboteur.lockTable("accounts");
       const calls = [
         fetch(`${address}/user/me`, { headers }),
         fetch(`${address}/user/me`, { method: "POST", headers, body: JSON.stringify({ user_name: "ana-2" }) }),
         fetch(`${address}/secrets/store`, { headers }),
       ];
-      await end.waiting(3);
-      expect(await end.terminate("all")).toBeGreaterThanOrEqual(3);
-      await end.release();
+      await processSaboteur.waitForBlocked(3);
+      expect(await processSaboteur.terminate("all")).toBeGreaterThanOrEqual(3);
+      await processSaboteur.release();
       expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
-      await end.close();
+      await processSaboteur.close();
       expect(child.exitCode).toBeNull();
       expect((await fetch(`${address}/readyz`)).status).toBe(200);
     } finally {
-      await process.stop();
+      await serviceProcess.stop();
     }
   });
 });

@@ -15,7 +15,7 @@ export const DatabaseFault = {
    */
   conflict: "conflict",
   /** It took longer than a statement, a lock or an answer may. */
-  overdue: "overdue",
+  timeout: "timeout",
 } as const;
 export type DatabaseFault = (typeof DatabaseFault)[keyof typeof DatabaseFault];
 
@@ -36,8 +36,8 @@ const faultsByCode: Readonly<Record<string, DatabaseFault>> = {
   "3D000": "unreachable", // invalid_catalog_name: the database is not there
   "08001": "unreachable", // sqlclient_unable_to_establish_sqlconnection
   "08004": "unreachable", // sqlserver_rejected_establishment_of_sqlconnection
-  "57014": "overdue", // query_canceled: statement_timeout
-  "55P03": "overdue", // lock_not_available: lock_timeout
+  "57014": "timeout", // query_canceled: statement_timeout
+  "55P03": "timeout", // lock_not_available: lock_timeout
   "08": "lost", // connection_exception
   "53": "unreachable", // insufficient_resources: too many connections, disk or memory full
   ECONNRESET: "lost",
@@ -51,12 +51,12 @@ const faultsByCode: Readonly<Record<string, DatabaseFault>> = {
 };
 
 /** What pg says without a code. */
-const faultsByWords: readonly (readonly [RegExp, DatabaseFault])[] = [
+const faultsByMessage: readonly (readonly [RegExp, DatabaseFault])[] = [
   [
     /^Cannot use a pool after calling end|^timeout exceeded when trying to connect|^Connection terminated due to connection timeout|^timeout expired/,
     "unreachable",
   ],
-  [/^Query read timeout/, "overdue"],
+  [/^Query read timeout/, "timeout"],
   [/^Connection terminated|^Client has encountered a connection error|^Client was closed/, "lost"],
 ];
 
@@ -65,44 +65,47 @@ const faultsByWords: readonly (readonly [RegExp, DatabaseFault])[] = [
  * it is something else.
  */
 export function databaseFault(error: unknown): DatabaseFault | null {
-  for (const cause of causesOf(error)) {
+  for (const cause of collectCauses(error)) {
     if (!Error.isError(cause)) continue;
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
     const fault =
       faultsByCode[code] ??
       faultsByCode[code.slice(0, 2)] ??
-      faultsByWords.find(([words]) => words.test(cause.message))?.[1];
+      faultsByMessage.find(([pattern]) => pattern.test(cause.message))?.[1];
     if (fault !== undefined) return fault;
   }
   return null;
 }
 
-const attempts = 4;
+const maxAttempts = 4;
 
 /**
- * Runs `work` once more while it fails by a fault that `mayAgain` names: four times at most, with
- * pauses of some ten milliseconds that differ, so that those who met do not meet again.
+ * Runs `operation` again while it fails by a fault that `isRetryable` names: four times at most,
+ * with pauses of some ten milliseconds that differ, so that those who met do not meet again.
  *
  * @throws what the last run threw.
  */
-export async function tryAgain<T>(work: () => Promise<T>, mayAgain: (fault: DatabaseFault) => boolean): Promise<T> {
+export async function retryOnFault<T>(
+  operation: () => Promise<T>,
+  isRetryable: (fault: DatabaseFault) => boolean,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work();
+      return await operation();
     } catch (error) {
       const fault = databaseFault(error);
-      if (fault === null || attempt === attempts || !mayAgain(fault)) throw error;
+      if (fault === null || attempt === maxAttempts || !isRetryable(fault)) throw error;
       await pause(Math.random() * 10 * 2 ** attempt);
     }
   }
 }
 
 /** For work that reads, or that may be done twice. */
-export function whileLost<T>(work: () => Promise<T>): Promise<T> {
-  return tryAgain(work, (fault) => fault === "lost");
+export function retryOnConnectionLoss<T>(operation: () => Promise<T>): Promise<T> {
+  return retryOnFault(operation, (fault) => fault === "lost");
 }
 
-function causesOf(error: unknown): unknown[] {
+function collectCauses(error: unknown): unknown[] {
   const causes: unknown[] = [];
   for (
     let cause = error;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { freshDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase } from "@relicario/tooling/database/for-tests";
 import { generateDrizzleJson, generateMigration } from "drizzle-kit/api";
 import { Client } from "pg";
 import { v7 as uuidv7 } from "uuid";
@@ -17,7 +17,7 @@ import * as schema from "./schema.ts";
 
 const execute = promisify(execFile);
 
-const emptyDatabase = () => freshDatabase("empty_template", () => Promise.resolve());
+const emptyDatabase = () => createTestDatabase("empty_template", () => Promise.resolve());
 
 interface Journal {
   readonly entries: readonly { readonly idx: number }[];
@@ -27,7 +27,7 @@ const journalOf = async (folder: string): Promise<Journal> =>
   JSON.parse(await readFile(join(folder, "meta/_journal.json"), "utf8")) as Journal;
 
 /** The first migrations alone, by a copy of them in an empty folder. */
-async function migrateOnly(count: number, url: string, folder: string): Promise<void> {
+async function migrateFirst(count: number, url: string, folder: string): Promise<void> {
   await cp(migrationsFolder, folder, { recursive: true });
   const journal = await journalOf(folder);
   await writeFile(
@@ -45,7 +45,7 @@ const lastSnapshot = async (): Promise<Snapshot> => {
   return JSON.parse(await readFile(join(migrationsFolder, `meta/${last}_snapshot.json`), "utf8")) as Snapshot;
 };
 
-const rowsOf = async (url: string, text: string): Promise<unknown[]> => {
+const queryRows = async (url: string, text: string): Promise<unknown[]> => {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -58,78 +58,78 @@ const rowsOf = async (url: string, text: string): Promise<unknown[]> => {
 describe("migrations", () => {
   it("agree with the schema: nothing is left to generate", async () => {
     const snapshot = await lastSnapshot();
-    const present = generateDrizzleJson(schema as Record<string, unknown>, snapshot.id);
-    expect(await generateMigration(snapshot, present)).toEqual([]);
+    const currentSchema = generateDrizzleJson(schema as Record<string, unknown>, snapshot.id);
+    expect(await generateMigration(snapshot, currentSchema)).toEqual([]);
   });
 
   it("would not agree with a schema that lacks one of their tables", async () => {
     const snapshot = await lastSnapshot();
     const { secrets: _, ...others } = schema;
-    const present = generateDrizzleJson(others as Record<string, unknown>, snapshot.id);
-    expect(await generateMigration(snapshot, present)).not.toEqual([]);
+    const currentSchema = generateDrizzleJson(others as Record<string, unknown>, snapshot.id);
+    expect(await generateMigration(snapshot, currentSchema)).not.toEqual([]);
   });
 
   it("keep what was stored before contents had parts", async () => {
     const database = await emptyDatabase();
-    const before = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
+    const folder = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
     try {
-      await migrateOnly(1, database.url, before);
-      await rowsOf(
+      await migrateFirst(1, database.url, folder);
+      await queryRows(
         database.url,
         `insert into secret_versions (account_id, secret_id, version, ticket, object_key, content_sha256, size, created_at)
          values ('${uuidv7()}', '${uuidv7()}', 3, 'a', 'the key', 'b', 700, now())`,
       );
       await migrateDatabase(database.url);
       expect(
-        await rowsOf(
+        await queryRows(
           database.url,
           "select ticket_sha256 = sha256('a'::bytea) as digest, dropped_at from secret_versions",
         ),
       ).toEqual([{ digest: true, dropped_at: null }]);
       expect(
-        await rowsOf(
+        await queryRows(
           database.url,
           "select v.version, v.part_size::int, o.part, o.object_key, o.sha256 = v.content_sha256 as digest from secret_versions v join version_objects o using (account_id, secret_id, version)",
         ),
       ).toEqual([{ version: 3, part_size: 700, part: 1, object_key: "the key", digest: true }]);
     } finally {
       await database.drop();
-      await rm(before, { recursive: true });
+      await rm(folder, { recursive: true });
     }
   });
 
   it("count everything that was kept before all of it was counted", async () => {
     const database = await emptyDatabase();
-    const before = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
-    const [account, other] = [uuidv7(), uuidv7()];
+    const folder = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
+    const [firstId, secondId] = [uuidv7(), uuidv7()];
     try {
-      await migrateOnly(4, database.url, before);
-      await rowsOf(
+      await migrateFirst(4, database.url, folder);
+      await queryRows(
         database.url,
-        `insert into accounts (id, vendor_id, user_name, username, storage_used) values ('${account}', 'v', 'one', 'one', 1000), ('${other}', 'v', 'two', 'two', 0);
-         insert into secrets (account_id, id, version, label, size, created_at, updated_at, change) values ('${account}', '${uuidv7()}', 2, 'label', 600, now(), now(), 1);
+        `insert into accounts (id, vendor_id, user_name, username, storage_used) values ('${firstId}', 'v', 'one', 'one', 1000), ('${secondId}', 'v', 'two', 'two', 0);
+         insert into secrets (account_id, id, version, label, size, created_at, updated_at, change) values ('${firstId}', '${uuidv7()}', 2, 'label', 600, now(), now(), 1);
          insert into secret_versions (account_id, secret_id, version, ticket, ticket_sha256, content_sha256, size, part_size, created_at, dropped_at)
-           values ('${account}', '${uuidv7()}', 1, null, '', '', 300, 300, now(), now()), ('${account}', '${uuidv7()}', 2, 'tick', '', '', 600, 600, now(), null);
+           values ('${firstId}', '${uuidv7()}', 1, null, '', '', 300, 300, now(), now()), ('${firstId}', '${uuidv7()}', 2, 'tick', '', '', 600, 600, now(), null);
          insert into uploads (account_id, id, secret_id, size, part_size, expires_at, published_version)
-           values ('${account}', '${uuidv7()}', '${uuidv7()}', 400, 400, now(), null), ('${account}', '${uuidv7()}', '${uuidv7()}', 600, 600, now(), 2);
+           values ('${firstId}', '${uuidv7()}', '${uuidv7()}', 400, 400, now(), null), ('${firstId}', '${uuidv7()}', '${uuidv7()}', 600, 600, now(), 2);
          insert into keyrings (account_id, key_epoch, state_rev, state, book, shares, key_statement, last_change_sha256, last_call_sha256, updated_at)
-           values ('${account}', 1, 1, 's', 'bo', 'sha', 'stat', '', '', now());
-         insert into keyring_states values ('${account}', 1, 's', now());
-         insert into keyring_former values ('${account}', 1, 'book', '', 'former', now());
-         insert into slots values ('${account}', '${uuidv7()}', 'image', 'slot');
-         insert into image_records values ('${account}', '${uuidv7()}', 'record', now())`,
+           values ('${firstId}', 1, 1, 's', 'bo', 'sha', 'stat', '', '', now());
+         insert into keyring_states values ('${firstId}', 1, 's', now());
+         insert into keyring_former values ('${firstId}', 1, 'book', '', 'former', now());
+         insert into slots values ('${firstId}', '${uuidv7()}', 'image', 'slot');
+         insert into image_records values ('${firstId}', '${uuidv7()}', 'record', now())`,
       );
       await migrateDatabase(database.url);
       const expected = 5 + 600 + 4 + 400 + (1 + 2 + 3 + 4) + 1 + 6 + 4 + 6;
       expect(
-        await rowsOf(database.url, "select user_name, storage_used::int from accounts order by user_name"),
+        await queryRows(database.url, "select user_name, storage_used::int from accounts order by user_name"),
       ).toEqual([
         { user_name: "one", storage_used: expected },
         { user_name: "two", storage_used: 0 },
       ]);
     } finally {
       await database.drop();
-      await rm(before, { recursive: true });
+      await rm(folder, { recursive: true });
     }
   });
 
@@ -142,9 +142,9 @@ describe("migrations", () => {
           env: { ...process.env, URL_OF_TEST: database.url },
         });
       await Promise.all([start(), start(), start(), start()]);
-      const applied = await rowsOf(database.url, "select hash from drizzle.__drizzle_migrations");
+      const applied = await queryRows(database.url, "select hash from drizzle.__drizzle_migrations");
       await migrateDatabase(database.url);
-      expect(await rowsOf(database.url, "select hash from drizzle.__drizzle_migrations")).toEqual(applied);
+      expect(await queryRows(database.url, "select hash from drizzle.__drizzle_migrations")).toEqual(applied);
       expect(applied).toHaveLength((await journalOf(migrationsFolder)).entries.length);
     } finally {
       await database.drop();
@@ -155,13 +155,13 @@ describe("migrations", () => {
     const database = await emptyDatabase();
     try {
       await migrateDatabase(database.url);
-      const rows = (await rowsOf(
+      const rows = (await queryRows(
         database.url,
         `select c.relname as table, a.attname as first from pg_index i join pg_class c on c.oid = i.indrelid
          join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
          where i.indisprimary and c.relnamespace = 'public'::regnamespace order by 1`,
-      )) as { table: string; first: string }[];
-      const others = new Map([
+      )) as { table: string; firstColumn: string }[];
+      const directoryKeys = new Map([
         ["accounts", "id"],
         ["identities", "vendor_id"],
         ["user_names", "vendor_id"],
@@ -170,7 +170,8 @@ describe("migrations", () => {
         ["measurements", "remote"],
       ]);
       expect(rows.length).toBeGreaterThan(10);
-      for (const { table, first } of rows) expect([table, first]).toEqual([table, others.get(table) ?? "account_id"]);
+      for (const { table, firstColumn } of rows)
+        expect([table, firstColumn]).toEqual([table, directoryKeys.get(table) ?? "account_id"]);
     } finally {
       await database.drop();
     }

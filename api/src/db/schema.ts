@@ -593,7 +593,7 @@ export const imageRecords = pgTable(
  * `readyAt`, then it may be begun. An ended one stays for 30 days, and after `begun` what the
  * account had before with it.
  */
-export const startAnews = pgTable(
+export const accountResets = pgTable(
   "start_anews",
   {
     accountId: uuid("account_id").notNull(),
@@ -615,7 +615,7 @@ export const startAnews = pgTable(
  * Secrets of an account from before it was started anew: their versions and objects stay where they
  * are until these rows go.
  */
-export const secretsSetAside = pgTable(
+export const archivedSecrets = pgTable(
   "secrets_set_aside",
   {
     accountId: uuid("account_id").notNull(),
@@ -632,8 +632,8 @@ export const secretsSetAside = pgTable(
 );
 
 /**
- * What happened in an account, for its owner to read, for 90 days (activity/note.ts). Nothing that
- * somebody typed or sealed stands in it.
+ * What happened in an account, for its owner to read, for 90 days (activity/record-activity.ts).
+ * Nothing that somebody typed or sealed stands in it.
  */
 export const activity = pgTable(
   "activity",
@@ -672,8 +672,11 @@ export const deviceLinks = pgTable(
   ],
 );
 
-/** Objects that no row refers to: not yet, or not any more. What is due goes (objects/loose.ts). */
-export const looseObjects = pgTable(
+/**
+ * Objects that no row refers to: not yet, or not any more. What is due goes
+ * (objects/orphaned-objects.ts).
+ */
+export const orphanedObjects = pgTable(
   "loose_objects",
   { accountId: uuid("account_id").notNull(), objectKey: text("object_key").notNull(), dueAt: time("due_at").notNull() },
   (table) => [
@@ -772,7 +775,7 @@ export const measurements = pgTable(
     /** Error code or directive; empty for what went well. */
     code: text("code").notNull(),
     count: counter("count").notNull(),
-    /** How many lay in each class of values (`telemetryBounds` of the service's calls). */
+    /** How many lay in each class of values (`telemetryBucketBounds` of the service's calls). */
     classes: integer("classes").array().notNull(),
   },
   (table) => [

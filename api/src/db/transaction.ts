@@ -2,7 +2,7 @@ import type { DrizzleConfig } from "drizzle-orm";
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import type { Pool } from "pg";
 
-import { databaseFault, tryAgain } from "./faults.ts";
+import { databaseFault, retryOnFault } from "./faults.ts";
 
 type Transaction = NodePgDatabase["transaction"];
 /** Inside `db.transaction` only this one is used. */
@@ -18,48 +18,48 @@ export type Tx = Parameters<Parameters<Transaction>[0]>[0];
  *   back to the pool.
  * - What went wrong first is thrown, not what a ROLLBACK said after it.
  */
-export async function transact<T>(
+export async function runTransaction<T>(
   pool: Pool,
   settings: DrizzleConfig,
-  work: (tx: Tx) => Promise<T>,
+  operation: (tx: Tx) => Promise<T>,
   config?: Parameters<Transaction>[1],
 ): Promise<T> {
-  let committing = false;
-  return tryAgain(
+  let isCommitting = false;
+  return retryOnFault(
     async () => {
-      committing = false;
+      isCommitting = false;
       const client = await pool.connect();
-      let held = true;
-      const first: { error?: unknown } = {};
+      let isCheckedOut = true;
+      const firstFailure: { error?: unknown } = {};
       const release = (error?: unknown): void => {
-        if (held) client.release(isBroken(error));
-        held = false;
+        if (isCheckedOut) client.release(isUnusable(error));
+        isCheckedOut = false;
       };
       try {
         return await drizzle(client, settings).transaction(async (tx) => {
           try {
-            const result = await work(tx);
-            committing = true;
+            const result = await operation(tx);
+            isCommitting = true;
             return result;
           } catch (error) {
-            first.error = error;
-            if (isBroken(error)) release(error); // else the ROLLBACK would wait for it as well
+            firstFailure.error = error;
+            if (isUnusable(error)) release(error); // else the ROLLBACK would wait for it as well
             throw error;
           }
         }, config);
       } catch (error) {
         release(error);
-        throw "error" in first ? first.error : error;
+        throw "error" in firstFailure ? firstFailure.error : error;
       } finally {
         release();
       }
     },
-    (fault) => fault === "conflict" || (fault === "lost" && !committing),
+    (fault) => fault === "conflict" || (fault === "lost" && !isCommitting),
   );
 }
 
 /** After these it is not known what the connection is at. */
-function isBroken(error: unknown): boolean {
+function isUnusable(error: unknown): boolean {
   const fault = databaseFault(error);
-  return fault === "lost" || fault === "overdue" || fault === "unreachable";
+  return fault === "lost" || fault === "timeout" || fault === "unreachable";
 }

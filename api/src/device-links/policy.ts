@@ -1,13 +1,13 @@
 import type { Actor } from "../auth/session-tokens.ts";
 import { Problem } from "../http/problem.ts";
 
-export interface OwnDeviceLinks {
+export interface DeviceLinksScope {
   readonly accountId: string;
   readonly sessionId: string;
 }
 
 /** A mailbox is between sessions of one account: rows are looked for under the actor's own. */
-export function deviceLinksPolicy({ accountId, sessionId }: Actor): OwnDeviceLinks {
+export function authorizeDeviceLinks({ accountId, sessionId }: Actor): DeviceLinksScope {
   return { accountId, sessionId };
 }
 
@@ -20,18 +20,18 @@ export interface SignIn {
   readonly providerSession: string | null;
 }
 
-export function isSameSignIn(one: SignIn, other: SignIn): boolean {
-  return one.id === other.id || (one.providerSession !== null && one.providerSession === other.providerSession);
+export function isSameSignIn(left: SignIn, right: SignIn): boolean {
+  return left.id === right.id || (left.providerSession !== null && left.providerSession === right.providerSession);
 }
 
 /** What was asked is for others than who asked. @throws Problem `forbidden`. */
-export function requireOther(filledBy: SignIn, reader: SignIn): void {
-  if (isSameSignIn(filledBy, reader))
+export function requireOtherSignIn(filledBy: SignIn, caller: SignIn): void {
+  if (isSameSignIn(filledBy, caller))
     throw new Problem("forbidden", { detail: "this session filled the mailbox; another one answers it" });
 }
 
 /** The answer is for who asked. @throws Problem `forbidden`. */
-export function requireFirst(filledBy: SignIn, reader: SignIn): void {
-  if (!isSameSignIn(filledBy, reader))
+export function requireSameSignIn(filledBy: SignIn, caller: SignIn): void {
+  if (!isSameSignIn(filledBy, caller))
     throw new Problem("forbidden", { detail: "the answer is for the session that filled the mailbox" });
 }

@@ -3,13 +3,13 @@ import { and, eq, gt, inArray, lte } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { deviceLinks, publicIds, sessions } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
-import type { OwnDeviceLinks, SignIn } from "./policy.ts";
+import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
+import type { DeviceLinksScope, SignIn } from "./policy.ts";
 
 export type DeviceLinkRow = typeof deviceLinks.$inferSelect;
 
 /** A mailbox whose time is not over, and the sessions of who filled it and who asks for it now. */
-export interface FoundLink {
+export interface LinkWithSignIns {
   readonly link: DeviceLinkRow;
   readonly filledBy: SignIn;
   readonly caller: SignIn;
@@ -18,21 +18,22 @@ export interface FoundLink {
 /** @throws Problem `not_found`. */
 export async function requireLink(
   db: Db | Tx,
-  { accountId, sessionId }: OwnDeviceLinks,
+  { accountId, sessionId }: DeviceLinksScope,
   linkId: string,
   now: Date,
-): Promise<FoundLink> {
+): Promise<LinkWithSignIns> {
   const [link] = await db
     .select()
     .from(deviceLinks)
     .where(and(eq(deviceLinks.accountId, accountId), eq(deviceLinks.linkId, linkId), gt(deviceLinks.expiresAt, now)));
   if (link === undefined) throw new Problem("not_found");
-  const both = await db
+  const sessionRows = await db
     .select({ id: sessions.id, providerSession: sessions.providerSession })
     .from(sessions)
     .where(and(eq(sessions.accountId, accountId), inArray(sessions.id, [link.filledBy, sessionId])));
-  const signIn = (id: string): SignIn => both.find((one) => one.id === id) ?? { id, providerSession: null };
-  return { link, filledBy: signIn(link.filledBy), caller: signIn(sessionId) };
+  const signInOf = (id: string): SignIn =>
+    sessionRows.find((session) => session.id === id) ?? { id, providerSession: null };
+  return { link, filledBy: signInOf(link.filledBy), caller: signInOf(sessionId) };
 }
 
 export async function insertLink(tx: Tx, row: typeof deviceLinks.$inferInsert): Promise<void> {
@@ -52,16 +53,16 @@ export async function writeAnswer(
 }
 
 /** Mailboxes whose time is over, with their ids in the directory. */
-export function dropOldLinks(db: Db, sweeping: Sweeping): Promise<void> {
+export function deleteExpiredLinks(db: Db, context: SweepContext): Promise<void> {
   const { accountId, linkId, expiresAt } = deviceLinks;
-  const due = lte(expiresAt, sweeping.now);
-  return forEachAccount(db, sweeping, { accountId, due }, (account) =>
+  const due = lte(expiresAt, context.now);
+  return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>
     db.transaction(async (tx) => {
-      const gone = await tx
+      const deleted = await tx
         .delete(deviceLinks)
-        .where(and(eq(accountId, account), due))
+        .where(and(eq(accountId, dueAccountId), due))
         .returning({ linkId });
-      const ids = gone.map((link) => link.linkId);
+      const ids = deleted.map((link) => link.linkId);
       if (ids.length > 0)
         await tx.delete(publicIds).where(and(inArray(publicIds.publicId, ids), eq(publicIds.kind, "mailbox")));
     }),

@@ -1,24 +1,24 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { languageOf } from "../mail/language.ts";
+import { getPreferredLanguage } from "../mail/language.ts";
 import type { Services } from "../services.ts";
-import { answerLink, fillLink } from "./exchange.ts";
-import { deviceLinksPolicy, requireFirst, requireOther } from "./policy.ts";
+import { answerLink, fillLink } from "./mailbox.ts";
+import { authorizeDeviceLinks, requireSameSignIn, requireOtherSignIn } from "./policy.ts";
 import { presentAnswer, presentLink } from "./present.ts";
 import { requireLink } from "./queries.ts";
 import { deviceLinkSchemas } from "./schema.ts";
 
-const mailbox = "/device-links/:id";
-const answerOf = `${mailbox}/answer`;
+const mailboxPath = "/device-links/:id";
+const answerPath = `${mailboxPath}/answer`;
 
 export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, now } = services;
-  const read = { access: "signed_in", rates: [rateRules.readDeviceLink] } as const;
+  const readConfig = { access: "signed_in", rates: [rateRules.readDeviceLink] } as const;
 
   app.put(
-    mailbox,
+    mailboxPath,
     {
       schema: deviceLinkSchemas.fill,
       config: { access: "signed_in", rates: [rateRules.fillDeviceLink], idempotent: true },
@@ -26,7 +26,7 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
     async (request) => {
       const expiresAt = await fillLink(
         services,
-        deviceLinksPolicy(actorOf(request)),
+        authorizeDeviceLinks(requireActor(request)),
         request.params.id,
         request.body.message,
       );
@@ -34,40 +34,40 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
     },
   );
 
-  app.get(mailbox, { schema: deviceLinkSchemas.read, config: read }, async (request) => {
+  app.get(mailboxPath, { schema: deviceLinkSchemas.read, config: readConfig }, async (request) => {
     const { link, filledBy, caller } = await requireLink(
       db,
-      deviceLinksPolicy(actorOf(request)),
+      authorizeDeviceLinks(requireActor(request)),
       request.params.id,
       now(),
     );
-    requireOther(filledBy, caller);
+    requireOtherSignIn(filledBy, caller);
     return presentLink(link);
   });
 
   app.put(
-    answerOf,
+    answerPath,
     { schema: deviceLinkSchemas.answer, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
     async (request) => {
       const expiresAt = await answerLink(
         services,
-        deviceLinksPolicy(actorOf(request)),
+        authorizeDeviceLinks(requireActor(request)),
         request.params.id,
         request.body.answer,
-        languageOf(request),
+        getPreferredLanguage(request),
       );
       return { expires_at: expiresAt.toISOString() };
     },
   );
 
-  app.get(answerOf, { schema: deviceLinkSchemas.readAnswer, config: read }, async (request) => {
+  app.get(answerPath, { schema: deviceLinkSchemas.readAnswer, config: readConfig }, async (request) => {
     const { link, filledBy, caller } = await requireLink(
       db,
-      deviceLinksPolicy(actorOf(request)),
+      authorizeDeviceLinks(requireActor(request)),
       request.params.id,
       now(),
     );
-    requireFirst(filledBy, caller);
+    requireSameSignIn(filledBy, caller);
     return presentAnswer(link);
   });
 };

@@ -1,14 +1,14 @@
 import {
-  AnswerDeviceLink,
+  AnswerDeviceLinkBody,
   DeviceLink,
   DeviceLinkAnswer,
-  DeviceLinkFilled,
+  FillDeviceLinkResponse,
   DeviceLinkId,
-  FillDeviceLink,
+  FillDeviceLinkBody,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 const params = z.strictObject({ id: DeviceLinkId });
 
@@ -16,19 +16,23 @@ export const deviceLinkSchemas = {
   fill: {
     summary: "What a new device asks another one of its account for; the mailbox lasts 5 minutes and is filled once",
     params,
-    body: FillDeviceLink,
-    response: answers(DeviceLinkFilled),
+    body: FillDeviceLinkBody,
+    response: responseSchemas(FillDeviceLinkResponse),
   },
-  read: { summary: "What was asked for, for another session of the account", params, response: answers(DeviceLink) },
+  read: {
+    summary: "What was asked for, for another session of the account",
+    params,
+    response: responseSchemas(DeviceLink),
+  },
   answer: {
     summary: "Answers it, once, from another session",
     params,
-    body: AnswerDeviceLink,
-    response: answers(DeviceLinkFilled),
+    body: AnswerDeviceLinkBody,
+    response: responseSchemas(FillDeviceLinkResponse),
   },
   readAnswer: {
     summary: "The answer, for the session that asked; null while there is none",
     params,
-    response: answers(DeviceLinkAnswer),
+    response: responseSchemas(DeviceLinkAnswer),
   },
 };

@@ -8,8 +8,8 @@ import { CommandError, runCommand } from "../operations/command.ts";
  * newest first, a hundred at most. It asks for DATABASE_URL alone.
  */
 
-runCommand("feedback", async (db, words) => {
-  if (words.length > 0) throw new CommandError("usage: feedback", 64);
+runCommand("feedback", async (db, args) => {
+  if (args.length > 0) throw new CommandError("usage: feedback", 64);
   const rows = await db.select().from(feedback).orderBy(desc(feedback.createdAt)).limit(100);
   // As JSON: control characters of what strangers wrote do not reach the terminal.
   const lines = rows.map(

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { eq } from "drizzle-orm";
 
 import { feedback } from "../db/schema.ts";
-import { mailsOf } from "../testing/outbox.ts";
+import { readMails } from "../testing/outbox.ts";
 import type { Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
 
@@ -17,14 +17,20 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-const good = { rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", app_version: "0.3.1" };
-const send = ({ token }: Person, body: unknown = good) => service.call("POST", "/user/feedback", token, { body });
-const kept = ({ userId }: Person) =>
+const validFeedback = {
+  rating: 4,
+  message: "The list is quick.",
+  page: "/edit-secret/:secretId",
+  app_version: "0.3.1",
+};
+const send = ({ token }: Person, body: unknown = validFeedback) =>
+  service.call("POST", "/user/feedback", token, { body });
+const readStoredFeedback = ({ userId }: Person) =>
   service.app.services.db.select().from(feedback).where(eq(feedback.accountId, userId));
-const run = promisify(execFile);
-const read = async () =>
+const execute = promisify(execFile);
+const runFeedbackCommand = async () =>
   (
-    await run(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "feedback-command.ts")], {
+    await execute(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "feedback-command.ts")], {
       env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: service.database.url },
     })
   ).stdout;
@@ -33,36 +39,36 @@ describe("POST /user/feedback", () => {
   it("keeps what was written, and a mail tells the operator that there is something, not what", async () => {
     const person = await service.signIn();
     expect(await send(person)).toMatchObject({ status: 204, text: "" });
-    expect(await kept(person)).toMatchObject([
+    expect(await readStoredFeedback(person)).toMatchObject([
       { rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", appVersion: "0.3.1" },
     ]);
-    const mail = (await mailsOf(service)).at(-1);
+    const mail = (await readMails(service)).at(-1);
     expect(mail).toMatchObject({ to: "operator@example.org", subject: "Relicario: somebody wrote feedback" });
     expect(mail?.source).not.toContain("quick");
   });
 
   it("takes it without a rating", async () => {
     const person = await service.signIn();
-    expect((await send(person, { ...good, rating: undefined })).status).toBe(204);
-    expect(await kept(person)).toMatchObject([{ rating: null }]);
+    expect((await send(person, { ...validFeedback, rating: undefined })).status).toBe(204);
+    expect(await readStoredFeedback(person)).toMatchObject([{ rating: null }]);
   });
 
   it.each([
-    { ...good, rating: 0 },
-    { ...good, rating: 6 },
-    { ...good, rating: 2.5 },
-    { ...good, message: "   " },
-    { ...good, message: "x".repeat(4_001) },
-    { ...good, page: "https://elsewhere.example" },
-    { ...good, page: "/shared/abc#s=key" },
-    { ...good, page: "/home?x=1" },
-    { ...good, app_version: "" },
-    { ...good, more: 1 },
+    { ...validFeedback, rating: 0 },
+    { ...validFeedback, rating: 6 },
+    { ...validFeedback, rating: 2.5 },
+    { ...validFeedback, message: "   " },
+    { ...validFeedback, message: "x".repeat(4_001) },
+    { ...validFeedback, page: "https://elsewhere.example" },
+    { ...validFeedback, page: "/shared/abc#s=key" },
+    { ...validFeedback, page: "/home?x=1" },
+    { ...validFeedback, app_version: "" },
+    { ...validFeedback, more: 1 },
     { rating: 3 },
   ])("refuses %j", async (body) => {
     const person = await service.signIn();
     expect((await send(person, body)).status).toBe(422);
-    expect(await kept(person)).toEqual([]);
+    expect(await readStoredFeedback(person)).toEqual([]);
   });
 
   it("is limited in an hour", async () => {
@@ -70,26 +76,28 @@ describe("POST /user/feedback", () => {
     for (let count = 0; count < 10; count++) expect((await send(person)).status).toBe(204);
     expect(await send(person)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
     expect((await send(other)).status).toBe(204);
-    expect(await kept(person)).toHaveLength(10);
+    expect(await readStoredFeedback(person)).toHaveLength(10);
   });
 
   it("is forgotten after a year, and stands in no log line", async () => {
     const person = await service.signIn();
-    await send(person, { ...good, message: "planted sentinel" });
+    await send(person, { ...validFeedback, message: "planted sentinel" });
     expect(service.log()).not.toContain("planted sentinel");
     clock = new Date(clock.getTime() + 364 * 86_400_000);
     await service.app.sweep();
-    expect(await kept(person)).toHaveLength(1);
+    expect(await readStoredFeedback(person)).toHaveLength(1);
     clock = new Date(clock.getTime() + 2 * 86_400_000);
     await service.app.sweep();
-    expect(await kept(person)).toEqual([]);
+    expect(await readStoredFeedback(person)).toEqual([]);
   });
 });
 
 describe("the operator's command", () => {
   it("lists what was written, without control characters", async () => {
-    expect(await read()).toBe("feedback: nobody wrote\n");
-    await send(await service.signIn(), { ...good, message: "red \u001b[31m text" });
-    expect(await read()).toMatch(/^\S+Z 4\/5 \/edit-secret\/:secretId 0\.3\.1 "red \\u001b\[31m text"\n$/);
+    expect(await runFeedbackCommand()).toBe("feedback: nobody wrote\n");
+    await send(await service.signIn(), { ...validFeedback, message: "red \u001b[31m text" });
+    expect(await runFeedbackCommand()).toMatch(
+      /^\S+Z 4\/5 \/edit-secret\/:secretId 0\.3\.1 "red \\u001b\[31m text"\n$/,
+    );
   });
 });

@@ -1,18 +1,18 @@
-import type { SendFeedback } from "@relicario/shared/api";
+import type { FeedbackBody } from "@relicario/shared/api";
 import { and, eq, lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
 import { feedback } from "../db/schema.ts";
-import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
+import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
 
 /** What people write is not kept for ever. */
-const feedbackDays = 365;
+const feedbackRetentionDays = 365;
 
-export async function keepFeedback(
+export async function saveFeedback(
   tx: Tx,
   accountId: string,
-  { rating, message, page, app_version: appVersion }: SendFeedback,
+  { rating, message, page, app_version: appVersion }: FeedbackBody,
   now: Date,
 ): Promise<void> {
   await tx.insert(feedback).values({
@@ -26,10 +26,10 @@ export async function keepFeedback(
   });
 }
 
-export function dropOldFeedback(db: Db, sweeping: Sweeping): Promise<void> {
+export function deleteExpiredFeedback(db: Db, context: SweepContext): Promise<void> {
   const { accountId, createdAt } = feedback;
-  const due = lte(createdAt, new Date(sweeping.now.getTime() - feedbackDays * 86_400_000));
-  return forEachAccount(db, sweeping, { accountId, due }, (account) =>
+  const due = lte(createdAt, new Date(context.now.getTime() - feedbackRetentionDays * 86_400_000));
+  return forEachAccount(db, context, { accountId, due }, (account) =>
     db.delete(feedback).where(and(eq(accountId, account), due)),
   );
 }

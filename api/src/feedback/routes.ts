@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { changeAccount } from "../keyring/queries.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
 import type { Services } from "../services.ts";
-import { accountPolicy } from "../users/policy.ts";
-import { keepFeedback } from "./queries.ts";
+import { authorizeAccount } from "../users/policy.ts";
+import { saveFeedback } from "./queries.ts";
 import { feedbackSchemas } from "./schema.ts";
 
 export const feedbackRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
@@ -15,11 +15,11 @@ export const feedbackRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
     "/user/feedback",
     { schema: feedbackSchemas.send, config: { access: "signed_in", rates: [rateRules.feedback] } },
     async (request, reply) => {
-      const { accountId } = accountPolicy(actorOf(request));
+      const { accountId } = authorizeAccount(requireActor(request));
       const operator = env.OPERATOR_EMAIL;
-      await changeAccount(services, accountId, async (tx) => {
-        await keepFeedback(tx, accountId, request.body, now());
-        if (operator === undefined || !(await limiter.passes(rateRules.mailOfFeedback, { subject: "operator" }, tx)))
+      await withLockedAccount(services, accountId, async (tx) => {
+        await saveFeedback(tx, accountId, request.body, now());
+        if (operator === undefined || !(await limiter.tryConsume(rateRules.feedbackMail, { subject: "operator" }, tx)))
           return;
         await mailer.queue(tx, accountId, "feedback", { now: now(), address: operator });
       });

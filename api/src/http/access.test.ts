@@ -1,28 +1,28 @@
-import { answerPath, ShareClaimed, uploadPath, UploadStarted } from "@relicario/shared/api";
+import { answerPath, ShareClaim, uploadPath, StartUploadResponse } from "@relicario/shared/api";
 import Fastify, { type FastifyInstance } from "fastify";
 import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
 
-import { buildBatch, buildChange, buildJwe, buildSecret, confirm, type Person } from "../testing/person.ts";
-import { buildFinish, buildLarge, type LargeContent, type SentForm } from "../testing/upload.ts";
+import { buildBatch, buildChange, buildJwe, buildSecret, confirmChange, type Person } from "../testing/person.ts";
+import { buildFinish, buildLargeContent, type LargeContent, type EncodedForm } from "../testing/upload.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
 import {
   answerRequest,
-  beginAnswer,
+  startAnswer,
   buildChangeWith,
   buildRequest,
   buildShare,
-  done,
-  keepRequest,
-  keepShare,
+  callOk,
+  createRequest,
+  createShare,
   newPublicId,
-  openingOf,
+  buildOpening,
   sendParts,
   type BuiltAnswer,
-  type Link,
+  type LinkCredentials,
 } from "../testing/sharing.ts";
 import { guardRoutes } from "./access.ts";
-import { answerErrors } from "./on-error.ts";
+import { handleErrors } from "./on-error.ts";
 
 /*
  * Every call × everybody who may try it. A call that is missing here fails the last test; a status
@@ -33,14 +33,14 @@ let service: TestService;
 /**
  * What one owner has. The secret is there from the start, each other part once a call asks for it.
  */
-interface Scene {
+interface Scenario {
   readonly owner: Person;
   readonly secretId: string;
   /** An upload that is under way, and its content of one part. */
   readonly upload: () => Promise<{ readonly id: string; readonly large: LargeContent }>;
-  readonly publicLink: () => Promise<Link>;
+  readonly publicLink: () => Promise<LinkCredentials>;
   /** For {@link recipient}. */
-  readonly personLink: () => Promise<Link>;
+  readonly personLink: () => Promise<LinkCredentials>;
   /** Token for the content of the public link, opened by nobody who is signed in. */
   readonly download: () => Promise<string>;
   /**
@@ -49,7 +49,7 @@ interface Scene {
    */
   readonly request: () => Promise<ReturnType<typeof buildRequest>>;
   readonly answer: () => Promise<BuiltAnswer>;
-  readonly answered: () => Promise<ReturnType<typeof buildRequest>>;
+  readonly answeredRequest: () => Promise<ReturnType<typeof buildRequest>>;
   /** Mailboxes that the owner's session filled, and another session of the owner. */
   readonly ownMailbox: () => Promise<string>;
   readonly mailbox: () => Promise<string>;
@@ -57,72 +57,73 @@ interface Scene {
   /** Token of a mail that the owner got. */
   readonly unsubscribe: () => Promise<string>;
 }
-const mailboxLetter = buildJwe({ typ: "relicario-link-device" });
-let other: Person;
+const sealedMessage = buildJwe({ typ: "relicario-link-device" });
+let otherUser: Person;
 let recipient: Person;
 let otherVendor: Person;
 /** Nothing that is read changes it. */
-let readScene: Scene;
+let readOnlyScenario: Scenario;
 /** Sessions that are over. */
 let expired: string;
 let revoked: string;
-let neverKept: string;
+let neverStored: string;
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+function lazy<T>(create: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => (result ??= create());
 }
 
 const fillMailbox = async (token: string): Promise<string> => {
   const id = newPublicId();
-  await done(service, "PUT", `/device-links/${id}`, token, { body: { message: mailboxLetter } });
+  await callOk(service, "PUT", `/device-links/${id}`, token, { body: { message: sealedMessage } });
   return id;
 };
 
-const makeScene = async (): Promise<Scene> => {
+const createScenario = async (): Promise<Scenario> => {
   const owner = await service.signIn();
   const { body } = buildSecret(owner);
   await service.call("POST", "/secrets/store", owner.token, { body });
-  confirm(owner, body.keyring);
+  confirmChange(owner, body.keyring);
   const secretId = body.secret_db_id;
-  const publicLink = once(() => keepShare(service, owner, secretId));
-  const request = once(() => keepRequest(service, owner));
-  const otherSession = once(async () => {
+  const publicLink = lazy(() => createShare(service, owner, secretId));
+  const request = lazy(() => createRequest(service, owner));
+  const otherSession = lazy(async () => {
     const { token } = await service.signIn(owner.subject);
     return { id: String(decodeJwt(token)["sid"]), token };
   });
   return {
     owner,
     secretId,
-    upload: once(async () => {
-      const large = buildLarge({ bytes: 100 });
+    upload: lazy(async () => {
+      const large = buildLargeContent({ bytes: 100 });
       const { body: started } = await service.call("POST", "/v2/secrets/secret", owner.token, await large.start());
-      return { id: UploadStarted.parse(started).upload_id, large };
+      return { id: StartUploadResponse.parse(started).upload_id, large };
     }),
     publicLink,
-    personLink: once(() => keepShare(service, owner, secretId, { recipient: recipient.userId })),
-    download: once(
+    personLink: lazy(() => createShare(service, owner, secretId, { recipient: recipient.userId })),
+    download: lazy(
       async () =>
-        ShareClaimed.parse(
-          (await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(await publicLink()) })).body,
+        ShareClaim.parse(
+          (await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(await publicLink()) }))
+            .body,
         ).download.token,
     ),
     request,
-    answer: once(async () => {
-      const answer = await beginAnswer(service, await request(), 500);
+    answer: lazy(async () => {
+      const answer = await startAnswer(service, await request(), 500);
       await sendParts(service, answer);
       return answer;
     }),
-    answered: once(async () => {
-      const answered = await keepRequest(service, owner);
+    answeredRequest: lazy(async () => {
+      const answered = await createRequest(service, owner);
       await answerRequest(service, answered, 500);
       return answered;
     }),
-    ownMailbox: once(() => fillMailbox(owner.token)),
-    mailbox: once(async () => fillMailbox((await otherSession()).token)),
+    ownMailbox: lazy(() => fillMailbox(owner.token)),
+    mailbox: lazy(async () => fillMailbox((await otherSession()).token)),
     otherSession,
-    unsubscribe: once(() =>
-      service.app.services.grants.give(
+    unsubscribe: lazy(() =>
+      service.app.services.grants.issue(
         { for: "unsubscribe", account: owner.userId, about: "share_opened" },
         new Date(Date.now() + 60_000),
       ),
@@ -131,22 +132,22 @@ const makeScene = async (): Promise<Scene> => {
 };
 
 /** With all that an account can have. */
-const makeFullScene = async (): Promise<Scene> => {
-  const scene = await makeScene();
+const createFullScenario = async (): Promise<Scenario> => {
+  const scenario = await createScenario();
   // One after the other: each changes the owner's keyring.
-  for (const part of [
-    scene.upload,
-    scene.personLink,
-    scene.download,
-    scene.answer,
-    scene.answered,
-    scene.ownMailbox,
-    scene.mailbox,
-    scene.unsubscribe,
+  for (const create of [
+    scenario.upload,
+    scenario.personLink,
+    scenario.download,
+    scenario.answer,
+    scenario.answeredRequest,
+    scenario.ownMailbox,
+    scenario.mailbox,
+    scenario.unsubscribe,
   ])
-    await part();
-  await keepShare(service, scene.owner, scene.secretId, { audience: "signed_in" });
-  return scene;
+    await create();
+  await createShare(service, scenario.owner, scenario.secretId, { audience: "signed_in" });
+  return scenario;
 };
 
 const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
@@ -173,11 +174,11 @@ beforeAll(async () => {
   });
   recipient = await service.signIn();
   otherVendor = await service.signIn(undefined, "second");
-  other = (await makeFullScene()).owner;
-  readScene = await makeFullScene();
-  expired = await sessionOf(other, new Date(Date.now() - 1_000));
-  neverKept = await sessionOf(other, new Date(Date.now() + 60_000));
-  ({ token: revoked } = await service.signIn(other.subject));
+  otherUser = (await createFullScenario()).owner;
+  readOnlyScenario = await createFullScenario();
+  expired = await sessionOf(otherUser, new Date(Date.now() - 1_000));
+  neverStored = await sessionOf(otherUser, new Date(Date.now() + 60_000));
+  ({ token: revoked } = await service.signIn(otherUser.subject));
   await service.call("DELETE", "/auth/token", revoked);
 });
 afterAll(() => service.stop());
@@ -186,25 +187,25 @@ const stageId = uuidv7();
 
 interface Case {
   readonly call: `${Method} ${string}`;
-  readonly path?: (scene: Scene) => string | Promise<string>;
-  readonly body?: (scene: Scene, actor: Person) => unknown;
-  readonly form?: (scene: Scene) => Promise<SentForm>;
-  /** Its route says so (see "a route for anyone" below). */
-  readonly anyone?: true;
-  readonly headers?: (scene: Scene) => Promise<Readonly<Record<string, string>>>;
+  readonly path?: (scenario: Scenario) => string | Promise<string>;
+  readonly body?: (scenario: Scenario, actor: Person) => unknown;
+  readonly form?: (scenario: Scenario) => Promise<EncodedForm>;
+  /** Its route says so (see "a route with an optional session" below). */
+  readonly optionalSession?: true;
+  readonly headers?: (scenario: Scenario) => Promise<Readonly<Record<string, string>>>;
   /** Comes last, by sessions of its own. */
   readonly endsSessions?: true;
   /**
    * Status for nobody, a user whose row it is not, the owner, and somebody of another vendor; for
    * whom it is shared with, as for `other` where it is not said.
    */
-  readonly expected: { nobody: number; other: number; owner: number; otherVendor: number; recipient?: number };
+  readonly expected: { anonymous: number; other: number; owner: number; otherVendor: number; recipient?: number };
 }
 
-const forAnybody = { nobody: 200, other: 200, owner: 200, otherVendor: 200 };
-const forOwner = { nobody: 401, other: 404, owner: 200, otherVendor: 404 };
+const publicStatuses = { anonymous: 200, other: 200, owner: 200, otherVendor: 200 };
+const ownerOnlyStatuses = { anonymous: 401, other: 404, owner: 200, otherVendor: 404 };
 /** Calls that only ever show the caller's own: others get theirs, not the owner's. */
-const forEach = { nobody: 401, other: 200, owner: 200, otherVendor: 200 };
+const ownRowsStatuses = { anonymous: 401, other: 200, owner: 200, otherVendor: 200 };
 
 const credentialsOf = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>) => ({
   request_id: requestId,
@@ -212,107 +213,116 @@ const credentialsOf = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>)
 });
 
 const cases: readonly Case[] = [
-  { call: "GET /auth/certs", expected: forAnybody },
-  { call: "GET /auth/token-certs", expected: forAnybody },
+  { call: "GET /auth/certs", expected: publicStatuses },
+  { call: "GET /auth/token-certs", expected: publicStatuses },
   {
     call: "POST /auth/token",
     path: () => "/auth/token?app_vendor_id=relicario",
     body: () => ({ token: "x" }),
-    expected: { nobody: 401, other: 401, owner: 401, otherVendor: 401 },
+    expected: { anonymous: 401, other: 401, owner: 401, otherVendor: 401 },
   },
-  { call: "GET /vendors/{id}", path: () => "/vendors/relicario", expected: forAnybody },
-  { call: "GET /healthz", expected: forAnybody },
-  { call: "GET /readyz", expected: forAnybody },
-  { call: "GET /user/me", expected: forEach },
-  { call: "POST /user/me", body: () => ({}), expected: forEach },
-  { call: "GET /secrets/store", expected: forEach },
+  { call: "GET /vendors/{id}", path: () => "/vendors/relicario", expected: publicStatuses },
+  { call: "GET /healthz", expected: publicStatuses },
+  { call: "GET /readyz", expected: publicStatuses },
+  { call: "GET /user/me", expected: ownRowsStatuses },
+  { call: "POST /user/me", body: () => ({}), expected: ownRowsStatuses },
+  { call: "GET /secrets/store", expected: ownRowsStatuses },
   {
     call: "POST /secrets/store",
     body: ({ secretId }, actor) => buildSecret(actor, { id: secretId, base: 1 }).body,
-    expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 200, otherVendor: 404 },
   },
   // The owner's secrets, signed by the owner, sent by somebody else.
   {
     call: "POST /secrets/store/batch",
     body: ({ owner }) => buildBatch(owner, 2),
-    expected: { nobody: 401, other: 422, owner: 200, otherVendor: 422 },
+    expected: { anonymous: 401, other: 422, owner: 200, otherVendor: 422 },
   },
   {
     call: "DELETE /secrets/store/{secret_db_id}",
     path: ({ secretId }) => `/secrets/store/${secretId}`,
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   {
     call: "GET /secrets/store/{secret_db_id}/versions",
     path: ({ secretId }) => `/secrets/store/${secretId}/versions`,
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
-  { call: "POST /secrets/store/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
-  { call: "POST /v2/secrets/get-secret", body: ({ secretId }) => ({ secret_db_id: secretId }), expected: forOwner },
+  {
+    call: "POST /secrets/store/get-secret",
+    body: ({ secretId }) => ({ secret_db_id: secretId }),
+    expected: ownerOnlyStatuses,
+  },
+  {
+    call: "POST /v2/secrets/get-secret",
+    body: ({ secretId }) => ({ secret_db_id: secretId }),
+    expected: ownerOnlyStatuses,
+  },
   {
     call: "POST /v2/secrets/secret",
-    form: ({ secretId }) => buildLarge({ id: secretId, bytes: 100 }).start({ base_version: "1" }),
-    expected: forOwner,
+    form: ({ secretId }) => buildLargeContent({ id: secretId, bytes: 100 }).start({ base_version: "1" }),
+    expected: ownerOnlyStatuses,
   },
   {
     call: "GET /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   {
     call: "POST /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
     form: async ({ upload }) => (await upload()).large.part(1),
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   {
     call: "PUT /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
     body: async ({ upload }, actor) => buildFinish(actor, (await upload()).large),
-    expected: { nobody: 401, other: 404, owner: 409, otherVendor: 404 }, // its owner may, once its part is there
+    expected: { anonymous: 401, other: 404, owner: 409, otherVendor: 404 }, // its owner may, once its part is there
   },
   {
     call: "DELETE /v2/secrets/secret/upload/{upload_id}",
     path: async ({ upload }) => uploadPath((await upload()).id),
-    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
   {
     call: "POST /user/validate-username",
     path: () => "/user/validate-username?username=nobody-has-it",
-    expected: forEach,
+    expected: ownRowsStatuses,
   },
-  { call: "GET /user/password", expected: forEach },
+  { call: "GET /user/password", expected: ownRowsStatuses },
   // Here no provider is named that would take one; with one: passwords/passwords.test.ts.
   {
     call: "POST /user/change-password",
     body: () => ({ old_password: "x", new_password: "y" }),
-    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404 },
   },
-  { call: "GET /user/billing", expected: forEach },
+  { call: "GET /user/billing", expected: ownRowsStatuses },
   {
     call: "POST /user/feedback",
     body: () => ({ message: "good", page: "/home", app_version: "0.3.1" }),
-    expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 },
+    expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
   },
   // Nobody of them has an address to ask yet; the answer is about the caller's own account.
-  { call: "POST /user/send-validate-email", expected: { nobody: 401, other: 422, owner: 422, otherVendor: 422 } },
+  { call: "POST /user/send-validate-email", expected: { anonymous: 401, other: 422, owner: 422, otherVendor: 422 } },
   {
     call: "GET /user/validate-contact-email",
     path: () => `/user/validate-contact-email?value=me%40example.org&nonce=${"A".repeat(22)}`,
-    expected: { nobody: 401, other: 422, owner: 422, otherVendor: 422 },
+    expected: { anonymous: 401, other: 422, owner: 422, otherVendor: 422 },
   },
   {
     call: "PATCH /secrets/favorite",
     body: ({ secretId }) => ({ secret_db_id: secretId, favorite: true }),
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
-  { call: "GET /user/keyring", expected: { ...forEach, otherVendor: 404, recipient: 404 } },
+  { call: "GET /user/keyring", expected: { ...ownRowsStatuses, otherVendor: 404, recipient: 404 } },
   // The owner's change, signed by the owner, sent by somebody else as the next of theirs; somebody
   // without a keyring has none to change.
   {
     call: "PUT /user/keyring",
-    body: ({ owner }, actor) => buildChange(owner, { state_rev: (actor === other ? other : owner).stateRev + 1 }),
-    expected: { nobody: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 },
+    body: ({ owner }, actor) =>
+      buildChange(owner, { state_rev: (actor === otherUser ? otherUser : owner).stateRev + 1 }),
+    expected: { anonymous: 401, other: 422, owner: 200, otherVendor: 404, recipient: 404 },
   },
   {
     call: "POST /user/keyring/stage",
@@ -321,228 +331,228 @@ const cases: readonly Case[] = [
       rows: [{ secret_db_id: secretId, version: 1, label: "e30..AA.AA.AA" }],
     }),
     // its owner may, with a label of its own
-    expected: { nobody: 401, other: 404, owner: 422, otherVendor: 404, recipient: 404 },
+    expected: { anonymous: 401, other: 404, owner: 422, otherVendor: 404, recipient: 404 },
   },
   {
     call: "GET /user/keyring/stage/{stage_id}",
     path: () => `/user/keyring/stage/${stageId}`,
-    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404 },
   },
-  { call: "GET /user/image-records", expected: forEach },
-  { call: "GET /user/start-anew", expected: forEach },
+  { call: "GET /user/image-records", expected: ownRowsStatuses },
+  { call: "GET /user/start-anew", expected: ownRowsStatuses },
   // nothing is kept there yet
-  { call: "POST /user/start-anew", expected: { ...forEach, otherVendor: 404, recipient: 404 } },
-  { call: "DELETE /user/start-anew", path: () => "/user/start-anew?reason=objected", expected: forEach },
+  { call: "POST /user/start-anew", expected: { ...ownRowsStatuses, otherVendor: 404, recipient: 404 } },
+  { call: "DELETE /user/start-anew", path: () => "/user/start-anew?reason=objected", expected: ownRowsStatuses },
   {
     call: "GET /users/{user_name}/key",
     path: ({ owner }) => `/users/${owner.subject}/key`,
-    expected: { nobody: 401, other: 200, owner: 200, otherVendor: 404 },
+    expected: { anonymous: 401, other: 200, owner: 200, otherVendor: 404 },
   },
   {
     call: "POST /share",
     body: ({ secretId }, actor) => buildShare(actor, secretId).body,
-    expected: { nobody: 401, other: 404, owner: 200, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 200, otherVendor: 404 },
   },
   {
     call: "PATCH /share/{share_id}",
     path: async ({ personLink }) => `/share/${(await personLink()).shareId}`,
     body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }),
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   {
     call: "DELETE /share/{share_id}",
     path: async ({ personLink }) => `/share/${(await personLink()).shareId}`,
-    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
   {
     call: "DELETE /share{share_id}",
     path: async ({ personLink }) => `/share${(await personLink()).shareId}`,
-    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
   // Others have no shares of a secret of that id.
-  { call: "GET /sharelist/{secret_id}", path: ({ secretId }) => `/sharelist/${secretId}`, expected: forEach },
-  { call: "GET /user/share-with-me", expected: forEach },
+  { call: "GET /sharelist/{secret_id}", path: ({ secretId }) => `/sharelist/${secretId}`, expected: ownRowsStatuses },
+  { call: "GET /user/share-with-me", expected: ownRowsStatuses },
   {
     call: "POST /share/get-public-secret/{share_id}",
-    anyone: true,
+    optionalSession: true,
     path: async ({ publicLink }) => `/share/get-public-secret/${(await publicLink()).shareId}`,
-    expected: forAnybody,
+    expected: publicStatuses,
   },
   {
     call: "POST /share/get-public-secret",
-    anyone: true,
-    body: async ({ publicLink }) => openingOf(await publicLink()),
-    expected: forAnybody,
+    optionalSession: true,
+    body: async ({ publicLink }) => buildOpening(await publicLink()),
+    expected: publicStatuses,
   },
   // What is for a person is not there for the others; the owner has the secret itself.
   {
     call: "POST /share/get-secret/{share_id}",
     path: async ({ personLink }) => `/share/get-secret/${(await personLink()).shareId}`,
-    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
+    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
   },
   {
     call: "POST /share/get-secret",
     body: async ({ personLink }) => ({ share_id: (await personLink()).shareId, claim_id: newPublicId() }),
-    expected: { nobody: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
+    expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
   },
   {
     call: "POST /share/content",
-    anyone: true,
+    optionalSession: true,
     body: async ({ download }) => ({ token: await download() }),
-    expected: forAnybody,
+    expected: publicStatuses,
   },
   {
     call: "POST /reports/share",
     body: async ({ publicLink }) => ({ share_id: (await publicLink()).shareId, reason: "other" }),
-    expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 },
+    expected: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "POST /reports/csp",
     body: () => ({ "csp-report": {} }),
-    expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 },
+    expected: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "POST /telemetry",
     body: () => ({ events: [], vitals: [] }),
-    expected: { nobody: 202, other: 202, owner: 202, otherVendor: 202 },
+    expected: { anonymous: 202, other: 202, owner: 202, otherVendor: 202 },
   },
   // For the operator alone, by a token that this service does not have.
-  { call: "GET /telemetry", expected: { nobody: 404, other: 404, owner: 404, otherVendor: 404 } },
+  { call: "GET /telemetry", expected: { anonymous: 404, other: 404, owner: 404, otherVendor: 404 } },
   // Everybody makes their own; somebody without a keyring has none to write it into.
   {
     call: "POST /requests",
     body: (_, actor) => buildRequest(actor).body,
-    expected: { nobody: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 },
+    expected: { anonymous: 401, other: 200, owner: 200, otherVendor: 422, recipient: 422 },
   },
-  { call: "GET /requests", expected: forEach },
+  { call: "GET /requests", expected: ownRowsStatuses },
   {
     call: "PATCH /requests/{request_id}",
-    path: async ({ answered }) => `/requests/${(await answered()).requestId}`,
+    path: async ({ answeredRequest }) => `/requests/${(await answeredRequest()).requestId}`,
     body: (_, actor) => ({ state: "collected", keyring: buildChangeWith(actor, "requests") }),
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   {
     call: "DELETE /requests/{request_id}",
-    path: async ({ answered }) => `/requests/${(await answered()).requestId}`,
+    path: async ({ answeredRequest }) => `/requests/${(await answeredRequest()).requestId}`,
     body: (_, actor) => ({ keyring: buildChangeWith(actor, "requests") }),
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   {
     call: "POST /requests/collect",
-    body: async ({ answered }) => ({ request_id: (await answered()).requestId }),
-    expected: forOwner,
+    body: async ({ answeredRequest }) => ({ request_id: (await answeredRequest()).requestId }),
+    expected: ownerOnlyStatuses,
   },
-  { call: "POST /requests/get", body: async ({ request }) => credentialsOf(await request()), expected: forAnybody },
+  { call: "POST /requests/get", body: async ({ request }) => credentialsOf(await request()), expected: publicStatuses },
   {
     call: "POST /requests/answer",
     body: async ({ request }) => ({ ...credentialsOf(await request()), size: 100 }),
-    expected: forAnybody,
+    expected: publicStatuses,
   },
   {
     call: "GET /requests/answer/{answer_id}",
     path: async ({ answer }) => answerPath((await answer()).id),
     headers: async ({ answer }) => (await answer()).headers,
-    expected: forAnybody,
+    expected: publicStatuses,
   },
   {
     call: "POST /requests/answer/{answer_id}",
     path: async ({ answer }) => answerPath((await answer()).id),
     form: async ({ answer }) => (await answer()).part(1),
-    expected: forAnybody,
+    expected: publicStatuses,
   },
   {
     call: "PUT /requests/answer/{answer_id}",
     path: async ({ answer }) => answerPath((await answer()).id),
     headers: async ({ answer }) => (await answer()).headers,
     body: async ({ answer }) => (await answer()).finish,
-    expected: forAnybody,
+    expected: publicStatuses,
   },
   {
     call: "PUT /device-links/{id}",
     path: () => `/device-links/${newPublicId()}`,
-    body: () => ({ message: mailboxLetter }),
-    expected: forEach,
+    body: () => ({ message: sealedMessage }),
+    expected: ownRowsStatuses,
   },
   {
     call: "GET /device-links/{id}",
     path: async ({ mailbox }) => `/device-links/${await mailbox()}`,
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   {
     call: "PUT /device-links/{id}/answer",
     path: async ({ mailbox }) => `/device-links/${await mailbox()}/answer`,
-    body: () => ({ answer: mailboxLetter }),
-    expected: forOwner,
+    body: () => ({ answer: sealedMessage }),
+    expected: ownerOnlyStatuses,
   },
   // Another session of the owner is refused: see device-links.test.ts.
   {
     call: "GET /device-links/{id}/answer",
     path: async ({ ownMailbox }) => `/device-links/${await ownMailbox()}/answer`,
-    expected: forOwner,
+    expected: ownerOnlyStatuses,
   },
   // Everybody's own account: none can be named.
-  { call: "DELETE /user/me", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "POST /user/me/restore", expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 } },
-  { call: "GET /user/activity", expected: forEach },
-  { call: "GET /user/sessions", expected: forEach },
+  { call: "DELETE /user/me", expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "POST /user/me/restore", expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 } },
+  { call: "GET /user/activity", expected: ownRowsStatuses },
+  { call: "GET /user/sessions", expected: ownRowsStatuses },
   {
     call: "DELETE /user/sessions/{id}",
     path: async ({ otherSession }) => `/user/sessions/${(await otherSession()).id}`,
-    expected: { nobody: 401, other: 404, owner: 204, otherVendor: 404 },
+    expected: { anonymous: 401, other: 404, owner: 204, otherVendor: 404 },
   },
   // Whoever has the mail.
   {
     call: "POST /mails/unsubscribe",
     path: async ({ unsubscribe }) => `/mails/unsubscribe?token=${await unsubscribe()}`,
-    expected: { nobody: 204, other: 204, owner: 204, otherVendor: 204 },
+    expected: { anonymous: 204, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "DELETE /user/sessions",
     endsSessions: true,
-    expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 },
+    expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
   },
   {
     call: "DELETE /auth/token",
     endsSessions: true,
-    expected: { nobody: 401, other: 204, owner: 204, otherVendor: 204 },
+    expected: { anonymous: 401, other: 204, owner: 204, otherVendor: 204 },
   },
 ];
 
-describe.each(cases)("$call", ({ call, path, body, form, headers, anyone, endsSessions, expected }) => {
+describe.each(cases)("$call", ({ call, path, body, form, headers, optionalSession, endsSessions, expected }) => {
   const method = call.slice(0, call.indexOf(" ")) as Method;
-  let scene: Scene;
+  let scenario: Scenario;
   beforeAll(async () => {
-    scene = method === "GET" ? readScene : await makeScene();
+    scenario = method === "GET" ? readOnlyScenario : await createScenario();
   });
   const send = async (actor: Person, token: string | null) => {
-    const address = (await path?.(scene)) ?? call.slice(call.indexOf(" ") + 1);
-    const payload = await body?.(scene, actor);
-    const sent = (await form?.(scene)) ?? {
+    const requestPath = (await path?.(scenario)) ?? call.slice(call.indexOf(" ") + 1);
+    const payload = await body?.(scenario, actor);
+    const options = (await form?.(scenario)) ?? {
       ...(payload === undefined ? {} : { body: payload }),
-      ...(headers === undefined ? {} : { headers: await headers(scene) }),
+      ...(headers === undefined ? {} : { headers: await headers(scenario) }),
     };
-    return service.call(method, address, token, sent);
+    return service.call(method, requestPath, token, options);
   };
   const sendAs = async (person: Person, vendorId = "relicario") =>
     send(person, endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token);
 
   it("answers nobody, another user, the recipient of what is shared, the owner and another vendor as the policy says", async () => {
-    const got = {
-      nobody: (await send(other, null)).status,
-      other: (await sendAs(other)).status,
+    const statuses = {
+      anonymous: (await send(otherUser, null)).status,
+      other: (await sendAs(otherUser)).status,
       recipient: (await sendAs(recipient)).status,
       owner: 0,
       otherVendor: (await sendAs(otherVendor, "second")).status,
     };
-    got.owner = (await send(scene.owner, scene.owner.token)).status;
-    expect(got).toEqual({ recipient: expected.other, ...expected });
+    statuses.owner = (await send(scenario.owner, scenario.owner.token)).status;
+    expect(statuses).toEqual({ recipient: expected.other, ...expected });
   });
 
-  it("refuses an expired and a revoked session, unless it is for anybody", async () => {
-    const answers = await Promise.all([expired, revoked, neverKept].map((token) => send(scene.owner, token)));
-    const { nobody } = expected;
-    if ((nobody < 300 || call === "GET /telemetry") && anyone === undefined)
-      expect(answers.map(({ status }) => status)).toEqual([nobody, nobody, nobody]);
+  it("refuses an expired and a revoked session, unless it is public", async () => {
+    const answers = await Promise.all([expired, revoked, neverStored].map((token) => send(scenario.owner, token)));
+    const { anonymous } = expected;
+    if ((anonymous < 300 || call === "GET /telemetry") && optionalSession === undefined)
+      expect(answers.map(({ status }) => status)).toEqual([anonymous, anonymous, anonymous]);
     else if (call === "POST /auth/token")
       expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
     else expect(answers.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
@@ -559,46 +569,52 @@ describe("the table above", () => {
     expect(cases.map(({ call }) => call).sort()).toEqual(calls.sort());
   });
 
-  it("says of each call for anyone that it is, as the interface's description does", async () => {
+  it("says of each call with an optional session that it is, as the interface's description does", async () => {
     const { body } = await service.call("GET", "/openapi.json", null);
     const paths = body["paths"] as Record<string, Record<string, { security?: readonly object[] }>>;
-    const both = Object.entries(paths).flatMap(([path, methods]) =>
+    const optionalSessionCalls = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { security }]) =>
-        security?.some((way) => Object.keys(way).length === 0) === true ? [`${method.toUpperCase()} ${path}`] : [],
+        security?.some((requirement) => Object.keys(requirement).length === 0) === true
+          ? [`${method.toUpperCase()} ${path}`]
+          : [],
       ),
     );
-    expect(cases.flatMap(({ call, anyone }) => (anyone === undefined ? [] : [call])).sort()).toEqual(both.sort());
+    expect(cases.flatMap(({ call, optionalSession }) => (optionalSession === undefined ? [] : [call])).sort()).toEqual(
+      optionalSessionCalls.sort(),
+    );
   });
 
   it("would not let a route in that does not say who may call it", async () => {
-    const bare = await startService();
+    const separateService = await startService();
     try {
       await expect(async () => {
         const app = Fastify();
-        guardRoutes(app, bare.app.services);
+        guardRoutes(app, separateService.app.services);
         app.get("/open", () => "open");
         await app.ready();
       }).rejects.toThrow("/open does not say who may call it");
     } finally {
-      await bare.stop();
+      await separateService.stop();
     }
   });
 });
 
-describe("a route for anyone", () => {
+describe("a route with an optional session", () => {
   let app: FastifyInstance;
   beforeAll(async () => {
     app = Fastify({ trustProxy: true });
-    answerErrors(app);
+    handleErrors(app);
     guardRoutes(app, service.app.services);
     const rate = { name: "of_test", calls: 2, windowSeconds: 3_600, per: "account" } as const;
-    app.get("/open", { config: { access: "anyone" } }, (request) => ({ account: request.actor?.accountId ?? null }));
-    app.get("/limited", { config: { access: "anyone", rates: [rate] } }, () => "open");
+    app.get("/open", { config: { access: "optional_session" } }, (request) => ({
+      account: request.actor?.accountId ?? null,
+    }));
+    app.get("/limited", { config: { access: "optional_session", rates: [rate] } }, () => "open");
     await app.ready();
   });
   afterAll(() => app.close());
 
-  const open = async (authorization: string | null) => {
+  const callOpen = async (authorization: string | null) => {
     const answer = await app.inject({
       method: "GET",
       url: "/open",
@@ -609,19 +625,19 @@ describe("a route for anyone", () => {
 
   it("is answered for nobody, and for whoever has a session as that person", async () => {
     const person = await service.signIn();
-    expect(await open(null)).toEqual({ status: 200, body: { account: null } });
-    expect(await open(`Bearer ${person.token}`)).toEqual({ status: 200, body: { account: person.userId } });
+    expect(await callOpen(null)).toEqual({ status: 200, body: { account: null } });
+    expect(await callOpen(`Bearer ${person.token}`)).toEqual({ status: 200, body: { account: person.userId } });
   });
 
   it("takes nobody for somebody and nobody for nobody: a session that is not good is refused", async () => {
     const person = await service.signIn();
     const expired = await sessionOf(person, new Date(Date.now() - 1_000));
-    const neverKept = await sessionOf(person, new Date(Date.now() + 60_000));
+    const neverStored = await sessionOf(person, new Date(Date.now() + 60_000));
     const { token: revoked } = await service.signIn(person.subject);
     await service.call("DELETE", "/auth/token", revoked);
     const codes = await Promise.all(
-      [`Bearer ${expired}`, `Bearer ${neverKept}`, `Bearer ${revoked}`, "Bearer x", "Basic YTpi", ""].map(
-        async (header) => (await open(header)).body.code,
+      [`Bearer ${expired}`, `Bearer ${neverStored}`, `Bearer ${revoked}`, "Bearer x", "Basic YTpi", ""].map(
+        async (header) => (await callOpen(header)).body.code,
       ),
     );
     expect(codes).toEqual([
@@ -635,15 +651,15 @@ describe("a route for anyone", () => {
   });
 
   it("counts an account's calls by account, and those of nobody by address", async () => {
-    const [one, two] = [await service.signIn(), await service.signIn()];
+    const [firstUser, secondUser] = [await service.signIn(), await service.signIn()];
     const call = async (address: string, token: string | null): Promise<number> => {
       const headers = { "x-forwarded-for": address, ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
       return (await app.inject({ method: "GET", url: "/limited", headers })).statusCode;
     };
     const [here, there] = ["192.0.2.1", "192.0.2.2"];
-    for (const token of [null, one.token, two.token])
+    for (const token of [null, firstUser.token, secondUser.token])
       expect([await call(here, token), await call(here, token), await call(here, token)]).toEqual([200, 200, 429]);
-    expect([await call(there, null), await call(there, one.token)]).toEqual([200, 429]);
+    expect([await call(there, null), await call(there, firstUser.token)]).toEqual([200, 429]);
   });
 });
 
@@ -652,7 +668,7 @@ describe("a disabled vendor", () => {
     const { sessionTokens } = service.app.services;
     const issuedAt = new Date();
     const token = await sessionTokens.sign({
-      accountId: other.userId,
+      accountId: otherUser.userId,
       vendorId: "closed",
       sessionId: uuidv7(),
       authTime: null,

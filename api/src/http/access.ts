@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { Actor } from "../auth/session-tokens.ts";
-import { whileLost } from "../db/faults.ts";
+import { retryOnConnectionLoss } from "../db/faults.ts";
 import type { Services } from "../services.ts";
 import { Problem } from "./problem.ts";
 import type { RateRule } from "./rate-limits.ts";
@@ -11,13 +11,13 @@ declare module "fastify" {
     /**
      * Every route says who may call it at all; one that does not is refused at start.
      *
-     * - `anybody`: nobody's session is looked at.
-     * - `anyone`: with a session or without. One that is sent must be good: an expired one counted
-     *   as nobody would spend a view of a share in a stranger's name. The caller renews it, or
-     *   calls without one.
+     * - `public`: nobody's session is looked at.
+     * - `optional_session`: with a session or without. One that is sent must be good: an expired
+     *   one counted as nobody would spend a view of a share in a stranger's name. The caller renews
+     *   it, or calls without one.
      * - `signed_in`: with a good session.
      */
-    access?: "anybody" | "anyone" | "signed_in";
+    access?: "public" | "optional_session" | "signed_in";
     /** Those per account count by address where nobody is signed in. */
     rates?: readonly RateRule[];
     /**
@@ -26,7 +26,7 @@ declare module "fastify" {
      */
     idempotent?: boolean;
     /** How long its body may take to arrive, where the usual minute is too short. */
-    bodySeconds?: number;
+    bodyTimeoutSeconds?: number;
   }
   interface FastifyRequest {
     actor: Actor | null;
@@ -36,7 +36,7 @@ declare module "fastify" {
 /** Looks at the session before a body is read. */
 export function guardRoutes(
   app: FastifyInstance,
-  { sessionTokens, limiter, calls }: Pick<Services, "sessionTokens" | "limiter" | "calls">,
+  { sessionTokens, limiter, concurrency }: Pick<Services, "sessionTokens" | "limiter" | "concurrency">,
 ): void {
   app.decorateRequest("actor", null);
   app.addHook("onRoute", (route) => {
@@ -45,32 +45,35 @@ export function guardRoutes(
   app.addHook("onRequest", async (request, reply) => {
     const { access, rates = [] } = request.routeOptions.config;
     if (access === undefined) return; // no such route: the answer is 404 for everybody
-    const sent = request.headers.authorization !== undefined;
-    if (access === "signed_in" || (access === "anyone" && sent)) {
-      request.actor = await whileLost(() => sessionTokens.verify(bearerOf(request)));
-      calls.enter(request.actor.accountId, reply.raw);
+    const hasAuthorization = request.headers.authorization !== undefined;
+    if (access === "signed_in" || (access === "optional_session" && hasAuthorization)) {
+      request.actor = await retryOnConnectionLoss(() => sessionTokens.verify(requireBearerToken(request)));
+      concurrency.trackCall(request.actor.accountId, reply.raw);
     }
     const accountId = request.actor?.accountId ?? null;
-    const count = async (): Promise<void> => {
+    const consumeRates = async (): Promise<void> => {
       // counted twice at worst
-      for (const rule of rates) await whileLost(() => limiter.count(rule, { accountId, address: request.ip }));
+      for (const rule of rates)
+        await retryOnConnectionLoss(() => limiter.consume(rule, { accountId, address: request.ip }));
     };
     // An account's calls are counted in one row, for which they would wait with a connection each.
-    await (accountId === null || rates.length === 0 ? count() : calls.inTurn(accountId, count));
+    await (accountId === null || rates.length === 0
+      ? consumeRates()
+      : concurrency.runExclusive(accountId, consumeRates));
   });
 }
 
 /**
- * @throws Problem `unauthorized` on a route for anybody, and for nobody on one for anyone: that one
- *   asks `request.actor`.
+ * @throws Problem `unauthorized` on a `public` route, and without a session on one for
+ *   `optional_session`: that one asks `request.actor`.
  */
-export function actorOf(request: FastifyRequest): Actor {
+export function requireActor(request: FastifyRequest): Actor {
   if (request.actor === null) throw new Problem("unauthorized");
   return request.actor;
 }
 
 /** @throws Problem `unauthorized` when the call brings none. */
-export function bearerOf(request: FastifyRequest): string {
+export function requireBearerToken(request: FastifyRequest): string {
   const [, token] = /^Bearer ([A-Za-z0-9._-]{1,4096})$/i.exec(request.headers.authorization ?? "") ?? [];
   if (token === undefined) throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
   return token;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { buildSecret, confirm, type Person } from "../testing/person.ts";
+import { buildSecret, confirmChange, type Person } from "../testing/person.ts";
 import { startService, type Method, type TestService } from "../testing/service.ts";
 import { buildRequest, buildShare } from "../testing/sharing.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
-  confirm(person, body.keyring);
+  confirmChange(person, body.keyring);
   secretId = body.secret_db_id;
 });
 afterAll(() => service.stop());
@@ -55,7 +55,7 @@ const bodies: readonly (readonly [Method, string])[] = [
  * A real call with one member, anywhere in it, replaced by anything of another type, which is never
  * right by chance.
  */
-const damagedOf = (build: () => object) =>
+const buildDamaged = (build: () => object) =>
   fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
     const body = structuredClone(build()) as unknown;
     const places: { parent: Record<string, unknown>; name: string }[] = [];
@@ -108,11 +108,12 @@ describe("whatever is sent", () => {
     ["/share", () => buildShare(person, secretId).body],
     ["/requests", () => buildRequest(person).body],
   ] as const)("a call of %s with one damaged member is refused, and changes nothing", async (path, build) => {
-    const shown = ["/secrets/store", `/sharelist/${secretId}`, "/requests", "/user/keyring"];
-    const all = () => Promise.all(shown.map(async (one) => (await service.call("GET", one, person.token)).body));
-    const before = await all();
+    const paths = ["/secrets/store", `/sharelist/${secretId}`, "/requests", "/user/keyring"];
+    const readAll = () =>
+      Promise.all(paths.map(async (readPath) => (await service.call("GET", readPath, person.token)).body));
+    const before = await readAll();
     await fc.assert(
-      fc.asyncProperty(damagedOf(build), async (body) => {
+      fc.asyncProperty(buildDamaged(build), async (body) => {
         const answer = await service.call("POST", path, person.token, {
           body: JSON.stringify(body),
           headers: { "content-type": "application/json" },
@@ -121,6 +122,6 @@ describe("whatever is sent", () => {
       }),
       { numRuns: 100 },
     );
-    expect(await all()).toEqual(before);
+    expect(await readAll()).toEqual(before);
   });
 });

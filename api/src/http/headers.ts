@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
  * one). Tokens travel in a header, not in cookies, so nothing here lets a foreign page act for
  * somebody.
  */
-export function answerHeaders(app: FastifyInstance, publicOrigin: string): void {
+export function setResponseHeaders(app: FastifyInstance, publicOrigin: string): void {
   app.addHook("onRequest", async (request, reply) => {
     void reply.headers({
       "cache-control": "no-store",

@@ -4,17 +4,17 @@ import { Readable } from "node:stream";
 
 import Fastify, { type FastifyInstance } from "fastify";
 
-import { answerErrors } from "./on-error.ts";
-import { dropUnreadBodies } from "./unread-bodies.ts";
-import { maxDepth, maxValues, parseShapedJson } from "./json-shape.ts";
+import { handleErrors } from "./on-error.ts";
+import { drainUnreadBodies } from "./unread-bodies.ts";
+import { maxDepth, maxValues, limitJsonShape } from "./json-shape.ts";
 
 let app: FastifyInstance;
 beforeAll(async () => {
   app = Fastify({ bodyLimit: 8 * 1024 ** 2 });
-  answerErrors(app);
-  dropUnreadBodies(app);
-  parseShapedJson(app);
-  app.post("/", { config: { access: "anybody" } }, (request) => ({ got: request.body }));
+  handleErrors(app);
+  drainUnreadBodies(app);
+  limitJsonShape(app);
+  app.post("/", { config: { access: "public" } }, (request) => ({ got: request.body }));
   await app.ready();
 });
 afterAll(() => app.close());
@@ -36,27 +36,30 @@ const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
 describe("a JSON body", () => {
   it("is what it says, whatever stands in its strings", async () => {
-    const whole = {
+    const document = {
       text: `brackets ${nested(40)} {"a":[ and "quotes", \\ \\" \\\\`,
       '"[{\\': ['["]', "\\", "", 1, null, { a: [] }],
       long: '\\"'.repeat(1_000),
     };
-    expect(await send(JSON.stringify(whole))).toEqual({ status: 200, body: { got: whole } });
-    expect(await send(JSON.stringify(whole, null, 2))).toEqual({ status: 200, body: { got: whole } });
+    expect(await send(JSON.stringify(document))).toEqual({ status: 200, body: { got: document } });
+    expect(await send(JSON.stringify(document, null, 2))).toEqual({ status: 200, body: { got: document } });
   });
 
   it("is the same in pieces of any size", async () => {
-    const whole = {
+    const document = {
       text: `é ${nested(40)} "quotes", \\ \\" \\\\`,
       '"[{\\': ['["]', "\\", "", "😀", null, { a: [] }],
       long: '\\"'.repeat(50),
     };
-    const bytes = Buffer.from(JSON.stringify(whole));
+    const bytes = Buffer.from(JSON.stringify(document));
     for (const size of [1, 2, 3, 7, 64]) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.subarray(index * size, (index + 1) * size),
       );
-      expect(await send(Readable.from(pieces, { objectMode: false }))).toEqual({ status: 200, body: { got: whole } });
+      expect(await send(Readable.from(pieces, { objectMode: false }))).toEqual({
+        status: 200,
+        body: { got: document },
+      });
     }
     expect(await send(Readable.from(Array.from(nested(maxDepth + 1)), { objectMode: false }))).toMatchObject(
       refused("too_deep"),
@@ -83,18 +86,18 @@ describe("a JSON body", () => {
   it("is refused before the rest of it came, on a connection that goes on", async () => {
     await app.listen({ port: 0, host: "127.0.0.1" });
     const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1").setEncoding("utf8");
-    const said: string[] = [];
-    socket.on("data", (text: string) => said.push(text));
-    const hear = async (words: string): Promise<void> => {
-      while (!said.join("").includes(words)) await once(socket, "data");
-      said.length = 0;
+    const received: string[] = [];
+    socket.on("data", (text: string) => received.push(text));
+    const waitFor = async (expected: string): Promise<void> => {
+      while (!received.join("").includes(expected)) await once(socket, "data");
+      received.length = 0;
     };
     const head = (length: number): string =>
       `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${String(length)}\r\n\r\n`;
     socket.write(head(1_000_000) + "[".repeat(1_000));
-    await hear("too_deep");
+    await waitFor("too_deep");
     socket.write("[".repeat(999_000) + head(2) + "[]");
-    await hear('{"got":[]}');
+    await waitFor('{"got":[]}');
     socket.destroy();
   });
 

@@ -21,21 +21,21 @@ const jsonType = /^application\/json\b/i;
  * byte that is too much, and what is left of them is dropped as it comes. A body of three megabytes
  * of brackets takes a second to parse, and the stack of whoever looks at it.
  */
-export function parseShapedJson(app: FastifyInstance): void {
+export function limitJsonShape(app: FastifyInstance): void {
   app.addHook("preParsing", (request, _reply, payload, done) => {
     if (!jsonType.test(request.headers["content-type"] ?? "") || isSmall(request)) {
       done(null, payload);
       return;
     }
-    const shaped = new Shaped();
-    payload.once("error", (error) => shaped.destroy(error));
-    done(null, payload.pipe(shaped));
+    const checkedStream = new ShapeCheckStream();
+    payload.once("error", (error) => checkedStream.destroy(error));
+    done(null, payload.pipe(checkedStream));
   });
   const parse = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const reason = isSmall(request) ? new Shape().misshapen(body) : null;
+    const reason = isSmall(request) ? new JsonShapeChecker().findViolation(body) : null;
     if (reason === null) void parse(request, body.toString(), done);
-    else done(refusal(reason));
+    else done(createShapeProblem(reason));
   });
 }
 
@@ -47,20 +47,20 @@ function isSmall({ headers }: FastifyRequest): boolean {
   return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? NaN) <= smallBytes;
 }
 
-function refusal(reason: string): Problem {
+function createShapeProblem(reason: string): Problem {
   return new Problem("validation_error", { members: { errors: [{ path: "", reason }] } });
 }
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-class Shaped extends Transform {
-  readonly #shape = new Shape();
+class ShapeCheckStream extends Transform {
+  readonly #shape = new JsonShapeChecker();
 
-  override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    const reason = this.#shape.misshapen(piece);
-    if (reason === null) done(null, piece);
-    else done(refusal(reason));
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const reason = this.#shape.findViolation(chunk);
+    if (reason === null) done(null, chunk);
+    else done(createShapeProblem(reason));
   }
 }
 
@@ -68,7 +68,7 @@ class Shaped extends Transform {
  * Looks at brackets and commas outside of strings, once. Whether it is JSON at all is the parser's
  * affair. Bytes of UTF-8 above 0x7f are none of these.
  */
-class Shape {
+class JsonShapeChecker {
   #depth = 0;
   #values = 0;
   #inString = false;
@@ -76,10 +76,10 @@ class Shape {
   #escaped = false;
 
   /** What is wrong with the body so far, the next piece included. */
-  misshapen(piece: Buffer): "too_deep" | "too_many_values" | null {
-    for (let at = 0; at < piece.length; at++) {
-      if (this.#inString) at = this.#endOfString(piece, at);
-      const byte = piece[at];
+  findViolation(chunk: Buffer): "too_deep" | "too_many_values" | null {
+    for (let index = 0; index < chunk.length; index++) {
+      if (this.#inString) index = this.#endOfString(chunk, index);
+      const byte = chunk[index];
       if (byte === quote) this.#inString = !this.#inString;
       else if (byte === openBracket || byte === openBrace) {
         this.#values++;
@@ -92,22 +92,22 @@ class Shape {
   }
 
   /** Where the string ends that goes on at `start`: at a quote, or behind the piece. */
-  #endOfString(piece: Buffer, start: number): number {
-    let at = start;
+  #endOfString(chunk: Buffer, start: number): number {
+    let position = start;
     if (this.#escaped) {
       this.#escaped = false;
-      at++;
+      position++;
     }
-    for (let end = piece.indexOf(quote, at); end !== -1; end = piece.indexOf(quote, end + 1))
-      if (escapesBefore(piece, at, end) % 2 === 0) return end;
-    this.#escaped = escapesBefore(piece, at, piece.length) % 2 === 1;
-    return piece.length;
+    for (let end = chunk.indexOf(quote, position); end !== -1; end = chunk.indexOf(quote, end + 1))
+      if (countEscapesBefore(chunk, position, end) % 2 === 0) return end;
+    this.#escaped = countEscapesBefore(chunk, position, chunk.length) % 2 === 1;
+    return chunk.length;
   }
 }
 
 /** Backslashes without a gap between `start` and `end`, counted from the end. */
-function escapesBefore(piece: Buffer, start: number, end: number): number {
+function countEscapesBefore(chunk: Buffer, start: number, end: number): number {
   let count = 0;
-  while (end - 1 - count >= start && piece[end - 1 - count] === backslash) count++;
+  while (end - 1 - count >= start && chunk[end - 1 - count] === backslash) count++;
   return count;
 }

@@ -4,20 +4,20 @@ import { uploadPath } from "@relicario/shared/api";
 import { sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { buildSecret, confirm } from "../testing/person.ts";
-import { mailsOf } from "../testing/outbox.ts";
-import { buildFinish, buildLarge, sha256B64u } from "../testing/upload.ts";
+import { buildSecret, confirmChange } from "../testing/person.ts";
+import { readMails } from "../testing/outbox.ts";
+import { buildFinish, buildLargeContent, sha256B64u } from "../testing/upload.ts";
 import { startService } from "../testing/service.ts";
-import { answerRequest, keepRequest, keepShare, newPublicId, openingOf } from "../testing/sharing.ts";
+import { answerRequest, createRequest, createShare, newPublicId, buildOpening } from "../testing/sharing.ts";
 
-const sentinel = (): string => randomBytes(12).toString("hex");
+const createSentinel = (): string => randomBytes(12).toString("hex");
 
 describe("the log", () => {
   it("holds no token, body, query, path or header, whatever is answered", async () => {
     const service = await startService({ LOG_LEVEL: "debug" });
     try {
       const planted = new Map<string, string>();
-      const plant = (name: string, value = sentinel()): string => {
+      const plant = (name: string, value = createSentinel()): string => {
         planted.set(name, value);
         return value;
       };
@@ -37,7 +37,7 @@ describe("the log", () => {
         plant(name, value);
       plant("secret id", body.secret_db_id);
       await service.call("POST", "/secrets/store", person.token, { body });
-      confirm(person, body.keyring);
+      confirmChange(person, body.keyring);
       await service.call("POST", "/secrets/store", person.token, {
         body: { ...body, [plant("unknown member")]: plant("its value") },
       });
@@ -48,17 +48,17 @@ describe("the log", () => {
         body: { contact_email: `${plant("address")}@example.org` },
       });
       await service.call("POST", "/user/send-validate-email", person.token);
-      const [mail] = await mailsOf(service);
+      const [mail] = await readMails(service);
       const { nonce = "" } = Object.fromEntries(
         new URLSearchParams(/validate-email#(\S+)/.exec(mail?.text ?? "")?.[1] ?? ""),
       );
       await service.call(
         "GET",
-        `/user/validate-contact-email?value=${plant("asked address", sentinel())}%40example.org&nonce=${plant("nonce", nonce)}`,
+        `/user/validate-contact-email?value=${plant("asked address", createSentinel())}%40example.org&nonce=${plant("nonce", nonce)}`,
         person.token,
       );
 
-      const large = buildLarge({ bytes: 3_000 });
+      const large = buildLargeContent({ bytes: 3_000 });
       const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
       const upload = plant("upload id", String(started.body["upload_id"]));
       plant("id of an upload's secret", large.id);
@@ -67,13 +67,13 @@ describe("the log", () => {
         "POST",
         uploadPath(upload),
         person.token,
-        await large.part(1, { sha256: plant("wrong digest", sha256B64u(Buffer.from(sentinel()))) }),
+        await large.part(1, { sha256: plant("wrong digest", sha256B64u(Buffer.from(createSentinel()))) }),
       );
       await service.call("POST", uploadPath(upload), person.token, await large.part(1));
       const published = buildFinish(person, large);
       plant("ticket of an upload", published.ticket);
       await service.call("PUT", uploadPath(upload), person.token, { body: published });
-      confirm(person, published.keyring);
+      confirmChange(person, published.keyring);
       await service.call("POST", "/v2/secrets/get-secret", person.token, {
         body: { secret_db_id: large.id },
         headers: { "if-range": plant("tag") },
@@ -86,7 +86,7 @@ describe("the log", () => {
         person.token,
       );
       const reader = await service.signIn();
-      const share = await keepShare(service, person, body.secret_db_id, { audience: "signed_in", password: true });
+      const share = await createShare(service, person, body.secret_db_id, { audience: "signed_in", password: true });
       for (const [name, value] of Object.entries({
         shareId: share.shareId,
         linkAuth: share.linkAuth,
@@ -98,10 +98,13 @@ describe("the log", () => {
       const claim = plant("claim", newPublicId());
       await service.call("POST", `/share/get-secret/${share.shareId}`, reader.token);
       await service.call("POST", "/share/get-secret", reader.token, {
-        body: { ...openingOf(share, claim), pass_auth: plant("wrong password", randomBytes(32).toString("base64url")) },
+        body: {
+          ...buildOpening(share, claim),
+          pass_auth: plant("wrong password", randomBytes(32).toString("base64url")),
+        },
       });
       const { download } = (
-        await service.call("POST", "/share/get-secret", reader.token, { body: openingOf(share, claim) })
+        await service.call("POST", "/share/get-secret", reader.token, { body: buildOpening(share, claim) })
       ).body as unknown as { download: { token: string } };
       await service.call("POST", "/share/content", reader.token, {
         body: { token: plant("download token", download.token) },
@@ -110,7 +113,7 @@ describe("the log", () => {
         body: { share_id: share.shareId, reason: "other", message: plant("what a report says") },
       });
       await service.call("DELETE", `/share${share.shareId}`, person.token);
-      const request = await keepRequest(service, person);
+      const request = await createRequest(service, person);
       for (const [name, value] of Object.entries({
         requestId: request.requestId,
         linkAuth: request.linkAuth,
@@ -121,8 +124,8 @@ describe("the log", () => {
       for (const [name, value] of Object.entries({ id: answer.id, token: answer.token, ticket: answer.finish.ticket }))
         plant(`${name} of an answer`, value);
       await service.call("POST", "/requests/collect", person.token, { body: { request_id: request.requestId } });
-      await service.call("GET", `/users/${plant("user name", `u${sentinel()}`)}/key`, person.token);
-      await service.call("GET", "/user/me", plant("wrong token", `${sentinel()}.${sentinel()}.x`));
+      await service.call("GET", `/users/${plant("user name", `u${createSentinel()}`)}/key`, person.token);
+      await service.call("GET", "/user/me", plant("wrong token", `${createSentinel()}.${createSentinel()}.x`));
       await service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
         body: { token: plant("access token") },
       });
@@ -165,7 +168,7 @@ describe("the log", () => {
   it("would be caught by the test above when it held one", async () => {
     const service = await startService();
     try {
-      const planted = sentinel();
+      const planted = createSentinel();
       service.app.http.log.info({ planted }, "planted");
       expect(service.log().includes(planted)).toBe(true);
     } finally {

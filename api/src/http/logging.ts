@@ -4,14 +4,14 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from "fastif
  * What of an error may stand in a log: its kind and where it came from. No message: drivers put
  * values into theirs.
  */
-export interface FailureFacts {
+export interface ErrorDescription {
   readonly name: string;
   readonly code?: string;
   readonly at?: readonly string[];
-  readonly cause?: FailureFacts;
+  readonly cause?: ErrorDescription;
 }
 
-export function factsOf(error: unknown, depth = 0): FailureFacts {
+export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error) && !Error.isError(error)) return { name: typeof error };
   const code = "code" in error && typeof error.code === "string" ? { code: error.code } : {};
   const at = (error.stack ?? "")
@@ -19,7 +19,7 @@ export function factsOf(error: unknown, depth = 0): FailureFacts {
     .filter((line) => /^\s+at /.test(line))
     .map((line) => line.trim().slice(0, 160))
     .slice(0, 8);
-  const cause = error.cause !== undefined && depth < 3 ? { cause: factsOf(error.cause, depth + 1) } : {};
+  const cause = error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {};
   return { name: error.name, ...code, at, ...cause };
 }
 
@@ -37,7 +37,7 @@ export function loggerOptions(
 ): Pick<FastifyServerOptions, "logger" | "logController"> {
   // pino's own serializers show messages and addresses; Fastify asks for these three members.
   const serializers = {
-    err: (error: Error) => ({ type: error.name, message: "", stack: (factsOf(error).at ?? []).join("\n") }),
+    err: (error: Error) => ({ type: error.name, message: "", stack: (describeError(error).at ?? []).join("\n") }),
     req: () => ({}),
     res: () => ({ statusCode: "" }),
   };
@@ -53,7 +53,7 @@ export function loggerOptions(
  * One line for each answer: the route as it is written in the code, never the address, a header, or
  * a body.
  */
-export function logAnswers(app: FastifyInstance): void {
+export function logResponses(app: FastifyInstance): void {
   app.addHook("onResponse", (request, reply, done) => {
     request.log.info(
       {

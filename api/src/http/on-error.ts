@@ -1,10 +1,10 @@
-import { errorOfStatus, isPortalError } from "@relicario/shared/errors";
+import { describeStatus, isPortalError } from "@relicario/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 
 import { databaseFault } from "../db/faults.ts";
-import { isAnsweredCode, Problem, statusOfCode } from "./problem.ts";
-import { factsOf } from "./logging.ts";
+import { isProblemCode, Problem, statusByCode } from "./problem.ts";
+import { describeError } from "./logging.ts";
 
 /** When whoever got 503 may ask again: a database that starts again is back by then. */
 const retryAfterSeconds = 3;
@@ -13,8 +13,8 @@ const retryAfterSeconds = 3;
  * The one gate out for everything that fails: RFC 9457 problem documents with a code of
  * `shared/errors`.
  */
-export function answerErrors(app: FastifyInstance): void {
-  app.setErrorHandler((error, request, reply) => sendProblem(problemOf(error), request, reply, error));
+export function handleErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply, error));
   app.setNotFoundHandler((request, reply) => sendProblem(new Problem("not_found"), request, reply));
 }
 
@@ -24,8 +24,8 @@ function sendProblem(
   reply: FastifyReply,
   error: unknown = problem,
 ): FastifyReply {
-  const status = statusOfCode[problem.code];
-  if (status >= 500) request.log.error({ failure: factsOf(error) }, "failed");
+  const status = statusByCode[problem.code];
+  if (status >= 500) request.log.error({ failure: describeError(error) }, "failed");
   const { detail, members, headers } = problem.options;
   return reply
     .code(status)
@@ -34,7 +34,7 @@ function sendProblem(
     .serializer(JSON.stringify)
     .send({
       type: "about:blank",
-      title: errorOfStatus(status).title,
+      title: describeStatus(status).title,
       status,
       code: problem.code,
       ...(detail === undefined ? {} : { detail }),
@@ -43,9 +43,9 @@ function sendProblem(
     });
 }
 
-function problemOf(error: unknown): Problem {
+function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isPortalError(error) && isAnsweredCode(error.code)) return new Problem(error.code, { cause: error });
+  if (isPortalError(error) && isProblemCode(error.code)) return new Problem(error.code, { cause: error });
   if (hasZodFastifySchemaValidationErrors(error)) {
     // Names and rules only: a value that was sent never comes back.
     const errors = error.validation.map(({ instancePath, keyword }) => ({ path: instancePath, reason: keyword }));
@@ -53,8 +53,8 @@ function problemOf(error: unknown): Problem {
   }
   const status = statusOf(error);
   if (status !== null) {
-    const { code } = errorOfStatus(status);
-    if (isAnsweredCode(code) && statusOfCode[code] < 500) return new Problem(code, { cause: error });
+    const { code } = describeStatus(status);
+    if (isProblemCode(code) && statusByCode[code] < 500) return new Problem(code, { cause: error });
     if (status < 500) return new Problem("bad_request", { cause: error });
   }
   return new Problem(databaseFault(error) === null ? "internal_error" : "service_unavailable", { cause: error });

@@ -1,7 +1,7 @@
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 /** Status of each code that this service answers; every other one becomes `internal_error`. */
-export const statusOfCode = {
+export const statusByCode = {
   bad_request: 400,
   unauthorized: 401,
   token_invalid: 401,
@@ -36,10 +36,10 @@ export const statusOfCode = {
   service_unavailable: 503,
 } as const satisfies Partial<Record<ErrorCode, number>>;
 
-export type AnsweredCode = keyof typeof statusOfCode;
+export type ProblemCode = keyof typeof statusByCode;
 
-export function isAnsweredCode(code: string): code is AnsweredCode {
-  return Object.hasOwn(statusOfCode, code);
+export function isProblemCode(code: string): code is ProblemCode {
+  return Object.hasOwn(statusByCode, code);
 }
 
 export interface ProblemOptions {
@@ -53,10 +53,10 @@ export interface ProblemOptions {
 
 /** The one error that handlers throw; on-error.ts makes the answer of it. */
 export class Problem extends PortalError {
-  declare readonly code: AnsweredCode;
+  declare readonly code: ProblemCode;
   readonly options: ProblemOptions;
 
-  constructor(code: AnsweredCode, options: ProblemOptions = {}) {
+  constructor(code: ProblemCode, options: ProblemOptions = {}) {
     super(code, "cause" in options ? { cause: options.cause } : {});
     this.options = options;
   }

@@ -1,38 +1,38 @@
 import { eq } from "drizzle-orm";
 
 import { openDatabase, type OpenDatabase } from "../db/database.ts";
-import type { Sweeping } from "../operations/sweeping.ts";
+import type { SweepContext } from "../operations/sweep-context.ts";
 import { rateLimits } from "../db/schema.ts";
 import { serviceDatabase, startService } from "../testing/service.ts";
 import type { TestDatabase } from "@relicario/tooling/database/for-tests";
 import { createRateLimiter, rateRules, type RateLimiter, type RateRule } from "./rate-limits.ts";
 
 let database: TestDatabase;
-const opened: OpenDatabase[] = [];
+const databases: OpenDatabase[] = [];
 let clock: Date;
 beforeEach(async () => {
   clock = new Date("2026-11-22T10:00:00Z");
   database = await serviceDatabase();
 });
 afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close();
+  for (const each of databases.splice(0)) await each.close();
   await database.drop();
 });
 
 /** As another process would have one: connections and memory of its own. */
-const limiterOf = (overrides: Record<string, number> = {}): RateLimiter => {
-  const process = openDatabase({ url: database.url, seconds: 10 }, () => undefined);
-  opened.push(process);
-  return createRateLimiter(process.db, Buffer.alloc(32, 7), () => clock, overrides);
+const createLimiter = (overrides: Record<string, number> = {}): RateLimiter => {
+  const processDatabase = openDatabase({ url: database.url, timeoutSeconds: 10 }, () => undefined);
+  databases.push(processDatabase);
+  return createRateLimiter(processDatabase.db, Buffer.alloc(32, 7), () => clock, overrides);
 };
 
-const passes = async (
+const tryConsume = async (
   limiter: RateLimiter,
   rule: RateRule,
-  caller: Parameters<RateLimiter["count"]>[1],
+  caller: Parameters<RateLimiter["consume"]>[1],
 ): Promise<boolean> => {
   try {
-    await limiter.count(rule, caller);
+    await limiter.consume(rule, caller);
     return true;
   } catch (error) {
     expect(error).toMatchObject({ code: "too_many_requests" });
@@ -40,39 +40,41 @@ const passes = async (
   }
 };
 
-const anybody = { accountId: null, address: "192.0.2.1" };
-const rowsOf = (rule: RateRule) => opened[0]?.db.select().from(rateLimits).where(eq(rateLimits.rule, rule.name));
+const anyCaller = { accountId: null, address: "192.0.2.1" };
+const rowsOf = (rule: RateRule) => databases[0]?.db.select().from(rateLimits).where(eq(rateLimits.rule, rule.name));
 
 describe("a limit that everybody shares", () => {
-  const rule = rateRules.exchangeOfAll;
+  const rule = rateRules.exchangeGlobal;
 
   it("lets exactly its number through, however many processes count", async () => {
-    const processes = [limiterOf({ exchange_all: 500 }), limiterOf({ exchange_all: 500 })];
+    const processes = [createLimiter({ exchange_all: 500 }), createLimiter({ exchange_all: 500 })];
     const passed = await Promise.all(
-      processes.flatMap((limiter) => Array.from({ length: 400 }, () => passes(limiter, rule, anybody))),
+      processes.flatMap((limiter) => Array.from({ length: 400 }, () => tryConsume(limiter, rule, anyCaller))),
     );
     expect(passed.filter(Boolean)).toHaveLength(500);
   });
 
   it("is no row that every call writes: a process takes a hundredth at a time", async () => {
-    const limiter = limiterOf({ exchange_all: 500 });
-    for (let call = 0; call < 5; call++) await limiter.count(rule, anybody);
+    const limiter = createLimiter({ exchange_all: 500 });
+    for (let call = 0; call < 5; call++) await limiter.consume(rule, anyCaller);
     expect(await rowsOf(rule)).toMatchObject([{ subject: "", calls: 5 }]);
-    await limiter.count(rule, anybody);
+    await limiter.consume(rule, anyCaller);
     expect(await rowsOf(rule)).toMatchObject([{ calls: 10 }]);
   });
 
   it("begins anew with the next window, and says until when a full one lasts", async () => {
-    const limiter = limiterOf({ exchange_all: 2 });
+    const limiter = createLimiter({ exchange_all: 2 });
     clock = new Date("2026-11-22T10:00:15Z");
     expect([
-      await passes(limiter, rule, anybody),
-      await passes(limiter, rule, anybody),
-      await passes(limiter, rule, anybody),
+      await tryConsume(limiter, rule, anyCaller),
+      await tryConsume(limiter, rule, anyCaller),
+      await tryConsume(limiter, rule, anyCaller),
     ]).toEqual([true, true, false]);
-    await expect(limiter.count(rule, anybody)).rejects.toMatchObject({ options: { headers: { "retry-after": "45" } } });
+    await expect(limiter.consume(rule, anyCaller)).rejects.toMatchObject({
+      options: { headers: { "retry-after": "45" } },
+    });
     clock = new Date("2026-11-22T10:01:00Z");
-    expect(await passes(limiter, rule, anybody)).toBe(true);
+    expect(await tryConsume(limiter, rule, anyCaller)).toBe(true);
   });
 });
 
@@ -81,28 +83,28 @@ describe("a limit of an account", () => {
   const rule = rateRules.write;
 
   it("lets exactly its number through, however many processes count", async () => {
-    const processes = [limiterOf(), limiterOf()];
+    const processes = [createLimiter(), createLimiter()];
     const passed = await Promise.all(
-      processes.flatMap((limiter) => Array.from({ length: 1_000 }, () => passes(limiter, rule, ana))),
+      processes.flatMap((limiter) => Array.from({ length: 1_000 }, () => tryConsume(limiter, rule, ana))),
     );
     expect(passed.filter(Boolean)).toHaveLength(rule.calls);
   });
 
   it("is counted some calls at a time, so that a process that ends gives up no more than a dozen", async () => {
-    const limiter = limiterOf({ write: 1_000_000 });
-    for (let call = 0; call < 12; call++) await limiter.count(rule, ana);
+    const limiter = createLimiter({ write: 1_000_000 });
+    for (let call = 0; call < 12; call++) await limiter.consume(rule, ana);
     expect(await rowsOf(rule)).toMatchObject([{ calls: 12 }]);
-    await limiter.count(rule, ana);
+    await limiter.consume(rule, ana);
     expect(await rowsOf(rule)).toMatchObject([{ calls: 24 }]);
   });
 
   it("is counted call by call where the count goes with a transaction", async () => {
-    const limiter = limiterOf();
-    const db = opened[0]?.db;
-    await db?.transaction((tx) => limiter.count(rule, ana, tx));
+    const limiter = createLimiter();
+    const db = databases[0]?.db;
+    await db?.transaction((tx) => limiter.consume(rule, ana, tx));
     await expect(
       db?.transaction(async (tx) => {
-        await limiter.count(rule, ana, tx);
+        await limiter.consume(rule, ana, tx);
         throw new Error("undone");
       }),
     ).rejects.toThrow("undone");
@@ -112,20 +114,20 @@ describe("a limit of an account", () => {
 
 describe("a limit of an address", () => {
   it("that is reached is known without the database until its window ends", async () => {
-    const limiter = limiterOf({ exchange: 2 });
+    const limiter = createLimiter({ exchange: 2 });
     for (const passed of [true, true, false, false, false])
-      expect(await passes(limiter, rateRules.exchange, anybody)).toBe(passed);
+      expect(await tryConsume(limiter, rateRules.exchange, anyCaller)).toBe(passed);
     expect(await rowsOf(rateRules.exchange)).toMatchObject([{ calls: 3 }]);
-    expect(await passes(limiter, rateRules.exchange, { accountId: null, address: "192.0.2.2" })).toBe(true);
+    expect(await tryConsume(limiter, rateRules.exchange, { accountId: null, address: "192.0.2.2" })).toBe(true);
     clock = new Date(clock.getTime() + 60_000);
-    expect(await passes(limiter, rateRules.exchange, anybody)).toBe(true);
+    expect(await tryConsume(limiter, rateRules.exchange, anyCaller)).toBe(true);
   });
 
-  const countedTogether = async (one: string, other: string): Promise<boolean> => {
-    const limiter = limiterOf({ exchange: 1 });
+  const countedTogether = async (firstAddress: string, secondAddress: string): Promise<boolean> => {
+    const limiter = createLimiter({ exchange: 1 });
     clock = new Date(clock.getTime() + 60_000);
-    await limiter.count(rateRules.exchange, { accountId: null, address: one });
-    return !(await passes(limiter, rateRules.exchange, { accountId: null, address: other }));
+    await limiter.consume(rateRules.exchange, { accountId: null, address: firstAddress });
+    return !(await tryConsume(limiter, rateRules.exchange, { accountId: null, address: secondAddress }));
   };
 
   it("is one of all addresses that a customer holds: a /64 of IPv6; an IPv4 address in IPv6's clothes is itself", async () => {
@@ -137,23 +139,23 @@ describe("a limit of an address", () => {
 });
 
 describe("sweep", () => {
-  const sweeping = (): Sweeping => ({
+  const createSweepContext = (): SweepContext => ({
     now: clock,
     signal: new AbortController().signal,
     attempt: () => Promise.resolve(true),
   });
 
   it("forgets windows that are over, and none that is not", async () => {
-    const limiter = limiterOf();
-    await limiter.count(rateRules.exchange, anybody);
-    await limiter.count(rateRules.askRecipient, { subject: "ana@example.org" });
+    const limiter = createLimiter();
+    await limiter.consume(rateRules.exchange, anyCaller);
+    await limiter.consume(rateRules.validationPerRecipient, { subject: "ana@example.org" });
     clock = new Date("2026-11-22T23:59:59Z");
-    await limiter.sweep(sweeping());
+    await limiter.sweep(createSweepContext());
     expect(await rowsOf(rateRules.exchange)).toEqual([]);
-    expect(await rowsOf(rateRules.askRecipient)).toHaveLength(1);
+    expect(await rowsOf(rateRules.validationPerRecipient)).toHaveLength(1);
     clock = new Date("2026-11-23T00:00:01Z");
-    await limiter.sweep(sweeping());
-    expect(await rowsOf(rateRules.askRecipient)).toEqual([]);
+    await limiter.sweep(createSweepContext());
+    expect(await rowsOf(rateRules.validationPerRecipient)).toEqual([]);
   });
 });
 

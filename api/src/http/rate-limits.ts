@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 
-import { imageRecordReadsAnHour } from "@relicario/shared/api";
+import { maxImageRecordReadsPerHour } from "@relicario/shared/api";
 import { and, eq, lt, or, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
-import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
+import { deleteInBatches, type SweepContext } from "../operations/sweep-context.ts";
 import { addressGroup } from "./address-group.ts";
 import { Problem } from "./problem.ts";
 
@@ -13,15 +13,15 @@ export interface RateRule {
   readonly name: string;
   readonly calls: number;
   readonly windowSeconds: number;
-  /** Whose calls are counted together; `subject` is what the caller of `count` names. */
-  readonly per: "account" | "address" | "subject" | "everybody";
+  /** Whose calls are counted together; `subject` is what the caller of `consume` names. */
+  readonly per: "account" | "address" | "subject" | "global";
 }
 
 export const rateRules = {
   exchange: { name: "exchange", calls: 300, windowSeconds: 60, per: "address" },
   /** The next two count tokens whose signature was verified, and no others. */
-  exchangeOfPerson: { name: "exchange_person", calls: 120, windowSeconds: 60, per: "subject" },
-  exchangeOfAll: { name: "exchange_all", calls: 6_000, windowSeconds: 60, per: "everybody" },
+  exchangePerPerson: { name: "exchange_person", calls: 120, windowSeconds: 60, per: "subject" },
+  exchangeGlobal: { name: "exchange_all", calls: 6_000, windowSeconds: 60, per: "global" },
   write: { name: "write", calls: 1_200, windowSeconds: 60, per: "account" },
   /** Names asked for, taken ones too: else one account lays many aside, or lists who is here. */
   rename: { name: "rename", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
@@ -32,19 +32,19 @@ export const rateRules = {
   passwordRules: { name: "password_rules", calls: 60, windowSeconds: 3_600, per: "account" },
   feedback: { name: "feedback", calls: 10, windowSeconds: 3_600, per: "account" },
   /** Mails to the operator. */
-  mailOfFeedback: { name: "mail_of_feedback", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
+  feedbackMail: { name: "mail_of_feedback", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
   billing: { name: "billing", calls: 60, windowSeconds: 3_600, per: "account" },
-  imageRecords: { name: "image_records", calls: imageRecordReadsAnHour, windowSeconds: 3_600, per: "account" },
-  askAddress: { name: "ask_address", calls: 5, windowSeconds: 3_600, per: "account" },
-  askAddressOfAll: { name: "ask_address_all", calls: 1_000, windowSeconds: 3_600, per: "everybody" },
+  imageRecords: { name: "image_records", calls: maxImageRecordReadsPerHour, windowSeconds: 3_600, per: "account" },
+  requestValidation: { name: "ask_address", calls: 5, windowSeconds: 3_600, per: "account" },
+  requestValidationGlobal: { name: "ask_address_all", calls: 1_000, windowSeconds: 3_600, per: "global" },
   /** Mails to one mailbox that nobody has shown to be theirs, whoever asks for them. */
-  askRecipient: { name: "ask_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
-  answerAddress: { name: "answer_address", calls: 20, windowSeconds: 3_600, per: "account" },
+  validationPerRecipient: { name: "ask_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
+  confirmAddress: { name: "answer_address", calls: 20, windowSeconds: 3_600, per: "account" },
   /** Each leads to mails. */
-  startAnew: { name: "start_anew", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
+  resetAccount: { name: "start_anew", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
   deleteAccount: { name: "delete_account", calls: 20, windowSeconds: 24 * 3_600, per: "account" },
   unsubscribe: { name: "unsubscribe", calls: 60, windowSeconds: 3_600, per: "address" },
-  makeShare: { name: "make_share", calls: 500, windowSeconds: 24 * 3_600, per: "account" },
+  createShare: { name: "make_share", calls: 500, windowSeconds: 24 * 3_600, per: "account" },
   /** Of one account with one other: else it fills the other's list. */
   shareWithPerson: { name: "share_with_person", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
   /**
@@ -57,23 +57,23 @@ export const rateRules = {
   downloadShared: { name: "download_shared", calls: 600, windowSeconds: 60, per: "address" },
   report: { name: "report", calls: 20, windowSeconds: 3_600, per: "address" },
   /** Kept ones, of one share. */
-  reportsOfShare: { name: "reports_of_share", calls: 20, windowSeconds: 24 * 3_600, per: "subject" },
+  reportsPerShare: { name: "reports_of_share", calls: 20, windowSeconds: 24 * 3_600, per: "subject" },
   /** The one that the operator is told of. */
   firstReport: { name: "first_report", calls: 1, windowSeconds: 24 * 3_600, per: "subject" },
   /** Measurements of pages; an office may have one address. */
   telemetry: { name: "telemetry", calls: 120, windowSeconds: 60, per: "address" },
   /** What all together may write; more is not counted. */
-  telemetryOfAll: { name: "telemetry_all", calls: 6_000, windowSeconds: 60, per: "everybody" },
+  telemetryGlobal: { name: "telemetry_all", calls: 6_000, windowSeconds: 60, per: "global" },
   policyReport: { name: "policy_report", calls: 60, windowSeconds: 60, per: "address" },
-  makeRequest: { name: "make_request", calls: 200, windowSeconds: 24 * 3_600, per: "account" },
+  createRequest: { name: "make_request", calls: 200, windowSeconds: 24 * 3_600, per: "account" },
   startAnswer: { name: "start_answer", calls: 60, windowSeconds: 3_600, per: "address" },
   /** Of one request, by whoever proved that they have its link. */
-  answersOfRequest: { name: "answers_of_request", calls: 60, windowSeconds: 3_600, per: "subject" },
+  answersPerRequest: { name: "answers_of_request", calls: 60, windowSeconds: 3_600, per: "subject" },
   answerPart: { name: "answer_part", calls: 600, windowSeconds: 60, per: "address" },
   /** Mails that others cause, for each of those who get them. */
   mailToRecipient: { name: "mail_to_recipient", calls: 5, windowSeconds: 24 * 3_600, per: "subject" },
-  mailOfShare: { name: "mail_of_share", calls: 10, windowSeconds: 24 * 3_600, per: "subject" },
-  mailOfReports: { name: "mail_of_reports", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
+  shareMail: { name: "mail_of_share", calls: 10, windowSeconds: 24 * 3_600, per: "subject" },
+  reportMail: { name: "mail_of_reports", calls: 50, windowSeconds: 24 * 3_600, per: "subject" },
   fillDeviceLink: { name: "fill_device_link", calls: 20, windowSeconds: 3_600, per: "account" },
   /** Looks at mailboxes: a device that waits looks every two seconds. */
   readDeviceLink: { name: "read_device_link", calls: 240, windowSeconds: 60, per: "account" },
@@ -96,34 +96,34 @@ export interface RateLimiter {
   /**
    * Counts one call.
    *
-   * @param tx where the count is to be taken back together with what it counts; not for a rule of
-   *   everybody
+   * @param tx where the count is to be taken back together with what it counts; not for a
+   *   `global` rule
    * @throws Problem `too_many_requests` with `Retry-After` when the window is full.
    */
-  count(rule: RateRule, caller: Caller, tx?: Tx): Promise<void>;
+  consume(rule: RateRule, caller: Caller, tx?: Tx): Promise<void>;
   /** Counts one call. @returns false when the window is full. */
-  passes(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean>;
+  tryConsume(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean>;
   /** Forgets windows that are over. */
-  sweep(sweeping: Sweeping): Promise<void>;
+  sweep(context: SweepContext): Promise<void>;
 }
 
 /** What this process has taken of a window. */
-interface Portion {
+interface Lease {
   /** Seconds since 1970. */
   readonly start: number;
-  left: number;
+  remaining: number;
   /** Nothing is left in the database. */
-  readonly last: boolean;
+  readonly windowExhausted: boolean;
 }
 
-const portionsOfWindow = 100;
+const leasesPerWindow = 100;
 /**
  * The most that is taken at once for one account, address or subject: so many may be lost with a
  * process.
  */
-const largestPortionOfOne = 12;
-/** Portions that a process remembers. */
-const mostPortions = 10_000;
+const maxLeaseCalls = 12;
+/** Leases that a process remembers. */
+const maxLeases = 10_000;
 
 /**
  * Fixed windows in the database, so that they hold across processes. Addresses are kept as keyed
@@ -140,11 +140,11 @@ export function createRateLimiter(
   overrides: RateOverrides = {},
 ): RateLimiter {
   /** By rule and subject; empty ones stand for windows that are full. */
-  const portions = new Map<string, Portion>();
-  const taking = new Map<string, Promise<void>>();
+  const leases = new Map<string, Lease>();
+  const pendingLeases = new Map<string, Promise<void>>();
 
   /** @returns the calls of this window so far, these included. */
-  async function add(
+  async function addCalls(
     executor: Db | Tx,
     rule: RateRule,
     subject: string,
@@ -165,71 +165,71 @@ export function createRateLimiter(
   /**
    * A window that is full stays so until it ends: what comes then is refused without the database.
    */
-  async function passesByPortion(rule: RateRule, subject: string, most: number, start: number): Promise<boolean> {
-    const one = `${rule.name} ${subject}`;
+  async function consumeFromLease(rule: RateRule, subject: string, limit: number, start: number): Promise<boolean> {
+    const leaseKey = `${rule.name} ${subject}`;
     for (;;) {
-      const held = portions.get(one);
-      if (held !== undefined && held.start >= start) {
-        if (held.left > 0) {
-          held.left -= 1;
+      const lease = leases.get(leaseKey);
+      if (lease !== undefined && lease.start >= start) {
+        if (lease.remaining > 0) {
+          lease.remaining -= 1;
           return true;
         }
-        if (held.last) return false;
+        if (lease.windowExhausted) return false;
       }
       // One asks, the others wait for the answer.
-      if (!taking.has(one))
-        taking.set(
-          one,
-          takePortion(rule, subject, most, start).finally(() => taking.delete(one)),
+      if (!pendingLeases.has(leaseKey))
+        pendingLeases.set(
+          leaseKey,
+          takeLease(rule, subject, limit, start).finally(() => pendingLeases.delete(leaseKey)),
         );
-      await taking.get(one);
+      await pendingLeases.get(leaseKey);
     }
   }
 
-  async function takePortion(rule: RateRule, subject: string, most: number, start: number): Promise<void> {
-    const hundredth = Math.ceil(most / portionsOfWindow);
-    const size = rule.per === "everybody" ? hundredth : Math.min(hundredth, largestPortionOfOne);
-    const left = Math.max(0, size - Math.max(0, (await add(db, rule, subject, start, size)) - most));
-    if (portions.size >= mostPortions) portions.clear(); // those that are full are found so again
-    portions.set(`${rule.name} ${subject}`, { start, left, last: left < size });
+  async function takeLease(rule: RateRule, subject: string, limit: number, start: number): Promise<void> {
+    const defaultSize = Math.ceil(limit / leasesPerWindow);
+    const size = rule.per === "global" ? defaultSize : Math.min(defaultSize, maxLeaseCalls);
+    const remaining = Math.max(0, size - Math.max(0, (await addCalls(db, rule, subject, start, size)) - limit));
+    if (leases.size >= maxLeases) leases.clear(); // those that are full are found so again
+    leases.set(`${rule.name} ${subject}`, { start, remaining, windowExhausted: remaining < size });
   }
 
-  function windowOf({ windowSeconds }: RateRule): { start: number; secondsLeft: number } {
+  function currentWindow({ windowSeconds }: RateRule): { start: number; secondsLeft: number } {
     const seconds = Math.floor(now().getTime() / 1_000);
     const start = seconds - (seconds % windowSeconds);
     return { start, secondsLeft: start + windowSeconds - seconds };
   }
 
-  async function passes(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean> {
-    const most = overrides[rule.name] ?? rule.calls;
-    const { start } = windowOf(rule);
-    const subject = rule.per === "everybody" ? "" : subjectOf(key, rule, caller);
-    return tx === undefined || rule.per === "everybody"
-      ? passesByPortion(rule, subject, most, start)
-      : (await add(tx, rule, subject, start, 1)) <= most;
+  async function tryConsume(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean> {
+    const limit = overrides[rule.name] ?? rule.calls;
+    const { start } = currentWindow(rule);
+    const subject = rule.per === "global" ? "" : subjectOf(key, rule, caller);
+    return tx === undefined || rule.per === "global"
+      ? consumeFromLease(rule, subject, limit, start)
+      : (await addCalls(tx, rule, subject, start, 1)) <= limit;
   }
 
   return {
-    passes,
-    async count(rule, caller, tx) {
-      const { secondsLeft } = windowOf(rule);
-      if (!(await passes(rule, caller, tx)))
+    tryConsume,
+    async consume(rule, caller, tx) {
+      const { secondsLeft } = currentWindow(rule);
+      if (!(await tryConsume(rule, caller, tx)))
         throw new Problem("too_many_requests", { headers: { "retry-after": String(secondsLeft) } });
     },
-    async sweep(sweeping) {
+    async sweep(context) {
       const { subject, rule, windowStart } = rateLimits;
       const rules = Object.values(rateRules);
-      const begunBefore = (windowSeconds: number) =>
-        lt(windowStart, new Date(sweeping.now.getTime() - windowSeconds * 1_000));
+      const startedBefore = (windowSeconds: number) =>
+        lt(windowStart, new Date(context.now.getTime() - windowSeconds * 1_000));
       // of rules that there are no more, too
       const longest = Math.max(...rules.map(({ windowSeconds }) => windowSeconds));
-      const over = or(
-        begunBefore(longest),
-        ...rules.map(({ name, windowSeconds }) => and(eq(rule, name), begunBefore(windowSeconds))),
+      const expired = or(
+        startedBefore(longest),
+        ...rules.map(({ name, windowSeconds }) => and(eq(rule, name), startedBefore(windowSeconds))),
       );
-      await deleteInBatches(sweeping, (rows) => {
-        const some = db.select({ subject, rule, windowStart }).from(rateLimits).where(over).limit(rows);
-        return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${some}`);
+      await deleteInBatches(context, (rows) => {
+        const batch = db.select({ subject, rule, windowStart }).from(rateLimits).where(expired).limit(rows);
+        return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${batch}`);
       });
     },
   };
@@ -237,7 +237,7 @@ export function createRateLimiter(
 
 function subjectOf(key: Buffer, { name, per }: RateRule, { accountId, address, subject }: Caller): string {
   if (per === "account" && accountId != null) return accountId;
-  const counted = per === "subject" ? subject : address && addressGroup(address);
-  if (counted === undefined) throw new Error(`nobody to count for ${name}`);
-  return createHmac("sha256", key).update(`relicario/rate\n${counted}`).digest("base64url");
+  const identifier = per === "subject" ? subject : address && addressGroup(address);
+  if (identifier === undefined) throw new Error(`nobody to count for ${name}`);
+  return createHmac("sha256", key).update(`relicario/rate\n${identifier}`).digest("base64url");
 }

@@ -4,11 +4,11 @@ import { Agent, request, type IncomingMessage, type OutgoingHttpHeaders } from "
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-import { maxJsonBodyBytes, uploadPath, UploadStarted } from "@relicario/shared/api";
+import { maxJsonBodyBytes, uploadPath, StartUploadResponse } from "@relicario/shared/api";
 
 import type { Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { buildLarge, sentForm, sha256B64u, type SentForm } from "../testing/upload.ts";
+import { buildLargeContent, encodeForm, sha256B64u, type EncodedForm } from "../testing/upload.ts";
 import { maxUnreadBytes } from "./unread-bodies.ts";
 
 /*
@@ -31,7 +31,7 @@ afterEach(() => {
   agent.destroy();
 });
 
-interface Sent {
+interface CallOptions {
   readonly method?: string;
   readonly token?: string | null;
   readonly headers?: OutgoingHttpHeaders;
@@ -42,9 +42,9 @@ interface Sent {
 
 const call = async (
   path: string,
-  { method = "POST", token = person.token, headers = {}, body, chunked = false }: Sent,
+  { method = "POST", token = person.token, headers = {}, body, chunked = false }: CallOptions,
 ): Promise<{ status: number; code: unknown }> => {
-  const sending = request(`${await service.listen()}${path}`, {
+  const outgoing = request(`${await service.listen()}${path}`, {
     method,
     agent,
     headers: {
@@ -53,10 +53,11 @@ const call = async (
       ...(chunked ? {} : { "content-length": body.length }),
     },
   });
-  const answered = once(sending, "response") as Promise<[IncomingMessage]>;
-  if (chunked) for (let at = 0; at < body.length; at += 65_536) sending.write(body.subarray(at, at + 65_536));
-  sending.end(chunked ? undefined : body);
-  const [answer] = await answered;
+  const responded = once(outgoing, "response") as Promise<[IncomingMessage]>;
+  if (chunked)
+    for (let offset = 0; offset < body.length; offset += 65_536) outgoing.write(body.subarray(offset, offset + 65_536));
+  outgoing.end(chunked ? undefined : body);
+  const [answer] = await responded;
   const text = (await buffer(answer)).toString();
   return {
     status: answer.statusCode ?? 0,
@@ -64,63 +65,64 @@ const call = async (
   };
 };
 
-const next = async (): Promise<number> => (await call("/user/me", { method: "GET", body: Buffer.alloc(0) })).status;
+const callAgain = async (): Promise<number> =>
+  (await call("/user/me", { method: "GET", body: Buffer.alloc(0) })).status;
 
-const begin = async (bytes?: number): Promise<{ path: string; large: ReturnType<typeof buildLarge> }> => {
-  const large = buildLarge(bytes === undefined ? {} : { bytes });
-  const { upload_id: id } = UploadStarted.parse(
+const startUpload = async (bytes?: number): Promise<{ path: string; large: ReturnType<typeof buildLargeContent> }> => {
+  const large = buildLargeContent(bytes === undefined ? {} : { bytes });
+  const { upload_id: id } = StartUploadResponse.parse(
     (await service.call("POST", "/v2/secrets/secret", person.token, await large.start())).body,
   );
   return { path: uploadPath(id), large };
 };
 
 /** A part whose data is longer than the part may be, but whose call is not. */
-const tooLong = (part: number): Promise<SentForm> => {
+const buildOversizedPart = (part: number): Promise<EncodedForm> => {
   const form = new FormData();
   form.set("part", String(part));
   form.set("sha256", sha256B64u(Buffer.alloc(32)));
   form.set("data", new Blob([Buffer.alloc(4 * 1024 ** 2)]), "part");
-  return sentForm(form);
+  return encodeForm(form);
 };
 
 describe("a refused call leaves the connection to the next one", () => {
   it("when a part is longer than the upload says", async () => {
-    const { path } = await begin();
-    expect(await call(path, await tooLong(2))).toMatchObject({ status: 422 });
-    expect(await next()).toBe(200);
+    const { path } = await startUpload();
+    expect(await call(path, await buildOversizedPart(2))).toMatchObject({ status: 422 });
+    expect(await callAgain()).toBe(200);
   });
 
   it("when the fields in front of a part are wrong", async () => {
-    const { path } = await begin();
-    expect(await call(path, await tooLong(9))).toMatchObject({ status: 422 });
-    expect(await next()).toBe(200);
+    const { path } = await startUpload();
+    expect(await call(path, await buildOversizedPart(9))).toMatchObject({ status: 422 });
+    expect(await callAgain()).toBe(200);
   });
 
   it("when there is no session, no such upload, or no such route", async () => {
-    const form = await tooLong(1);
-    expect(await call((await begin()).path, { ...form, token: null })).toMatchObject({ status: 401 });
-    expect(await next()).toBe(200);
+    const form = await buildOversizedPart(1);
+    expect(await call((await startUpload()).path, { ...form, token: null })).toMatchObject({ status: 401 });
+    expect(await callAgain()).toBe(200);
     expect(await call(uploadPath("01900000-0000-7000-8000-000000000000"), form)).toMatchObject({ status: 404 });
-    expect(await next()).toBe(200);
+    expect(await callAgain()).toBe(200);
     expect(await call("/nowhere", form)).toMatchObject({ status: 404 });
-    expect(await next()).toBe(200);
+    expect(await callAgain()).toBe(200);
   });
 
   it("when the disk does not take a part", async () => {
     const broken = await startService();
-    const whole = service;
-    const others = person;
+    const originalService = service;
+    const originalPerson = person;
     try {
       service = broken;
       person = await broken.signIn();
-      const { path, large } = await begin();
+      const { path, large } = await startUpload();
       await rm(broken.objectsFolder, { recursive: true });
       await writeFile(broken.objectsFolder, "no folder");
       expect((await call(path, await large.part(1))).status).toBeGreaterThanOrEqual(500);
-      expect(await next()).toBe(200);
+      expect(await callAgain()).toBe(200);
     } finally {
-      service = whole;
-      person = others;
+      service = originalService;
+      person = originalPerson;
       await broken.stop();
     }
   });
@@ -132,36 +134,36 @@ describe("a refused call leaves the connection to the next one", () => {
       chunked,
     };
     expect(await call("/secrets/store", json)).toMatchObject({ status: 413, code: "payload_too_large" });
-    expect(await next()).toBe(200);
+    expect(await callAgain()).toBe(200);
   });
 
   it("when a body is of a type that nobody reads", async () => {
     expect(
       await call("/user/me", { headers: { "content-type": "text/csv" }, body: Buffer.alloc(2 * 1024 ** 2) }),
     ).toMatchObject({ status: 415 });
-    expect(await next()).toBe(200);
+    expect(await callAgain()).toBe(200);
   });
 });
 
 describe("a body that nobody reads", () => {
   it("is taken in up to the largest that a call may have, and no further", async () => {
     const socket = connect(Number(new URL(await service.listen()).port), "127.0.0.1");
-    const closed = new Promise<void>((over) => {
+    const closed = new Promise<void>((resolve) => {
       socket.once("close", () => {
-        over();
+        resolve();
       });
     });
     socket.on("error", () => undefined); // the connection is closed while this is written
     socket.resume();
     socket.write("POST /nowhere HTTP/1.1\r\nhost: service\r\ntransfer-encoding: chunked\r\n\r\n");
-    const piece = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(1024 ** 2), Buffer.from("\r\n")]);
+    const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(1024 ** 2), Buffer.from("\r\n")]);
     let sent = 0;
     while (!socket.destroyed && sent < 2 * maxUnreadBytes) {
-      sent += piece.length;
-      if (!socket.write(piece))
-        await new Promise<void>((on) => {
-          socket.once("drain", on);
-          void closed.then(on);
+      sent += chunk.length;
+      if (!socket.write(chunk))
+        await new Promise<void>((resolve) => {
+          socket.once("drain", resolve);
+          void closed.then(resolve);
         });
     }
     expect(socket.destroyed).toBe(true);
@@ -169,17 +171,17 @@ describe("a body that nobody reads", () => {
   });
 
   it("is not begun with when its length is beyond that", async () => {
-    const sending = request(`${await service.listen()}/nowhere`, {
+    const outgoing = request(`${await service.listen()}/nowhere`, {
       method: "POST",
       agent,
       headers: { "content-type": "text/csv", "content-length": maxUnreadBytes + 1 },
     });
-    sending.on("error", () => undefined);
-    sending.flushHeaders();
-    const [answer] = (await once(sending, "response")) as [IncomingMessage];
+    outgoing.on("error", () => undefined);
+    outgoing.flushHeaders();
+    const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
     expect(answer.headers.connection).toBe("close");
     answer.resume();
-    sending.destroy();
-    expect(await next()).toBe(200);
+    outgoing.destroy();
+    expect(await callAgain()).toBe(200);
   });
 });

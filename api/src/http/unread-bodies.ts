@@ -10,9 +10,9 @@ export const maxUnreadBytes = maxPartBytes + 64 * 1024;
  * What was answered before its body was read (no session, too many calls, a part that is wrong, a
  * full disk) leaves bytes on a connection that is kept for the next call. They are read and
  * dropped, so that the caller gets to the answer; beyond {@link maxUnreadBytes} the connection is
- * closed. The time for it is the route's own (slow-requests.ts).
+ * closed. The time for it is the route's own (body-timeout.ts).
  */
-export function dropUnreadBodies(app: FastifyInstance): void {
+export function drainUnreadBodies(app: FastifyInstance): void {
   app.addHook("onSend", (request, reply, payload, done) => {
     const { raw } = request;
     if (raw.complete) {
@@ -27,11 +27,11 @@ export function dropUnreadBodies(app: FastifyInstance): void {
     // Fastify closes after a body that it did not take; who still sends it would then lose the
     // answer.
     void reply.removeHeader("connection");
-    let dropped = 0;
+    let drainedBytes = 0;
     raw.unpipe();
-    raw.on("data", (piece: Buffer) => {
-      dropped += piece.length;
-      if (dropped > maxUnreadBytes) raw.destroy();
+    raw.on("data", (chunk: Buffer) => {
+      drainedBytes += chunk.length;
+      if (drainedBytes > maxUnreadBytes) raw.destroy();
     });
     raw.resume();
     done(null, payload);

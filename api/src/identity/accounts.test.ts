@@ -1,21 +1,21 @@
 import { randomBytes } from "node:crypto";
 
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 import { Pool } from "pg";
 
 import { Accounts } from "./accounts.ts";
-import { attemptLimits, Attempts, TooManyAttempts } from "./attempts.ts";
+import { attemptLimits, AttemptLimiter, TooManyAttempts } from "./attempts.ts";
 import { migrate } from "./database.ts";
 
 let database: TestDatabase;
 let pool: Pool;
-let attempts: Attempts;
+let attempts: AttemptLimiter;
 let accounts: Accounts;
 beforeEach(async () => {
-  database = await freshDatabase("identity_empty", () => Promise.resolve());
+  database = await createTestDatabase("identity_empty", () => Promise.resolve());
   pool = new Pool({ connectionString: database.url });
   await migrate(pool);
-  attempts = new Attempts(pool, "a key of the test");
+  attempts = new AttemptLimiter(pool, "a key of the test");
   accounts = new Accounts(pool, attempts);
 });
 afterEach(async () => {
@@ -23,7 +23,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const somebody = () => {
+const buildNewAccount = () => {
   const username = `ana-${randomBytes(4).toString("hex")}`;
   return { username, email: `${username}@example.org`, password: "llueve sobre mojado" };
 };
@@ -31,22 +31,22 @@ const somebody = () => {
 describe("signUp", () => {
   it("is limited for an address, a /64 of IPv6 being one, and counts new accounts alone", async () => {
     const address = "2001:db8:1:2::1";
-    for (let made = 1; made < attemptLimits.signUp.most; made++)
-      await attempts.take(attemptLimits.signUp, "2001:db8:1:2");
-    expect(await accounts.signUp({ ...somebody(), password: "short" }, address)).toHaveProperty("problems");
-    expect(await accounts.signUp(somebody(), address)).toHaveProperty("account");
-    await expect(accounts.signUp(somebody(), "2001:db8:1:2:ffff::9")).rejects.toThrow(TooManyAttempts);
-    expect(await accounts.signUp(somebody(), "2001:db8:1:3::1")).toHaveProperty("account");
+    for (let count = 1; count < attemptLimits.signUp.max; count++)
+      await attempts.consume(attemptLimits.signUp, "2001:db8:1:2");
+    expect(await accounts.signUp({ ...buildNewAccount(), password: "short" }, address)).toHaveProperty("problems");
+    expect(await accounts.signUp(buildNewAccount(), address)).toHaveProperty("account");
+    await expect(accounts.signUp(buildNewAccount(), "2001:db8:1:2:ffff::9")).rejects.toThrow(TooManyAttempts);
+    expect(await accounts.signUp(buildNewAccount(), "2001:db8:1:3::1")).toHaveProperty("account");
     expect((await pool.query("select count(*)::int as count from accounts")).rows).toEqual([{ count: 2 }]);
   });
 
   it("is limited for all, which a full address does not fill", async () => {
-    for (let made = 0; made < attemptLimits.signUp.most; made++)
-      await attempts.take(attemptLimits.signUp, "203.0.113.1");
-    for (let made = 1; made < attemptLimits.signUpOfAll.most; made++)
-      await attempts.take(attemptLimits.signUpOfAll, "");
-    await expect(accounts.signUp(somebody(), "203.0.113.1")).rejects.toThrow(TooManyAttempts);
-    expect(await accounts.signUp(somebody(), "203.0.113.2")).toHaveProperty("account");
-    await expect(accounts.signUp(somebody(), "203.0.113.3")).rejects.toThrow(TooManyAttempts);
+    for (let count = 0; count < attemptLimits.signUp.max; count++)
+      await attempts.consume(attemptLimits.signUp, "203.0.113.1");
+    for (let count = 1; count < attemptLimits.signUpGlobal.max; count++)
+      await attempts.consume(attemptLimits.signUpGlobal, "");
+    await expect(accounts.signUp(buildNewAccount(), "203.0.113.1")).rejects.toThrow(TooManyAttempts);
+    expect(await accounts.signUp(buildNewAccount(), "203.0.113.2")).toHaveProperty("account");
+    await expect(accounts.signUp(buildNewAccount(), "203.0.113.3")).rejects.toThrow(TooManyAttempts);
   });
 });

@@ -3,8 +3,8 @@ import type { Pool } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
 import { addressGroup } from "../http/address-group.ts";
-import { attemptLimits, type Attempts } from "./attempts.ts";
-import { hashPassword, problemOfPassword, verifyPassword, type PasswordProblem } from "./passwords.ts";
+import { attemptLimits, type AttemptLimiter } from "./attempts.ts";
+import { hashPassword, findPasswordProblem, verifyPassword, type PasswordProblem } from "./passwords.ts";
 
 /** Its own rule: the service shows this name to its owner alone. 3 to 40 characters, without @. */
 const usernamePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{1,38}[\p{L}\p{N}]$/u;
@@ -41,9 +41,9 @@ interface Row extends Account {
 
 export class Accounts {
   readonly #pool: Pool;
-  readonly #attempts: Attempts;
+  readonly #attempts: AttemptLimiter;
 
-  constructor(pool: Pool, attempts: Attempts) {
+  constructor(pool: Pool, attempts: AttemptLimiter) {
     this.#pool = pool;
     this.#attempts = attempts;
   }
@@ -57,7 +57,7 @@ export class Accounts {
    * Whether somebody has this user name. For the provider itself: it counts as nobody's question.
    */
   async isTaken(username: string): Promise<boolean> {
-    return (await this.#findByName(keyOf(username))) !== undefined;
+    return (await this.#findByName(toLookupKey(username))) !== undefined;
   }
 
   /**
@@ -68,16 +68,16 @@ export class Accounts {
    * @throws TooManyAttempts, even for the right password, when too many wrong ones came before
    */
   async signIn(name: string, password: string, address: string | undefined): Promise<Account | null> {
-    const key = keyOf(name);
+    const key = toLookupKey(name);
     const row = await this.#findByName(key);
     const subject = row?.id ?? `nobody ${key}`; // one count for an account, under its name or its e-mail
-    const from = addressGroup(address);
-    await this.#attempts.take(attemptLimits.address, from);
-    await this.#attempts.take(attemptLimits.account, subject);
+    const addressKey = addressGroup(address);
+    await this.#attempts.consume(attemptLimits.address, addressKey);
+    await this.#attempts.consume(attemptLimits.account, subject);
     const matches = await verifyPassword(password, row?.password_hash);
     if (!matches || row === undefined) return null;
-    await this.#attempts.giveBack(attemptLimits.address, from);
-    await this.#attempts.forget(attemptLimits.account, subject);
+    await this.#attempts.refund(attemptLimits.address, addressKey);
+    await this.#attempts.reset(attemptLimits.account, subject);
     return { id: row.id, username: row.username, email: row.email };
   }
 
@@ -88,29 +88,31 @@ export class Accounts {
    *   address; or made by all
    */
   async signUp(
-    asked: NewAccount,
+    input: NewAccount,
     address: string | undefined,
   ): Promise<{ account: Account } | { problems: SignUpProblems }> {
     // A full window refuses every sign-up from there: were it only the taken names, the refusal
     // itself would tell.
-    await this.#attempts.require(attemptLimits.taken, addressGroup(address));
-    const username = asked.username.trim().normalize("NFC");
-    const email = asked.email.trim().normalize("NFC");
-    const malformed = malformedParts({ username, email, password: asked.password });
-    const found = await this.#pool.query<{ username_key: string; email_key: string }>(
+    await this.#attempts.requireRemaining(attemptLimits.takenName, addressGroup(address));
+    const username = input.username.trim().normalize("NFC");
+    const email = input.email.trim().normalize("NFC");
+    const formatProblems = findFormatProblems({ username, email, password: input.password });
+    const existing = await this.#pool.query<{ username_key: string; email_key: string }>(
       "select username_key, email_key from accounts where username_key = $1 or email_key = $2",
-      [keyOf(username), keyOf(email)],
+      [toLookupKey(username), toLookupKey(email)],
     );
-    const taken: SignUpProblems = {
-      ...(found.rows.some((row) => row.username_key === keyOf(username)) ? { username: "username_taken" } : {}),
-      ...(found.rows.some((row) => row.email_key === keyOf(email)) ? { email: "email_taken" } : {}),
+    const takenProblems: SignUpProblems = {
+      ...(existing.rows.some((row) => row.username_key === toLookupKey(username))
+        ? { username: "username_taken" }
+        : {}),
+      ...(existing.rows.some((row) => row.email_key === toLookupKey(email)) ? { email: "email_taken" } : {}),
     };
-    if (found.rows.length > 0) await this.#attempts.take(attemptLimits.taken, addressGroup(address));
-    const problems = { ...malformed, ...taken };
+    if (existing.rows.length > 0) await this.#attempts.consume(attemptLimits.takenName, addressGroup(address));
+    const problems = { ...formatProblems, ...takenProblems };
     if (Object.keys(problems).length > 0) return { problems };
-    await this.#attempts.take(attemptLimits.signUp, addressGroup(address));
-    await this.#attempts.take(attemptLimits.signUpOfAll, "");
-    return this.#insert({ id: uuidv7(), username, email }, await hashPassword(asked.password));
+    await this.#attempts.consume(attemptLimits.signUp, addressGroup(address));
+    await this.#attempts.consume(attemptLimits.signUpGlobal, "");
+    return this.#insert({ id: uuidv7(), username, email }, await hashPassword(input.password));
   }
 
   /**
@@ -121,7 +123,7 @@ export class Accounts {
    */
   async changePassword(
     id: string,
-    { before, after }: { readonly before: string; readonly after: string },
+    { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
   ): Promise<PasswordChangeProblems | null> {
     const { rows } = await this.#pool.query<Row>(
       "select id, username, email, password_hash from accounts where id = $1",
@@ -129,22 +131,22 @@ export class Accounts {
     );
     const [row] = rows;
     if (row === undefined) return null;
-    await this.#attempts.take(attemptLimits.account, row.id);
-    const matches = await verifyPassword(before, row.password_hash);
-    if (matches) await this.#attempts.forget(attemptLimits.account, row.id);
-    const refused = problemOfPassword(after, row.username, row.email);
+    await this.#attempts.consume(attemptLimits.account, row.id);
+    const matches = await verifyPassword(oldPassword, row.password_hash);
+    if (matches) await this.#attempts.reset(attemptLimits.account, row.id);
+    const passwordProblem = findPasswordProblem(newPassword, row.username, row.email);
     const problems: PasswordChangeProblems = {
       ...(matches ? {} : { old_password: "wrong" }),
-      ...(refused === null ? {} : { new_password: refused }),
+      ...(passwordProblem === null ? {} : { new_password: passwordProblem }),
     };
     if (Object.keys(problems).length > 0) return problems;
     // Of two changes at once the second finds another hash than the one that it was checked
     // against.
-    const changed = await this.#pool.query(
+    const update = await this.#pool.query(
       "update accounts set password_hash = $3 where id = $1 and password_hash = $2",
-      [id, row.password_hash, await hashPassword(after)],
+      [id, row.password_hash, await hashPassword(newPassword)],
     );
-    return changed.rowCount === 1 ? {} : { old_password: "wrong" };
+    return update.rowCount === 1 ? {} : { old_password: "wrong" };
   }
 
   async #insert(account: Account, hash: string): Promise<{ account: Account } | { problems: SignUpProblems }> {
@@ -152,7 +154,7 @@ export class Accounts {
     try {
       await this.#pool.query(
         "insert into accounts (id, username, username_key, email, email_key, password_hash) values ($1, $2, $3, $4, $5, $6)",
-        [id, username, keyOf(username), email, keyOf(email), hash],
+        [id, username, toLookupKey(username), email, toLookupKey(email), hash],
       );
       return { account };
     } catch (error) {
@@ -174,8 +176,8 @@ export class Accounts {
   }
 }
 
-function malformedParts({ username, email, password }: NewAccount): SignUpProblems {
-  const passwordProblem = problemOfPassword(password, username, email);
+function findFormatProblems({ username, email, password }: NewAccount): SignUpProblems {
+  const passwordProblem = findPasswordProblem(password, username, email);
   return {
     ...(username === ""
       ? { username: "username_missing" }
@@ -194,6 +196,6 @@ function malformedParts({ username, email, password }: NewAccount): SignUpProble
 /**
  * Two names with the same key are the same name. PostgreSQL's text holds no NUL, so no key does.
  */
-function keyOf(name: string): string {
+function toLookupKey(name: string): string {
   return name.replaceAll("\0", "").trim().normalize("NFKC").toLowerCase();
 }

@@ -1,6 +1,6 @@
 import { Pool } from "pg";
 
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 import { PostgresAdapter } from "./adapter.ts";
 import { migrate } from "./database.ts";
 
@@ -10,7 +10,7 @@ let codes: PostgresAdapter;
 let sessions: PostgresAdapter;
 
 beforeAll(async () => {
-  database = await freshDatabase("identity_empty", () => Promise.resolve());
+  database = await createTestDatabase("identity_empty", () => Promise.resolve());
   pool = new Pool({ connectionString: database.url });
   await migrate(pool);
   codes = new PostgresAdapter(pool, "AuthorizationCode");

@@ -25,14 +25,14 @@ import { maxPasswordLength, minPasswordLength } from "./passwords.ts";
  *   `Retry-After` after too many wrong passwords
  */
 
-const ChangeCall = z.strictObject({
+const PasswordChangeBody = z.strictObject({
   subject: z.uuid(),
   old_password: z.string().max(maxSentLength),
   new_password: z.string().max(maxSentLength),
   keep_session: z.string().max(255).nullable(),
 });
 
-interface Parts {
+interface AdminDeps {
   readonly settings: IdentitySettings;
   readonly provider: Provider;
   readonly pool: Pool;
@@ -41,45 +41,49 @@ interface Parts {
 }
 
 /** Answers below `/admin`; false where there is nothing, or where no token was set. */
-export function createAdministration({ settings, provider, pool, accounts, log }: Parts) {
+export function createAdminHandler({ settings, provider, pool, accounts, log }: AdminDeps) {
   const { adminToken } = settings;
 
-  return async function administer(request: IncomingMessage, response: ServerResponse, call: string): Promise<boolean> {
+  return async function handleAdmin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ): Promise<boolean> {
     if (adminToken === undefined) return false;
-    if (!isRight(request.headers.authorization, adminToken)) {
+    if (!isAuthorized(request.headers.authorization, adminToken)) {
       response.setHeader("WWW-Authenticate", "Bearer");
       send(response, 401);
       return true;
     }
-    if (request.method === "GET" && call === "/password-rules") {
+    if (request.method === "GET" && path === "/password-rules") {
       send(response, 200, { min_length: minPasswordLength, max_length: maxPasswordLength });
       return true;
     }
-    if (request.method !== "POST" || call !== "/password") return false;
-    const parsed = ChangeCall.safeParse(parseJson(await readBody(request, /^application\/json\b/i)));
+    if (request.method !== "POST" || path !== "/password") return false;
+    const parsed = PasswordChangeBody.safeParse(parseJson(await readBody(request, /^application\/json\b/i)));
     if (parsed.success) await changePassword(response, parsed.data);
     else send(response, 400);
     return true;
   };
 
-  async function changePassword(response: ServerResponse, asked: z.infer<typeof ChangeCall>): Promise<void> {
+  async function changePassword(response: ServerResponse, body: z.infer<typeof PasswordChangeBody>): Promise<void> {
     try {
-      const problems = await accounts.changePassword(asked.subject, {
-        before: asked.old_password,
-        after: asked.new_password,
+      const problems = await accounts.changePassword(body.subject, {
+        oldPassword: body.old_password,
+        newPassword: body.new_password,
       });
       if (problems === null) {
         send(response, 404);
         return;
       }
       if (Object.keys(problems).length > 0) {
-        log.info("a change of password was refused", { account: asked.subject });
+        log.info("a change of password was refused", { account: body.subject });
         send(response, 422, { problems });
         return;
       }
       log.info("changed a password", {
-        account: asked.subject,
-        ended: await endSessions(asked.subject, asked.keep_session),
+        account: body.subject,
+        ended: await endSessions(body.subject, body.keep_session),
       });
       send(response, 204);
     } catch (error) {
@@ -90,25 +94,29 @@ export function createAdministration({ settings, provider, pool, accounts, log }
   }
 
   /** @returns how many of the person's sessions ended: all but that one. */
-  async function endSessions(subject: string, keep: string | null): Promise<number> {
+  async function endSessions(subject: string, keepSessionId: string | null): Promise<number> {
     const { rows } = await pool.query<{ id: string }>(
       "select id from provider_records where model = 'Session' and payload ->> 'accountId' = $1",
       [subject],
     );
-    let ended = 0;
+    let endedCount = 0;
     for (const { id } of rows) {
       const session = await provider.Session.find(id);
       if (session === undefined) continue;
-      if (keep !== null && settings.clients.some(({ client_id }) => session.sidFor(client_id) === keep)) continue;
+      if (
+        keepSessionId !== null &&
+        settings.clients.some(({ client_id }) => session.sidFor(client_id) === keepSessionId)
+      )
+        continue;
       await session.destroy();
-      ended += 1;
+      endedCount += 1;
     }
-    return ended;
+    return endedCount;
   }
 }
 
 /** Digests of one length, so that time tells nothing. */
-function isRight(header: string | undefined, token: string): boolean {
+function isAuthorized(header: string | undefined, token: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
 }

@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { readCompose, type Container } from "@relicario/tooling/containers/compose";
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 
-import { codeOf, freePort, SignInRequest, Visitor } from "./test-support.ts";
+import { requireCode, findFreePort, SignInRequest, Visitor } from "./test-support.ts";
 
 /*
  * The parts of docker-compose.yml as processes, with the file's own commands and environment. What
@@ -26,24 +26,22 @@ let origin: string;
 let issuer: string;
 /** Starts what is still to start. */
 let compose: ReturnType<typeof readCompose>;
-let places: readonly (readonly [from: string, to: string])[];
+let replacements: readonly (readonly [from: string, to: string])[];
 const running: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-compose-"));
   compose = readCompose({ POSTGRES_PASSWORD: "of-no-use-here" });
   databases = {
-    relicario: await freshDatabase("empty_template", () => Promise.resolve()),
-    relicario_identity: await freshDatabase("empty_template", () => Promise.resolve()),
+    relicario: await createTestDatabase("empty_template", () => Promise.resolve()),
+    relicario_identity: await createTestDatabase("empty_template", () => Promise.resolve()),
   };
-  const [gateway, identity, service] = [await freePort(), await freePort(), await freePort()].map(String) as [
-    string,
-    string,
-    string,
-  ];
+  const [gateway, identity, service] = [await findFreePort(), await findFreePort(), await findFreePort()].map(
+    String,
+  ) as [string, string, string];
   origin = `http://localhost:${gateway}`;
   issuer = `http://localhost:${identity}/realms/relicario`;
-  places = [
+  replacements = [
     ["http://localhost:3000", origin],
     ["http://localhost:3001", `http://localhost:${identity}`],
     ["http://identity:3001", `http://127.0.0.1:${identity}`],
@@ -53,17 +51,17 @@ beforeAll(async () => {
     ["/relicario/host/dist", join(folder, "host")],
     ["/releases", join(folder, "releases")],
   ];
-  await keepFile(join(folder, "releases/team-keys.json"), "{}"); // no remotes: they have no part in a sign-in
-  await keepFile(
+  await writeFileInFolder(join(folder, "releases/team-keys.json"), "{}"); // no remotes: they have no part in a sign-in
+  await writeFileInFolder(
     join(folder, "host/index.html"),
     '<!doctype html><script type="application/json" id="portal-page">{}</script>',
   );
   await Promise.all([
-    startAs("identity", { IDENTITY_PORT: identity }),
-    startAs("service", { API_PORT: service }),
-    startAs("deployer", {}, /^\{"signed":/),
+    startContainer("identity", { IDENTITY_PORT: identity }),
+    startContainer("service", { API_PORT: service }),
+    startContainer("deployer", {}, /^\{"signed":/),
   ]);
-  await startAs("gateway", { GATEWAY_PORT: gateway });
+  await startContainer("gateway", { GATEWAY_PORT: gateway });
 });
 
 afterAll(async () => {
@@ -76,16 +74,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function keepFile(file: string, text: string): Promise<void> {
+async function writeFileInFolder(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text);
 }
 
 /** The container's command and environment, moved to this machine. Resolves with its ready line. */
-async function startAs(
+async function startContainer(
   name: string,
   ports: Readonly<Record<string, string>>,
-  ready = /^\{"ready":true/,
+  readyPattern = /^\{"ready":true/,
 ): Promise<void> {
   const container: Container | undefined = compose.services[name];
   if (container?.command === undefined) throw new Error(`${name} has no command`);
@@ -93,15 +91,15 @@ async function startAs(
     volume.split(":")[1] ?? "",
     join(folder, volume.split(":")[0] ?? ""),
   ]);
-  const moved = (text: string): string =>
-    [...places, ...mounts].reduce(
-      (kept, [from, to]) => (from.startsWith("/") ? (kept === from ? to : kept) : kept.replaceAll(from, to)),
+  const relocate = (text: string): string =>
+    [...replacements, ...mounts].reduce(
+      (result, [from, to]) => (from.startsWith("/") ? (result === from ? to : result) : result.replaceAll(from, to)),
       text,
     );
   const environment = Object.fromEntries(
     Object.entries({ KEYS_FOLDER: "/keys", ...container.environment }).map(([variable, text]) => [
       variable,
-      moved(text),
+      relocate(text),
     ]),
   );
   for (const [, mount] of mounts) await mkdir(mount, { recursive: true });
@@ -113,16 +111,16 @@ async function startAs(
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.push(child);
-  let complaints = "";
+  let errorOutput = "";
   child.stderr.on("data", (piece: Buffer) => {
-    complaints += piece.toString();
+    errorOutput += piece.toString();
   });
-  await new Promise<void>((started, failed) => {
+  await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      if (ready.test(line)) started();
+      if (readyPattern.test(line)) resolve();
     });
     child.once("exit", () => {
-      failed(new Error(`${name} ended: ${complaints}`));
+      reject(new Error(`${name} ended: ${errorOutput}`));
     });
   });
 }
@@ -135,11 +133,11 @@ describe("the system of docker-compose.yml", () => {
     };
     const request = new SignInRequest(issuer);
     const visitor = new Visitor();
-    const form = await visitor.get(request.address({ redirect_uri: `${origin}/` }));
-    const landed = await visitor.submit(form, { name: demo.email, password: demo.password });
-    expect(landed.url.origin).toBe(origin);
+    const form = await visitor.get(request.buildUrl({ redirect_uri: `${origin}/` }));
+    const finalPage = await visitor.submit(form, { name: demo.email, password: demo.password });
+    expect(finalPage.url.origin).toBe(origin);
     const tokens = (await (
-      await request.redeem(codeOf(landed, origin), { redirect_uri: `${origin}/` }, { origin })
+      await request.redeem(requireCode(finalPage, origin), { redirect_uri: `${origin}/` }, { origin })
     ).json()) as { access_token: string };
 
     const exchange = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {

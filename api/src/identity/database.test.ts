@@ -1,13 +1,13 @@
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 
-import { openSaboteur, proxyTo, type DatabaseProxy } from "../testing/database-faults.ts";
+import { openFaultInjector, startDatabaseProxy, type DatabaseProxy } from "../testing/database-faults.ts";
 import { openPool } from "./database.ts";
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
 beforeEach(async () => {
-  database = await freshDatabase("empty_template", () => Promise.resolve());
-  proxy = await proxyTo(database.url);
+  database = await createTestDatabase("empty_template", () => Promise.resolve());
+  proxy = await startDatabaseProxy(database.url);
 });
 afterEach(async () => {
   await proxy.close();
@@ -26,16 +26,16 @@ describe("openPool", () => {
   });
 
   it("outlives a connection that ends while it is in use", async () => {
-    const lost: Error[] = [];
-    const pool = openPool(database.url, (error) => lost.push(error));
+    const lostErrors: Error[] = [];
+    const pool = openPool(database.url, (error) => lostErrors.push(error));
     const client = await pool.connect();
-    const saboteur = await openSaboteur(database.url);
+    const faultInjector = await openFaultInjector(database.url);
     const ended = new Promise((resolve) => client.once("end", resolve));
-    expect(await saboteur.terminate("all")).toBe(1);
+    expect(await faultInjector.terminate("all")).toBe(1);
     await ended;
     client.release(true);
-    expect(lost.length).toBeGreaterThan(0);
-    await saboteur.close();
+    expect(lostErrors.length).toBeGreaterThan(0);
+    await faultInjector.close();
     await pool.end();
   });
 });

@@ -87,18 +87,18 @@ export function readSettings(environment: Readonly<Record<string, string | undef
       `identity provider: wrong settings: ${[...problems].map(([name, message]) => `${name} (${message})`).join(", ")}`,
     );
   }
-  const found = parsed.data;
+  const variables = parsed.data;
   return {
-    port: found.IDENTITY_PORT,
-    host: found.IDENTITY_HOST,
-    issuer: found.IDENTITY_ISSUER,
-    databaseUrl: found.IDENTITY_DATABASE_URL,
-    clients: found.IDENTITY_CLIENTS,
-    keys: found.IDENTITY_KEYS,
-    cookieKeys: found.COOKIE_KEYS,
-    demoAccount: found.DEMO_ACCOUNT,
-    adminToken: found.IDENTITY_ADMIN_TOKEN === "" ? undefined : found.IDENTITY_ADMIN_TOKEN,
-    productName: found.PRODUCT_NAME,
-    accessTokenTtl: found.ACCESS_TOKEN_TTL,
+    port: variables.IDENTITY_PORT,
+    host: variables.IDENTITY_HOST,
+    issuer: variables.IDENTITY_ISSUER,
+    databaseUrl: variables.IDENTITY_DATABASE_URL,
+    clients: variables.IDENTITY_CLIENTS,
+    keys: variables.IDENTITY_KEYS,
+    cookieKeys: variables.COOKIE_KEYS,
+    demoAccount: variables.DEMO_ACCOUNT,
+    adminToken: variables.IDENTITY_ADMIN_TOKEN === "" ? undefined : variables.IDENTITY_ADMIN_TOKEN,
+    productName: variables.PRODUCT_NAME,
+    accessTokenTtl: variables.ACCESS_TOKEN_TTL,
   };
 }

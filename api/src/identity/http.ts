@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const maxBodyBytes = 16 * 1024;
 
 /** What a request did wrong, before anybody looked at what it asks. */
-export class BadRequest extends Error {
-  override readonly name = "BadRequest";
+export class RequestError extends Error {
+  override readonly name = "RequestError";
   readonly status: number;
 
   constructor(status: 400 | 403 | 405 | 413 | 415, message: string) {
@@ -14,12 +14,15 @@ export class BadRequest extends Error {
   }
 }
 
-/** @throws BadRequest when another site sent the form: the browser says so itself */
+/** @throws RequestError when another site sent the form: the browser says so itself */
 export function requireSameOrigin(request: IncomingMessage, origin: string): void {
-  const site = request.headers["sec-fetch-site"];
-  const from = request.headers.origin;
-  if ((site !== undefined && site !== "same-origin") || (from !== undefined && from !== origin)) {
-    throw new BadRequest(403, "a form that another site sent");
+  const fetchSite = request.headers["sec-fetch-site"];
+  const originHeader = request.headers.origin;
+  if (
+    (fetchSite !== undefined && fetchSite !== "same-origin") ||
+    (originHeader !== undefined && originHeader !== origin)
+  ) {
+    throw new RequestError(403, "a form that another site sent");
   }
 }
 
@@ -28,14 +31,14 @@ export async function readForm(request: IncomingMessage): Promise<Record<string,
   return Object.fromEntries(new URLSearchParams(await readBody(request, /^application\/x-www-form-urlencoded\b/i)));
 }
 
-/** @throws BadRequest when it is of another media type, or too large */
+/** @throws RequestError when it is of another media type, or too large */
 export async function readBody(request: IncomingMessage, mediaType: RegExp): Promise<string> {
-  if (!mediaType.test(request.headers["content-type"] ?? "")) throw new BadRequest(415, "of another media type");
+  if (!mediaType.test(request.headers["content-type"] ?? "")) throw new RequestError(415, "of another media type");
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > maxBodyBytes) throw new BadRequest(413, "a body that is too large");
+    if (size > maxBodyBytes) throw new RequestError(413, "a body that is too large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -9,10 +9,10 @@ import { TooManyAttempts } from "./attempts.ts";
 import type { IdentitySettings } from "./env.ts";
 import { readForm, sendHtml } from "./http.ts";
 import type { Log } from "./log.ts";
-import { basePath, lookFor, rememberLook } from "./look.ts";
-import { signInPage, signUpPage, type SignInForm, type SignUpForm } from "./pages/forms.ts";
-import { noticePage } from "./pages/notices.ts";
-import { wayBack } from "./provider.ts";
+import { basePath, resolveAppearance, saveAppearance } from "./appearance.ts";
+import { renderSignInPage, renderSignUpPage, type SignInForm, type SignUpForm } from "./pages/forms.ts";
+import { renderNoticePage } from "./pages/notices.ts";
+import { getReturnUrl } from "./provider.ts";
 
 /** A name that is too long is refused by looking it up, not by an error: nobody has it. */
 const SignIn = z.object({ name: z.string().default(""), password: z.string().default("") });
@@ -22,7 +22,7 @@ const SignUp = z.object({
   password: z.string().default(""),
 });
 
-interface Parts {
+interface InteractionDeps {
   readonly settings: IdentitySettings;
   readonly provider: Provider;
   readonly accounts: Accounts;
@@ -38,20 +38,24 @@ export type InteractionPage = "sign-in" | "sign-up";
  * cookie (HttpOnly, Lax) that lies at that address alone; and a POST that says it comes from
  * elsewhere is refused (http.ts).
  */
-export function createInteractions({ settings, provider, accounts, log }: Parts) {
+export function createInteractionHandler({ settings, provider, accounts, log }: InteractionDeps) {
   const base = basePath(settings);
 
-  return async function interact(
+  return async function handleInteraction(
     request: IncomingMessage,
     response: ServerResponse,
-    asked: { uid: string; page: InteractionPage },
+    target: { uid: string; page: InteractionPage },
   ): Promise<void> {
     const interaction = await provider.interactionDetails(request, response).catch((error: unknown) => {
       if (error instanceof errors.SessionNotFound) return null;
       throw error;
     });
-    if (interaction?.uid !== asked.uid) {
-      sendHtml(response, 400, noticePage(lookFor(settings, request), "expired", { back: wayBack(settings) }));
+    if (interaction?.uid !== target.uid) {
+      sendHtml(
+        response,
+        400,
+        renderNoticePage(resolveAppearance(settings, request), "expired", { returnUrl: getReturnUrl(settings) }),
+      );
       return;
     }
     if (interaction.prompt.name !== "login") {
@@ -61,8 +65,11 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
     }
 
     const { params } = interaction;
-    const look = lookFor(settings, request, { uiLocales: params["ui_locales"], theme: params["theme"] });
-    rememberLook(response, look);
+    const appearance = resolveAppearance(settings, request, {
+      uiLocales: params["ui_locales"],
+      theme: params["theme"],
+    });
+    saveAppearance(response, appearance);
     const signInAddress = `${base}/interaction/${interaction.uid}`;
     const signUpAddress = `${signInAddress}/sign-up`;
     const finish = (accountId: string) =>
@@ -77,25 +84,34 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
       sendHtml(
         response,
         status,
-        signInPage(look, { ...form, again: expected !== undefined, action: signInAddress, otherAction: signUpAddress }),
+        renderSignInPage(appearance, {
+          ...form,
+          reauthentication: expected !== undefined,
+          action: signInAddress,
+          otherAction: signUpAddress,
+        }),
       );
     };
     const showSignUp = (status: number, form: Pick<SignUpForm, "username" | "email" | "problems" | "notice">): void => {
-      sendHtml(response, status, signUpPage(look, { ...form, action: signUpAddress, otherAction: signInAddress }));
+      sendHtml(
+        response,
+        status,
+        renderSignUpPage(appearance, { ...form, action: signUpAddress, otherAction: signInAddress }),
+      );
     };
 
     if (request.method !== "POST") {
-      if (asked.page === "sign-up" && expected === undefined)
-        showSignUp(200, { username: "", email: hintedEmail(params["login_hint"]), problems: {} });
+      if (target.page === "sign-up" && expected === undefined)
+        showSignUp(200, { username: "", email: emailFromHint(params["login_hint"]), problems: {} });
       else
         showSignIn(200, {
-          name: expected?.username ?? (await knownName(interaction.session?.accountId, params["login_hint"])),
+          name: expected?.username ?? (await suggestName(interaction.session?.accountId, params["login_hint"])),
           problems: {},
         });
       return;
     }
     const form = await readForm(request);
-    if (asked.page === "sign-in" || expected !== undefined) await signIn(SignIn.parse(form));
+    if (target.page === "sign-in" || expected !== undefined) await signIn(SignIn.parse(form));
     else await signUp(SignUp.parse(form));
 
     async function signIn({ name, password }: z.infer<typeof SignIn>): Promise<void> {
@@ -115,21 +131,21 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
           showSignIn(403, { name, problems: {}, notice: { problem: "other_person", username: expected.username } });
         else await finish(account.id);
       } catch (error) {
-        showSignIn(429, { name, problems: {}, notice: tooMany(error, response) });
+        showSignIn(429, { name, problems: {}, notice: tooManyAttemptsNotice(error, response) });
       }
     }
 
     async function signUp({ username, email, password }: z.infer<typeof SignUp>): Promise<void> {
       try {
-        const made = await accounts.signUp({ username, email, password }, request.socket.remoteAddress);
-        if ("problems" in made) {
-          showSignUp(422, { username, email, problems: made.problems satisfies SignUpProblems });
+        const result = await accounts.signUp({ username, email, password }, request.socket.remoteAddress);
+        if ("problems" in result) {
+          showSignUp(422, { username, email, problems: result.problems satisfies SignUpProblems });
           return;
         }
-        log.info("signed up", { account: made.account.id });
-        await finish(made.account.id);
+        log.info("signed up", { account: result.account.id });
+        await finish(result.account.id);
       } catch (error) {
-        showSignUp(429, { username, email, problems: {}, notice: tooMany(error, response) });
+        showSignUp(429, { username, email, problems: {}, notice: tooManyAttemptsNotice(error, response) });
       }
     }
   };
@@ -143,17 +159,17 @@ export function createInteractions({ settings, provider, accounts, log }: Parts)
   /**
    * The name of who is signed in already and has to sign in anew; else what the portal hints at.
    */
-  async function knownName(accountId: string | undefined, hint: unknown): Promise<string> {
+  async function suggestName(accountId: string | undefined, hint: unknown): Promise<string> {
     const account = accountId === undefined ? undefined : await accounts.find(accountId);
     return account?.username ?? (typeof hint === "string" ? hint : "");
   }
 }
 
-function hintedEmail(hint: unknown): string {
+function emailFromHint(hint: unknown): string {
   return typeof hint === "string" && hint.includes("@") ? hint : "";
 }
 
-function tooMany(error: unknown, response: ServerResponse): { problem: "too_many"; minutes: number } {
+function tooManyAttemptsNotice(error: unknown, response: ServerResponse): { problem: "too_many"; minutes: number } {
   if (!(error instanceof TooManyAttempts)) throw error;
   response.setHeader("Retry-After", String(error.retryAfterSeconds));
   return { problem: "too_many", minutes: Math.ceil(error.retryAfterSeconds / 60) };

@@ -1,4 +1,4 @@
-import { chooseLanguage, fill, textsOf } from "./language.ts";
+import { chooseLanguage, interpolate, textsOf } from "./language.ts";
 
 describe("chooseLanguage", () => {
   it.each([
@@ -17,14 +17,14 @@ describe("chooseLanguage", () => {
 });
 
 describe("the texts", () => {
-  const flat = (texts: object, path = ""): [string, string][] =>
+  const flatten = (texts: object, path = ""): [string, string][] =>
     Object.entries(texts).flatMap(([key, value]: [string, unknown]) =>
       typeof value === "object" && value !== null
-        ? flat(value, `${path}${key}.`)
+        ? flatten(value, `${path}${key}.`)
         : [[path + key, String(value)] as [string, string]],
     );
   const placeholders = (text: string) => (text.match(/\{\{\w+\}\}/g) ?? []).sort();
-  const [en, es] = [new Map(flat(textsOf("en"))), new Map(flat(textsOf("es")))];
+  const [en, es] = [new Map(flatten(textsOf("en"))), new Map(flatten(textsOf("es")))];
 
   it("say the same things in both languages", () => {
     expect([...es.keys()]).toEqual([...en.keys()]);
@@ -38,7 +38,7 @@ describe("the texts", () => {
 
 describe("fill", () => {
   it("puts values where they belong, once, and leaves what it does not know", () => {
-    expect(fill("{{count}} of {{product}}, {{other}}", { count: 2, product: "{{count}}" })).toBe(
+    expect(interpolate("{{count}} of {{product}}, {{other}}", { count: 2, product: "{{count}}" })).toBe(
       "2 of {{count}}, {{other}}",
     );
   });

@@ -4,10 +4,10 @@ import es from "./locales/es.json" with { type: "json" };
 export type Texts = typeof en;
 export type Language = "en" | "es";
 
-const all: Readonly<Record<Language, Texts>> = { en, es };
+const textsByLanguage: Readonly<Record<Language, Texts>> = { en, es };
 
 export function textsOf(language: Language): Texts {
-  return all[language];
+  return textsByLanguage[language];
 }
 
 /**
@@ -15,7 +15,7 @@ export function textsOf(language: Language): Texts {
  * header; else English.
  */
 export function chooseLanguage(uiLocales: unknown, acceptLanguage: string | undefined): Language {
-  const asked = typeof uiLocales === "string" ? uiLocales.split(" ") : [];
+  const requested = typeof uiLocales === "string" ? uiLocales.split(" ") : [];
   const accepted = (acceptLanguage ?? "")
     .split(",")
     .map((part) => {
@@ -24,9 +24,9 @@ export function chooseLanguage(uiLocales: unknown, acceptLanguage: string | unde
       return { tag, quality: Number.isNaN(quality) ? 0 : quality };
     })
     .filter(({ quality }) => quality > 0)
-    .sort((one, other) => other.quality - one.quality)
+    .sort((a, b) => b.quality - a.quality)
     .map(({ tag }) => tag);
-  for (const tag of [...asked, ...accepted]) {
+  for (const tag of [...requested, ...accepted]) {
     const language = tag.toLowerCase().split("-", 1)[0];
     if (language === "en" || language === "es") return language;
   }
@@ -34,6 +34,6 @@ export function chooseLanguage(uiLocales: unknown, acceptLanguage: string | unde
 }
 
 /** Puts values where `{{name}}` stands. The result is text: whoever shows it escapes it. */
-export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => String(values[name] ?? whole));
+export function interpolate(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{\{(\w+)\}\}/g, (placeholder, name: string) => String(values[name] ?? placeholder));
 }

@@ -10,19 +10,19 @@ export interface Log {
 type LogFields = Readonly<Record<string, string | number | undefined>>;
 
 export function createLog(write: (line: string) => unknown = (line) => process.stdout.write(line)): Log {
-  const line =
+  const writeAtLevel =
     (level: number) =>
     (message: string, fields: LogFields = {}) => {
       write(`${JSON.stringify({ level, time: Date.now(), name: "identity", ...fields, msg: message })}\n`);
     };
-  return { info: line(30), error: line(50) };
+  return { info: writeAtLevel(30), error: writeAtLevel(50) };
 }
 
 /**
  * What may be said of an unexpected error: its name and where it was thrown. Messages can carry
  * values, so they stay out.
  */
-export function traceOf(error: unknown): LogFields {
+export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: typeof error };
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
   const frames = error.stack?.split("\n").filter((text) => /^\s+at /.test(text));

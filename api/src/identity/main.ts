@@ -1,5 +1,5 @@
 import { readSettings } from "./env.ts";
-import { createLog, traceOf } from "./log.ts";
+import { createLog, describeError } from "./log.ts";
 import { startIdentity } from "./server.ts";
 
 const log = createLog();
@@ -20,8 +20,8 @@ try {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" }); // as the service does
 } catch (error) {
   // Our own lines name no values; whatever else went wrong may.
-  const known = error instanceof Error && error.message.startsWith("identity provider: ");
-  if (known) process.stderr.write(`${error.message}\n`);
-  else log.error("cannot start", traceOf(error));
+  const isExpected = error instanceof Error && error.message.startsWith("identity provider: ");
+  if (isExpected) process.stderr.write(`${error.message}\n`);
+  else log.error("cannot start", describeError(error));
   process.exitCode = 1;
 }

@@ -7,11 +7,11 @@ export const minPasswordLength = 10; // characters
 export const maxPasswordLength = 256; // characters: what one line can hold, and no way to keep the process busy
 
 /** OWASP's first recommendation for Argon2id: 19 MiB, two passes, one lane; about 50 ms. */
-const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const hashCost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const hashBytes = 32;
 
 /** On a thread of Node's own pool: whoever else waits for this process goes on meanwhile. */
-const stretch = promisify(argon2);
+const argon2Async = promisify(argon2);
 
 export type PasswordProblem =
   | "password_missing"
@@ -21,13 +21,15 @@ export type PasswordProblem =
   | "password_common";
 
 /** Why a new password is refused; null when it is good. */
-export function problemOfPassword(password: string, username: string, email: string): PasswordProblem | null {
-  const length = Array.from(canonical(password)).length;
+export function findPasswordProblem(password: string, username: string, email: string): PasswordProblem | null {
+  const length = Array.from(normalizePassword(password)).length;
   if (length === 0) return "password_missing";
   if (length < minPasswordLength) return "password_short";
   if (length > maxPasswordLength) return "password_long";
-  const folded = canonical(password).toLowerCase();
-  const names = [username, email, email.split("@")[0] ?? ""].map((name) => canonical(name).trim().toLowerCase());
+  const folded = normalizePassword(password).toLowerCase();
+  const names = [username, email, email.split("@")[0] ?? ""].map((name) =>
+    normalizePassword(name).trim().toLowerCase(),
+  );
   if (names.includes(folded)) return "password_is_name";
   if (commonPasswords.has(folded) || new Set(folded).size === 1) return "password_common";
   return null;
@@ -36,9 +38,14 @@ export function problemOfPassword(password: string, username: string, email: str
 /** @returns an encoded hash: algorithm, cost and salt stand in it */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
-  const hash = await stretch("argon2id", { message: canonical(password), nonce, ...cost, tagLength: hashBytes });
-  const { memory, passes, parallelism } = cost;
-  return `$argon2id$v=19$m=${String(memory)},t=${String(passes)},p=${String(parallelism)}$${unpadded(nonce)}$${unpadded(hash)}`;
+  const hash = await argon2Async("argon2id", {
+    message: normalizePassword(password),
+    nonce,
+    ...hashCost,
+    tagLength: hashBytes,
+  });
+  const { memory, passes, parallelism } = hashCost;
+  return `$argon2id$v=19$m=${String(memory)},t=${String(passes)},p=${String(parallelism)}$${toUnpaddedBase64(nonce)}$${toUnpaddedBase64(hash)}`;
 }
 
 /**
@@ -46,15 +53,20 @@ export async function hashPassword(password: string): Promise<string> {
  * who has an account. @throws Error when what is stored is no hash.
  */
 export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  const { length } = Array.from(canonical(password));
+  const { length } = Array.from(normalizePassword(password));
   if (length === 0 || length > maxPasswordLength) return false; // no account has one
-  const { nonce, expected, ...used } = parsed(hash ?? (await nobodysHash()));
-  const given = await stretch("argon2id", { message: canonical(password), nonce, ...used, tagLength: expected.length });
-  return timingSafeEqual(given, expected) && hash !== undefined;
+  const { nonce, expected, ...costs } = parseHash(hash ?? (await getDummyHash()));
+  const actual = await argon2Async("argon2id", {
+    message: normalizePassword(password),
+    nonce,
+    ...costs,
+    tagLength: expected.length,
+  });
+  return timingSafeEqual(actual, expected) && hash !== undefined;
 }
 
 /** The form that the reference implementation of Argon2 writes. */
-function parsed(encoded: string): {
+function parseHash(encoded: string): {
   memory: number;
   passes: number;
   parallelism: number;
@@ -68,21 +80,21 @@ function parsed(encoded: string): {
   return { ...costs, nonce: Buffer.from(nonce, "base64"), expected: Buffer.from(expected, "base64") };
 }
 
-function unpadded(bytes: Buffer): string {
+function toUnpaddedBase64(bytes: Buffer): string {
   return bytes.toString("base64").replace(/=+$/, "");
 }
 
-let nobody: Promise<string> | undefined;
+let dummyHash: Promise<string> | undefined;
 /** Call it once at start, else the first unknown name waits twice as long. */
-export function nobodysHash(): Promise<string> {
-  nobody ??= hashPassword(randomBytes(32).toString("base64url"));
-  return nobody;
+export function getDummyHash(): Promise<string> {
+  dummyHash ??= hashPassword(randomBytes(32).toString("base64url"));
+  return dummyHash;
 }
 
 /**
  * The password as typed, in Unicode's composed form (NFC, as RFC 8265 4.2 says), because keyboards
  * differ in how they write "ñ". Nothing is trimmed and no case is folded.
  */
-function canonical(password: string): string {
+function normalizePassword(password: string): string {
   return password.normalize("NFC");
 }

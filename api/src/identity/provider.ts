@@ -6,10 +6,16 @@ import type { Accounts } from "./accounts.ts";
 import { PostgresAdapter } from "./adapter.ts";
 import type { Client, IdentitySettings } from "./env.ts";
 import { setSecurityHeaders } from "./headers.ts";
-import { traceOf, type Log } from "./log.ts";
-import { basePath, lookFor } from "./look.ts";
-import type { Look } from "./pages/layout.ts";
-import { noticePage, signingOutPage, signOutPage, signOutScript, type NoticeName } from "./pages/notices.ts";
+import { describeError, type Log } from "./log.ts";
+import { basePath, resolveAppearance } from "./appearance.ts";
+import type { Appearance } from "./pages/layout.ts";
+import {
+  renderNoticePage,
+  renderSigningOutPage,
+  renderSignOutPage,
+  signOutScript,
+  type NoticeName,
+} from "./pages/notices.ts";
 import { browserStateCookie, browserStateOf, sessionStateOf } from "./session-state.ts";
 
 /** What access tokens are for. */
@@ -24,7 +30,7 @@ const oidcScope = "openid profile email";
  */
 const ttl = { code: 60, idToken: 600, interaction: 3600, session: 12 * 3600 } as const;
 
-interface Parts {
+interface ProviderDeps {
   readonly settings: IdentitySettings;
   readonly pool: Pool;
   readonly accounts: Accounts;
@@ -32,8 +38,8 @@ interface Parts {
 }
 
 /** The page of the portal that one goes back to. */
-export function wayBack(settings: IdentitySettings, clientId?: unknown): string | undefined {
-  const client = settings.clients.find((one) => one.client_id === clientId) ?? settings.clients[0];
+export function getReturnUrl(settings: IdentitySettings, clientId?: unknown): string | undefined {
+  const client = settings.clients.find((candidate) => candidate.client_id === clientId) ?? settings.clients[0];
   return client?.post_logout_redirect_uris[0];
 }
 
@@ -41,11 +47,11 @@ export function allOrigins(settings: IdentitySettings): string[] {
   return [...new Set(settings.clients.flatMap((client) => client.origins))];
 }
 
-export function createProvider({ settings, pool, accounts, log }: Parts): Provider {
+export function createProvider({ settings, pool, accounts, log }: ProviderDeps): Provider {
   const base = basePath(settings);
   const clients: ReadonlyMap<string, Client> = new Map(settings.clients.map((client) => [client.client_id, client]));
-  const look = (ctx: Pick<KoaContextWithOIDC, "query" | "req">): Look =>
-    lookFor(settings, ctx.req, { uiLocales: ctx.query["ui_locales"], theme: ctx.query["theme"] });
+  const appearanceOf = (ctx: Pick<KoaContextWithOIDC, "query" | "req">): Appearance =>
+    resolveAppearance(settings, ctx.req, { uiLocales: ctx.query["ui_locales"], theme: ctx.query["theme"] });
 
   const configuration: Configuration = {
     adapter: (model: string) => new PostgresAdapter(pool, model),
@@ -96,13 +102,18 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
           const hint = ctx.oidc.entities.IdTokenHint?.payload["sub"];
           if (hint !== undefined && hint === ctx.oidc.session?.accountId) {
             setSecurityHeaders(ctx.res, { scripts: [signOutScript], forms: allOrigins(settings) });
-            ctx.body = signingOutPage(look(ctx), { form });
+            ctx.body = renderSigningOutPage(appearanceOf(ctx), { form });
           } else {
-            ctx.body = signOutPage(look(ctx), { form, stay: wayBack(settings, ctx.oidc.client?.clientId) });
+            ctx.body = renderSignOutPage(appearanceOf(ctx), {
+              form,
+              stayUrl: getReturnUrl(settings, ctx.oidc.client?.clientId),
+            });
           }
         },
         postLogoutSuccessSource: (ctx) => {
-          ctx.body = noticePage(look(ctx), "signed_out", { back: wayBack(settings, ctx.oidc.client?.clientId) });
+          ctx.body = renderNoticePage(appearanceOf(ctx), "signed_out", {
+            returnUrl: getReturnUrl(settings, ctx.oidc.client?.clientId),
+          });
         },
       },
       resourceIndicators: {
@@ -141,9 +152,9 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
     loadExistingGrant: async (ctx) => {
       const { session, client, account } = ctx.oidc;
       if (session === undefined || client === undefined || account === undefined) return undefined;
-      const known = session.grantIdFor(client.clientId);
-      const found = known === undefined ? undefined : await ctx.oidc.provider.Grant.find(known);
-      if (found !== undefined) return found;
+      const grantId = session.grantIdFor(client.clientId);
+      const existing = grantId === undefined ? undefined : await ctx.oidc.provider.Grant.find(grantId);
+      if (existing !== undefined) return existing;
       const grant = new ctx.oidc.provider.Grant({ clientId: client.clientId, accountId: account.accountId });
       grant.addOIDCScope(oidcScope);
       grant.addResourceScope(resource, resourceScope);
@@ -154,8 +165,8 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
     renderError: (ctx, out, error) => {
       ctx.type = "html";
       const name: NoticeName = ctx.status >= 500 ? "failed" : error.name === "SessionNotFound" ? "expired" : "refused";
-      ctx.body = noticePage(look(ctx), name, {
-        back: wayBack(settings),
+      ctx.body = renderNoticePage(appearanceOf(ctx), name, {
+        returnUrl: getReturnUrl(settings),
         code: name === "expired" ? undefined : out.error,
       });
     },
@@ -177,11 +188,11 @@ export function createProvider({ settings, pool, accounts, log }: Parts): Provid
     if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.accepts("json", "html") !== "html")
       return;
     ctx.type = "html";
-    ctx.body = noticePage(look(ctx), "not_found", { back: wayBack(settings) });
+    ctx.body = renderNoticePage(appearanceOf(ctx), "not_found", { returnUrl: getReturnUrl(settings) });
     ctx.status = 404;
   });
   provider.on("server_error", (_ctx, error) => {
-    log.error("server error", traceOf(error));
+    log.error("server error", describeError(error));
   });
   return provider;
 }
@@ -194,21 +205,21 @@ function claimsOf(account: { username: string; email: string }): Record<string, 
 /** [Note: Session check] of session-state.ts, step 1 and step 4. */
 function addSessionState(provider: Provider, base: string): void {
   const cookie = { httpOnly: false, sameSite: "lax", path: base, signed: false, overwrite: true } as const;
-  provider.on("authorization.success", (ctx, answer) => {
+  provider.on("authorization.success", (ctx, response) => {
     const { session, client, params } = ctx.oidc;
-    const redirect = params?.["redirect_uri"];
+    const redirectUri = params?.["redirect_uri"];
     if (
       session?.accountId === undefined ||
       client === undefined ||
-      typeof redirect !== "string" ||
-      answer === undefined
+      typeof redirectUri !== "string" ||
+      response === undefined
     )
       return;
     const browserState = browserStateOf({ uid: session.uid, accountId: session.accountId });
     // The answer is sent after this event, so what is added here goes along.
-    answer["session_state"] = sessionStateOf({
+    response["session_state"] = sessionStateOf({
       clientId: client.clientId,
-      origin: new URL(redirect).origin,
+      origin: new URL(redirectUri).origin,
       browserState,
     });
     ctx.cookies.set(browserStateCookie, browserState, { ...cookie, maxAge: ttl.session * 1000 });
@@ -222,7 +233,10 @@ function addSessionState(provider: Provider, base: string): void {
  * The library answers userinfo to opaque tokens alone; ours are JWTs (Keycloak takes its own
  * there). Anything else is left to the library.
  */
-function addUserInfoForJwt(provider: Provider, { settings, accounts }: Pick<Parts, "settings" | "accounts">): void {
+function addUserInfoForJwt(
+  provider: Provider,
+  { settings, accounts }: Pick<ProviderDeps, "settings" | "accounts">,
+): void {
   const publicKeys = createLocalJWKSet({
     keys: settings.keys.keys.map(({ kty, kid, alg, use, n, e }) => ({ kty, kid, alg, use, n, e })),
   });

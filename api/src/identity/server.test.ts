@@ -3,33 +3,33 @@ import { createHash } from "node:crypto";
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { Client } from "pg";
 
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 import {
   clientId,
-  codeOf,
-  demo,
+  requireCode,
+  demoAccount,
   environmentFor,
-  freePort,
-  portal,
+  findFreePort,
+  portalOrigin,
   SignInRequest,
   startProcess,
   Visitor,
-  wordsOf,
+  visibleText,
   type Environment,
   type Page,
-  type Running,
+  type RunningProcess,
 } from "./test-support.ts";
 
 let database: TestDatabase;
 let environment: Environment;
 let issuer: string;
-let running: Running;
+let running: RunningProcess;
 /** What no log may hold. */
 const sentinels = new Set<string>();
 
 beforeAll(async () => {
-  database = await freshDatabase("identity_empty", () => Promise.resolve());
-  const port = await freePort();
+  database = await createTestDatabase("identity_empty", () => Promise.resolve());
+  const port = await findFreePort();
   environment = await environmentFor(database.url, port);
   issuer = environment["IDENTITY_ISSUER"] ?? "";
   running = await startProcess(environment);
@@ -40,7 +40,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ask = async (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> => {
+const query = async (text: string, values: readonly unknown[] = []): Promise<Record<string, unknown>[]> => {
   const client = new Client({ connectionString: database.url });
   await client.connect();
   try {
@@ -64,10 +64,10 @@ const link = (page: Page): URL => new URL(/<a class="link" href="([^"]+)"/.exec(
 
 const signUp = async (visitor: Visitor, person = buildPerson()) => {
   const request = new SignInRequest(issuer);
-  const signInPage = await visitor.get(request.address());
-  const landed = await visitor.submit(await visitor.get(link(signInPage)), person);
-  sentinels.add(person.password).add(person.username).add(person.email).add(codeOf(landed));
-  return { request, person, landed };
+  const signInPage = await visitor.get(request.buildUrl());
+  const finalPage = await visitor.submit(await visitor.get(link(signInPage)), person);
+  sentinels.add(person.password).add(person.username).add(person.email).add(requireCode(finalPage));
+  return { request, person, finalPage };
 };
 
 const signIn = async (
@@ -76,12 +76,12 @@ const signIn = async (
   changes: Record<string, string> = {},
 ) => {
   const request = new SignInRequest(issuer);
-  const landed = await visitor.submit(await visitor.get(request.address(changes)), { name, password });
-  return { request, landed };
+  const finalPage = await visitor.submit(await visitor.get(request.buildUrl(changes)), { name, password });
+  return { request, finalPage };
 };
 
 const tokensOf = async (request: SignInRequest, page: Page) => {
-  const answer = await request.redeem(codeOf(page));
+  const answer = await request.redeem(requireCode(page));
   expect(answer.status).toBe(200);
   const tokens = (await answer.json()) as {
     access_token: string;
@@ -97,8 +97,8 @@ const keysOfIssuer = () => createRemoteJWKSet(new URL(`${issuer}/jwks`));
 
 describe("discovery", () => {
   it("names every endpoint that the sign-in client uses, code flow with S256 alone, and both languages", async () => {
-    const answer = await fetch(`${issuer}/.well-known/openid-configuration`, { headers: { Origin: portal } });
-    expect(answer.headers.get("access-control-allow-origin")).toBe(portal);
+    const answer = await fetch(`${issuer}/.well-known/openid-configuration`, { headers: { Origin: portalOrigin } });
+    expect(answer.headers.get("access-control-allow-origin")).toBe(portalOrigin);
     expect(await answer.json()).toMatchObject({
       issuer,
       authorization_endpoint: `${issuer}/auth`,
@@ -125,10 +125,10 @@ describe("discovery", () => {
 
 describe("the code flow", () => {
   it("makes an account and gives tokens that the service can verify", async () => {
-    const { request, person, landed } = await signUp(new Visitor());
-    expect(landed.url.searchParams.get("state")).toBe(request.state);
-    expect(landed.url.searchParams.get("iss")).toBe(issuer);
-    const tokens = await tokensOf(request, landed);
+    const { request, person, finalPage } = await signUp(new Visitor());
+    expect(finalPage.url.searchParams.get("state")).toBe(request.state);
+    expect(finalPage.url.searchParams.get("iss")).toBe(issuer);
+    const tokens = await tokensOf(request, finalPage);
     expect(tokens).toMatchObject({ expires_in: 300, token_type: "Bearer" });
     expect(tokens.refresh_token).toBeUndefined();
 
@@ -161,83 +161,93 @@ describe("the code flow", () => {
   });
 
   it.each([
-    ["the user name", demo.username],
+    ["the user name", demoAccount.username],
     ["the user name in capitals", "DEMO"],
-    ["the e-mail", demo.email],
-  ])("signs in with %s", async (_what, name) => {
-    const { request, landed } = await signIn(new Visitor(), { name, password: demo.password });
-    const { access_token } = await tokensOf(request, landed);
+    ["the e-mail", demoAccount.email],
+  ])("signs in with %s", async (_case, name) => {
+    const { request, finalPage } = await signIn(new Visitor(), { name, password: demoAccount.password });
+    const { access_token } = await tokensOf(request, finalPage);
     const { payload } = await jwtVerify(access_token, keysOfIssuer());
     expect(payload["preferred_username"]).toBe("demo");
   });
 
   it("keeps two sign-ins of one browser apart", async () => {
     const visitor = new Visitor();
-    const [one, two] = [new SignInRequest(issuer), new SignInRequest(issuer)];
-    const first = await visitor.get(one.address());
-    const second = await visitor.get(two.address());
-    const person = { name: demo.username, password: demo.password };
-    await tokensOf(one, await visitor.submit(first, person));
-    expect((await visitor.submit(second, person)).url.origin).toBe(portal);
+    const [firstRequest, secondRequest] = [new SignInRequest(issuer), new SignInRequest(issuer)];
+    const first = await visitor.get(firstRequest.buildUrl());
+    const second = await visitor.get(secondRequest.buildUrl());
+    const person = { name: demoAccount.username, password: demoAccount.password };
+    await tokensOf(firstRequest, await visitor.submit(first, person));
+    expect((await visitor.submit(second, person)).url.origin).toBe(portalOrigin);
   });
 
   it("answers a request without PKCE, or with the plain method, with an error", async () => {
     const request = new SignInRequest(issuer);
-    const without = await new Visitor().get(request.address({ code_challenge: null, code_challenge_method: null }));
-    expect([without.url.origin, without.url.searchParams.get("error"), without.url.searchParams.get("code")]).toEqual([
-      portal,
-      "invalid_request",
-      null,
-    ]);
-    const plain = await new Visitor().get(request.address({ code_challenge_method: "plain" }));
+    const withoutPkce = await new Visitor().get(
+      request.buildUrl({ code_challenge: null, code_challenge_method: null }),
+    );
+    expect([
+      withoutPkce.url.origin,
+      withoutPkce.url.searchParams.get("error"),
+      withoutPkce.url.searchParams.get("code"),
+    ]).toEqual([portalOrigin, "invalid_request", null]);
+    const plain = await new Visitor().get(request.buildUrl({ code_challenge_method: "plain" }));
     expect(plain.url.searchParams.get("error")).toBe("invalid_request");
   });
 
   it.each(["token", "id_token", "code id_token"])("refuses the response type %s", async (response_type) => {
-    const page = await new Visitor().get(new SignInRequest(issuer).address({ response_type }));
+    const page = await new Visitor().get(new SignInRequest(issuer).buildUrl({ response_type }));
     expect(page.url.href).toMatch(/error=(unsupported_response_type|unauthorized_client)/);
   });
 
   it("refuses a foreign redirect address without going there", async () => {
-    const page = await new Visitor().get(new SignInRequest(issuer).address({ redirect_uri: "https://evil.example/" }));
+    const page = await new Visitor().get(new SignInRequest(issuer).buildUrl({ redirect_uri: "https://evil.example/" }));
     expect(page.status).toBe(400);
     expect(page.url.origin).toBe(new URL(issuer).origin);
     expect(page.headers.get("location")).toBeNull();
-    expect(wordsOf(page)).toContain("This sign-in cannot go on");
-    expect(wordsOf(page)).toContain("invalid_redirect_uri");
+    expect(visibleText(page)).toContain("This sign-in cannot go on");
+    expect(visibleText(page)).toContain("invalid_redirect_uri");
     expect(page.text).not.toContain("evil.example");
   });
 
   it("gives tokens for a code once, to the right verifier", async () => {
-    const { request, landed } = await signUp(new Visitor());
-    const wrong = await request.redeem(codeOf(landed), { code_verifier: "x".repeat(43) });
+    const { request, finalPage } = await signUp(new Visitor());
+    const wrong = await request.redeem(requireCode(finalPage), { code_verifier: "x".repeat(43) });
     expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: "invalid_grant" })]);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => request.redeem(codeOf(landed))));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => request.redeem(requireCode(finalPage))));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
   });
 
   it("lets the portal's pages call the token endpoint, and no others", async () => {
-    const mine = await signUp(new Visitor());
-    const allowed = await mine.request.redeem(codeOf(mine.landed), {}, { Origin: portal });
-    expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([200, portal]);
-    const other = await signUp(new Visitor());
-    const refused = await other.request.redeem(codeOf(other.landed), {}, { Origin: "https://evil.example" });
+    const allowedSignUp = await signUp(new Visitor());
+    const allowed = await allowedSignUp.request.redeem(
+      requireCode(allowedSignUp.finalPage),
+      {},
+      { Origin: portalOrigin },
+    );
+    expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([200, portalOrigin]);
+    const refusedSignUp = await signUp(new Visitor());
+    const refused = await refusedSignUp.request.redeem(
+      requireCode(refusedSignUp.finalPage),
+      {},
+      { Origin: "https://evil.example" },
+    );
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([400, null]);
   });
 });
 
 describe("signing in again", () => {
-  const demoPerson = { name: demo.username, password: demo.password };
-  const again = async (visitor: Visitor, idToken: string) => {
+  const demoPerson = { name: demoAccount.username, password: demoAccount.password };
+  const reauthenticate = async (visitor: Visitor, idToken: string) => {
     const request = new SignInRequest(issuer);
     return {
       request,
       page: await visitor.get(
-        request.address({
+        request.buildUrl({
           prompt: "login",
           max_age: "0",
           id_token_hint: idToken,
-          redirect_uri: `${portal}/silent-renew.html`,
+          redirect_uri: `${portalOrigin}/silent-renew.html`,
         }),
       ),
     };
@@ -246,35 +256,35 @@ describe("signing in again", () => {
   it("asks for the password whatever session there is, and the ID token says when", async () => {
     const visitor = new Visitor();
     const first = await signIn(visitor, demoPerson);
-    const before = await tokensOf(first.request, first.landed);
-    const { request, page } = await again(visitor, before.id_token);
-    expect(wordsOf(page)).toContain("Confirm that it is you");
-    expect(wordsOf(page)).not.toContain("Create an account");
+    const before = await tokensOf(first.request, first.finalPage);
+    const { request, page } = await reauthenticate(visitor, before.id_token);
+    expect(visibleText(page)).toContain("Confirm that it is you");
+    expect(visibleText(page)).not.toContain("Create an account");
     expect(page.text).toMatch(/<input id="name"[^>]* value="demo"/);
-    const began = Math.floor(Date.now() / 1000);
-    const landed = await visitor.submit(page, { password: demo.password });
-    expect(landed.url.pathname).toBe("/silent-renew.html");
-    const answer = await request.redeem(codeOf(landed), { redirect_uri: `${portal}/silent-renew.html` });
+    const startedAt = Math.floor(Date.now() / 1000);
+    const finalPage = await visitor.submit(page, { password: demoAccount.password });
+    expect(finalPage.url.pathname).toBe("/silent-renew.html");
+    const answer = await request.redeem(requireCode(finalPage), { redirect_uri: `${portalOrigin}/silent-renew.html` });
     const { id_token, access_token } = (await answer.json()) as { id_token: string; access_token: string };
     const [id, access] = await Promise.all(
       [id_token, access_token].map(async (token) => (await jwtVerify(token, keysOfIssuer())).payload),
     );
-    expect(id?.["auth_time"]).toBeGreaterThanOrEqual(began);
+    expect(id?.["auth_time"]).toBeGreaterThanOrEqual(startedAt);
     expect(access?.["auth_time"]).toBe(id?.["auth_time"]);
   });
 
   it("lets nobody else in, keeps the session as it is, and offers no new account", async () => {
     const visitor = new Visitor();
     const first = await signIn(visitor, demoPerson);
-    const tokens = await tokensOf(first.request, first.landed);
+    const tokens = await tokensOf(first.request, first.finalPage);
     const other = await signUp(new Visitor());
-    const { page } = await again(visitor, tokens.id_token);
+    const { page } = await reauthenticate(visitor, tokens.id_token);
     const refused = await visitor.submit(page, { name: other.person.username, password: other.person.password });
     expect(refused.status).toBe(403);
-    expect(wordsOf(refused)).toContain("That is another account. To go on here, sign in as demo.");
-    expect(wordsOf(await visitor.get(`${page.url.href}/sign-up`))).toContain("Confirm that it is you");
+    expect(visibleText(refused)).toContain("That is another account. To go on here, sign in as demo.");
+    expect(visibleText(await visitor.get(`${page.url.href}/sign-up`))).toContain("Confirm that it is you");
     const silent = new SignInRequest(issuer);
-    const { id_token } = await tokensOf(silent, await visitor.get(silent.address({ prompt: "none" })));
+    const { id_token } = await tokensOf(silent, await visitor.get(silent.buildUrl({ prompt: "none" })));
     expect((await jwtVerify(id_token, keysOfIssuer())).payload["preferred_username"]).toBe("demo");
   });
 });
@@ -284,29 +294,29 @@ describe("the session that an access token comes from", () => {
     const sidOf = async (request: SignInRequest, page: Page) =>
       (await jwtVerify((await tokensOf(request, page)).access_token, keysOfIssuer())).payload["sid"];
     const visitor = new Visitor();
-    const first = await signIn(visitor, { name: demo.username, password: demo.password });
-    const sid = await sidOf(first.request, first.landed);
+    const first = await signIn(visitor, { name: demoAccount.username, password: demoAccount.password });
+    const sid = await sidOf(first.request, first.finalPage);
     expect(sid).toEqual(expect.stringMatching(/^[\w-]{21,}$/));
     const silent = new SignInRequest(issuer);
-    expect(await sidOf(silent, await visitor.get(silent.address({ prompt: "none" })))).toBe(sid);
-    const elsewhere = await signIn(new Visitor(), { name: demo.username, password: demo.password });
-    expect(await sidOf(elsewhere.request, elsewhere.landed)).not.toBe(sid);
+    expect(await sidOf(silent, await visitor.get(silent.buildUrl({ prompt: "none" })))).toBe(sid);
+    const elsewhere = await signIn(new Visitor(), { name: demoAccount.username, password: demoAccount.password });
+    expect(await sidOf(elsewhere.request, elsewhere.finalPage)).not.toBe(sid);
   });
 });
 
 describe("userinfo and revocation", () => {
   it("answers who holds an access token, and 401 to anything else", async () => {
-    const { request, person, landed } = await signUp(new Visitor());
-    const { access_token } = await tokensOf(request, landed);
+    const { request, person, finalPage } = await signUp(new Visitor());
+    const { access_token } = await tokensOf(request, finalPage);
     const answer = await fetch(`${issuer}/me`, {
-      headers: { Authorization: `Bearer ${access_token}`, Origin: portal },
+      headers: { Authorization: `Bearer ${access_token}`, Origin: portalOrigin },
     });
     expect(await answer.json()).toMatchObject({
       preferred_username: person.username,
       email: person.email,
       email_verified: false,
     });
-    expect(answer.headers.get("access-control-allow-origin")).toBe(portal);
+    expect(answer.headers.get("access-control-allow-origin")).toBe(portalOrigin);
     const last = access_token.at(-10) === "A" ? "B" : "A";
     const altered = `${access_token.slice(0, -10)}${last}${access_token.slice(-9)}`;
     expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${altered}` } })).status).toBe(401);
@@ -314,14 +324,14 @@ describe("userinfo and revocation", () => {
   });
 
   it("does not take an ID token for an access token", async () => {
-    const { request, landed } = await signUp(new Visitor());
-    const { id_token } = await tokensOf(request, landed);
+    const { request, finalPage } = await signUp(new Visitor());
+    const { id_token } = await tokensOf(request, finalPage);
     expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${id_token}` } })).status).toBe(401);
   });
 
   it("says that a JWT cannot be revoked", async () => {
-    const { request, landed } = await signUp(new Visitor());
-    const { access_token } = await tokensOf(request, landed);
+    const { request, finalPage } = await signUp(new Visitor());
+    const { access_token } = await tokensOf(request, finalPage);
     const answer = await fetch(`${issuer}/token/revocation`, {
       method: "POST",
       body: new URLSearchParams({ token: access_token, client_id: clientId }),
@@ -346,66 +356,66 @@ describe("the sign-in page", () => {
       "No es para producción.",
     ],
   ])("keeps the name and says so in %s when the password is wrong", async (ui_locales, sentence, footer) => {
-    const { landed } = await signIn(
+    const { finalPage } = await signIn(
       new Visitor({ "Accept-Language": "fr" }),
       { name: "demo", password: "not the phrase" },
       { ui_locales },
     );
-    expect(landed.status).toBe(401);
-    expect(landed.text).toContain(`<html lang="${ui_locales}"`);
-    expect(wordsOf(landed)).toContain(sentence);
-    expect(wordsOf(landed)).toContain(footer);
-    expect(landed.text).toMatch(/<input id="name"[^>]* value="demo"/);
-    expect(landed.text).not.toContain("not the phrase");
-    expect(landed.headers.get("cache-control")).toBe("no-store");
+    expect(finalPage.status).toBe(401);
+    expect(finalPage.text).toContain(`<html lang="${ui_locales}"`);
+    expect(visibleText(finalPage)).toContain(sentence);
+    expect(visibleText(finalPage)).toContain(footer);
+    expect(finalPage.text).toMatch(/<input id="name"[^>]* value="demo"/);
+    expect(finalPage.text).not.toContain("not the phrase");
+    expect(finalPage.headers.get("cache-control")).toBe("no-store");
   });
 
   it("answers a name that nobody has exactly as a wrong password", async () => {
     const known = await signIn(new Visitor(), { name: "demo", password: "not the phrase" });
     const unknown = await signIn(new Visitor(), { name: "omed", password: "not the phrase" });
-    const same = (page: Page) => page.text.replaceAll(/interaction\/[\w-]+/g, "").replaceAll(/demo|omed/g, "");
-    expect(same(unknown.landed)).toBe(same(known.landed));
-    expect(unknown.landed.status).toBe(known.landed.status);
+    const stripNames = (page: Page) => page.text.replaceAll(/interaction\/[\w-]+/g, "").replaceAll(/demo|omed/g, "");
+    expect(stripNames(unknown.finalPage)).toBe(stripNames(known.finalPage));
+    expect(unknown.finalPage.status).toBe(known.finalPage.status);
   });
 
   it("shows markup in a name as text", async () => {
     const name = `"><script>alert(1)</script>'&amp;`;
-    const { landed } = await signIn(new Visitor(), { name, password: "not the phrase" });
-    expect(landed.text).not.toContain("<script");
-    expect(landed.text).toContain(`value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;amp;"`);
+    const { finalPage } = await signIn(new Visitor(), { name, password: "not the phrase" });
+    expect(finalPage.text).not.toContain("<script");
+    expect(finalPage.text).toContain(`value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;amp;"`);
   });
 
   it("says beside each field what is missing", async () => {
-    const { landed } = await signIn(new Visitor(), { name: " ", password: "" });
-    expect(landed.status).toBe(422);
-    expect(wordsOf(landed)).toContain("Enter your user name or your e-mail.");
-    expect(wordsOf(landed)).toContain("Enter a password.");
-    expect(landed.text).toMatch(/<input id="name"[^>]* aria-describedby="name-problem" aria-invalid="true"/);
+    const { finalPage } = await signIn(new Visitor(), { name: " ", password: "" });
+    expect(finalPage.status).toBe(422);
+    expect(visibleText(finalPage)).toContain("Enter your user name or your e-mail.");
+    expect(visibleText(finalPage)).toContain("Enter a password.");
+    expect(finalPage.text).toMatch(/<input id="name"[^>]* aria-describedby="name-problem" aria-invalid="true"/);
   });
 
   it("takes the language of the browser when the portal names none, and the theme that the portal asks for", async () => {
     const page = await new Visitor({ "Accept-Language": "es-MX,es;q=0.9,en;q=0.8" }).get(
-      new SignInRequest(issuer).address({ theme: "dark" }),
+      new SignInRequest(issuer).buildUrl({ theme: "dark" }),
     );
     expect(page.text).toContain('<html lang="es" data-theme="dark">');
     const odd = await new Visitor().get(
-      new SignInRequest(issuer).address({ theme: '"><script>', ui_locales: "xx fr" }),
+      new SignInRequest(issuer).buildUrl({ theme: '"><script>', ui_locales: "xx fr" }),
     );
     expect(odd.text).toContain('<html lang="en">');
   });
 
   it("fills in the name that the portal hints at", async () => {
-    const page = await new Visitor().get(new SignInRequest(issuer).address({ login_hint: "ana@example.org" }));
+    const page = await new Visitor().get(new SignInRequest(issuer).buildUrl({ login_hint: "ana@example.org" }));
     expect(page.text).toMatch(/<input id="name"[^>]* value="ana@example.org"/);
     expect((await new Visitor().get(link(page))).status).toBe(400); // another browser
   });
 
   it("may not be framed, runs no script, and leads only to itself and the portal", async () => {
-    const page = await new Visitor().get(new SignInRequest(issuer).address());
+    const page = await new Visitor().get(new SignInRequest(issuer).buildUrl());
     const policy = page.headers.get("content-security-policy");
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).toContain(`form-action 'self' ${portal};`);
+    expect(policy).toContain(`form-action 'self' ${portalOrigin};`);
     expect(policy).not.toMatch(/unsafe|sha256/);
     expect(page.text).not.toMatch(/<script|<style| style=| on\w+=/);
     expect(page.headers.get("x-content-type-options")).toBe("nosniff");
@@ -423,16 +433,20 @@ describe("the sign-in page", () => {
       { Origin: "null" },
     ]) {
       const visitor = new Visitor();
-      const page = await visitor.get(new SignInRequest(issuer).address());
-      const landed = await visitor.submit(page, { name: demo.username, password: demo.password }, headers);
-      expect(landed.status).toBe(403);
+      const page = await visitor.get(new SignInRequest(issuer).buildUrl());
+      const finalPage = await visitor.submit(
+        page,
+        { name: demoAccount.username, password: demoAccount.password },
+        headers,
+      );
+      expect(finalPage.status).toBe(403);
       expect(visitor.cookie("relicario_session")).toBeUndefined();
     }
   });
 
   it("refuses bodies that are no form, and forms that are too large", async () => {
     const visitor = new Visitor();
-    const page = await visitor.get(new SignInRequest(issuer).address());
+    const page = await visitor.get(new SignInRequest(issuer).buildUrl());
     expect((await visitor.submit(page, {}, { "Content-Type": "application/json" })).status).toBe(415);
     expect((await visitor.submit(page, { name: "x".repeat(20_000) })).status).toBe(413);
     const nul = await visitor.submit(page, { name: "de\0mo", password: "not the phrase" });
@@ -440,23 +454,23 @@ describe("the sign-in page", () => {
   });
 
   it("says that it has expired when it belongs to another browser, and offers the way back", async () => {
-    const page = await new Visitor().get(new SignInRequest(issuer).address());
+    const page = await new Visitor().get(new SignInRequest(issuer).buildUrl());
     const other = await new Visitor({ "Accept-Language": "es" }).submit(page, {
-      name: demo.username,
-      password: demo.password,
+      name: demoAccount.username,
+      password: demoAccount.password,
     });
     expect(other.status).toBe(400);
-    expect(wordsOf(other)).toContain("Esta página ha caducado");
-    expect(other.text).toContain(`href="${portal}/"`);
+    expect(visibleText(other)).toContain("Esta página ha caducado");
+    expect(other.text).toContain(`href="${portalOrigin}/"`);
   });
 });
 
 describe("the sign-up page", () => {
-  const open = async (visitor: Visitor, ui_locales = "en") =>
-    visitor.get(link(await visitor.get(new SignInRequest(issuer).address({ ui_locales }))));
+  const openSignUp = async (visitor: Visitor, ui_locales = "en") =>
+    visitor.get(link(await visitor.get(new SignInRequest(issuer).buildUrl({ ui_locales }))));
 
   it("says the rules before", async () => {
-    const words = wordsOf(await open(new Visitor()));
+    const words = visibleText(await openSignUp(new Visitor()));
     expect(words).toContain("At least 10 characters. Not your user name, and not one of the most common passwords.");
     expect(words).toContain("3 to 40 letters and digits");
   });
@@ -474,14 +488,15 @@ describe("the sign-up page", () => {
     ["a malformed user name", { username: "<b>ana</b>" }, "Usa de 3 a 40 letras y cifras."],
     ["a malformed e-mail", { email: "ana@" }, "No es una dirección completa"],
     ["nothing", { username: "", email: "", password: "" }, "Elige un nombre de usuario."],
-  ])("refuses %s in words, and keeps what was typed", async (_what, wrong, sentence) => {
+  ])("refuses %s in words, and keeps what was typed", async (_case, wrong, sentence) => {
     const visitor = new Visitor();
     const typed = { ...buildPerson(), ...wrong };
-    const page = await visitor.submit(await open(visitor, "es"), typed);
+    const page = await visitor.submit(await openSignUp(visitor, "es"), typed);
     expect(page.status).toBe(422);
-    expect(wordsOf(page)).toContain(sentence);
-    const kept = (name: string) => new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(page.text)?.[1] ?? "";
-    expect([kept("username").replaceAll("&lt;", "<").replaceAll("&gt;", ">"), kept("email")]).toEqual([
+    expect(visibleText(page)).toContain(sentence);
+    const fieldValue = (name: string) =>
+      new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(page.text)?.[1] ?? "";
+    expect([fieldValue("username").replaceAll("&lt;", "<").replaceAll("&gt;", ">"), fieldValue("email")]).toEqual([
       typed.username,
       typed.email,
     ]);
@@ -494,16 +509,16 @@ describe("the sign-up page", () => {
     const pages = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const visitor = new Visitor();
-        return visitor.submit(await open(visitor), person);
+        return visitor.submit(await openSignUp(visitor), person);
       }),
     );
-    expect(pages.filter((page) => page.url.origin === portal)).toHaveLength(1);
+    expect(pages.filter((page) => page.url.origin === portalOrigin)).toHaveLength(1);
     expect(pages.filter((page) => page.status === 422)).toHaveLength(3);
   });
 
   it("keeps no password, only an Argon2id hash", async () => {
     const { person } = await signUp(new Visitor());
-    const [row] = await ask("select * from accounts where username = $1", [person.username]);
+    const [row] = await query("select * from accounts where username = $1", [person.username]);
     expect(row?.["password_hash"]).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(JSON.stringify(row)).not.toContain(person.password);
   });
@@ -512,32 +527,36 @@ describe("the sign-up page", () => {
 describe("the session", () => {
   it("answers prompt=none with a code when signed in, and login_required when not", async () => {
     const visitor = new Visitor();
-    const nobody = await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }));
-    expect([nobody.url.origin, nobody.url.searchParams.get("error")]).toEqual([portal, "login_required"]);
+    const signedOut = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
+    expect([signedOut.url.origin, signedOut.url.searchParams.get("error")]).toEqual([portalOrigin, "login_required"]);
     await signUp(visitor);
     const request = new SignInRequest(issuer);
-    const silent = await visitor.get(request.address({ prompt: "none", redirect_uri: `${portal}/silent-renew.html` }));
+    const silent = await visitor.get(
+      request.buildUrl({ prompt: "none", redirect_uri: `${portalOrigin}/silent-renew.html` }),
+    );
     expect(silent.url.pathname).toBe("/silent-renew.html");
-    expect((await request.redeem(codeOf(silent), { redirect_uri: `${portal}/silent-renew.html` })).status).toBe(200);
+    expect(
+      (await request.redeem(requireCode(silent), { redirect_uri: `${portalOrigin}/silent-renew.html` })).status,
+    ).toBe(200);
   });
 
   it("asks again, with the name filled in, for prompt=login and when the sign-in is older than max_age", async () => {
     const visitor = new Visitor();
-    const { person, request, landed } = await signUp(visitor);
-    const before = await jwtVerify((await tokensOf(request, landed)).access_token, keysOfIssuer());
-    expect((await visitor.get(new SignInRequest(issuer).address({ max_age: "600" }))).url.origin).toBe(portal);
-    await ask(
+    const { person, request, finalPage } = await signUp(visitor);
+    const before = await jwtVerify((await tokensOf(request, finalPage)).access_token, keysOfIssuer());
+    expect((await visitor.get(new SignInRequest(issuer).buildUrl({ max_age: "600" }))).url.origin).toBe(portalOrigin);
+    await query(
       "update provider_records set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload->>'loginTs')::int - 1000)) where model = 'Session' and payload->>'accountId' = $1",
       [before.payload.sub],
     );
-    const silent = await visitor.get(new SignInRequest(issuer).address({ max_age: "600", prompt: "none" }));
+    const silent = await visitor.get(new SignInRequest(issuer).buildUrl({ max_age: "600", prompt: "none" }));
     expect(silent.url.searchParams.get("error")).toBe("login_required");
     for (const changes of [{ max_age: "600" }, { prompt: "login" }]) {
-      const again = new SignInRequest(issuer);
-      const page = await visitor.get(again.address(changes));
+      const repeated = new SignInRequest(issuer);
+      const page = await visitor.get(repeated.buildUrl(changes));
       expect(page.text).toContain(`value="${person.username}"`);
       const after = await jwtVerify(
-        (await tokensOf(again, await visitor.submit(page, { password: person.password }))).access_token,
+        (await tokensOf(repeated, await visitor.submit(page, { password: person.password }))).access_token,
         keysOfIssuer(),
       );
       expect(after.payload.sub).toBe(before.payload.sub);
@@ -547,10 +566,10 @@ describe("the session", () => {
 
   it("does not renew silently for another subject than the hint names", async () => {
     const other = await signUp(new Visitor());
-    const { id_token } = await tokensOf(other.request, other.landed);
+    const { id_token } = await tokensOf(other.request, other.finalPage);
     const visitor = new Visitor();
     await signUp(visitor);
-    const page = await visitor.get(new SignInRequest(issuer).address({ prompt: "none", id_token_hint: id_token }));
+    const page = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none", id_token_hint: id_token }));
     expect(page.url.searchParams.get("error")).toBe("login_required");
   });
 
@@ -558,79 +577,85 @@ describe("the session", () => {
     const visitor = new Visitor();
     await signUp(visitor);
     const request = new SignInRequest(issuer);
-    const asked = await visitor.submit(await visitor.get(request.address({ prompt: "login" })), {
-      name: demo.username,
-      password: demo.password,
+    const nextPage = await visitor.submit(await visitor.get(request.buildUrl({ prompt: "login" })), {
+      name: demoAccount.username,
+      password: demoAccount.password,
     });
     // the library signs the former one out first
-    const landed = asked.url.origin === portal ? asked : await visitor.submit(asked);
-    const { payload } = await jwtVerify((await tokensOf(request, landed)).access_token, keysOfIssuer());
+    const finalPage = nextPage.url.origin === portalOrigin ? nextPage : await visitor.submit(nextPage);
+    const { payload } = await jwtVerify((await tokensOf(request, finalPage)).access_token, keysOfIssuer());
     expect(payload["preferred_username"]).toBe("demo");
   });
 
   it("gives a session_state that fits the readable cookie, and a page that compares them", async () => {
     const visitor = new Visitor();
-    const { landed } = await signUp(visitor);
-    const state = landed.url.searchParams.get("session_state") ?? "";
+    const { finalPage } = await signUp(visitor);
+    const state = finalPage.url.searchParams.get("session_state") ?? "";
     const salt = state.split(".")[1] ?? "";
     const cookie = visitor.cookie("relicario_browser_state") ?? "";
     expect(state).toBe(
-      `${createHash("sha256").update(`${clientId} ${portal} ${cookie} ${salt}`).digest("base64url")}.${salt}`,
+      `${createHash("sha256").update(`${clientId} ${portalOrigin} ${cookie} ${salt}`).digest("base64url")}.${salt}`,
     );
     const page = await visitor.get(`${issuer}/session/check`);
-    expect(page.headers.get("content-security-policy")).toContain(`frame-ancestors ${portal}`);
+    expect(page.headers.get("content-security-policy")).toContain(`frame-ancestors ${portalOrigin}`);
     expect(page.headers.get("x-frame-options")).toBeNull();
     const script = /<script>([\s\S]*)<\/script>/.exec(page.text)?.[1] ?? "";
     expect(page.headers.get("content-security-policy")).toContain(
       `'sha256-${createHash("sha256").update(script).digest("base64")}'`,
     );
-    await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }));
+    await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
     expect(visitor.cookie("relicario_browser_state")).toBe(cookie); // a renewal is no change
   });
 
   it("survives a restart of the process", async () => {
     const visitor = new Visitor();
-    const { request, landed, person } = await signUp(visitor);
-    const { id_token } = await tokensOf(request, landed);
-    const halfway = new SignInRequest(issuer);
-    const open = new Visitor();
-    const page = await open.get(halfway.address());
+    const { request, finalPage, person } = await signUp(visitor);
+    const { id_token } = await tokensOf(request, finalPage);
+    const pendingRequest = new SignInRequest(issuer);
+    const otherVisitor = new Visitor();
+    const page = await otherVisitor.get(pendingRequest.buildUrl());
     expect(await running.stop()).toBe(0);
     sentinels.forEach((sentinel) => {
       expect(running.output()).not.toContain(sentinel);
     });
     running = await startProcess(environment);
-    const again = new SignInRequest(issuer);
-    const tokens = await tokensOf(again, await visitor.get(again.address({ prompt: "none", id_token_hint: id_token })));
+    const renewal = new SignInRequest(issuer);
+    const tokens = await tokensOf(
+      renewal,
+      await visitor.get(renewal.buildUrl({ prompt: "none", id_token_hint: id_token })),
+    );
     await jwtVerify(tokens.access_token, keysOfIssuer(), { audience: "relicario-api" });
-    await tokensOf(halfway, await open.submit(page, { name: person.username, password: person.password }));
+    await tokensOf(
+      pendingRequest,
+      await otherVisitor.submit(page, { name: person.username, password: person.password }),
+    );
   });
 });
 
 describe("signing out", () => {
   it("happens without a question when the portal shows who is signed in, and goes back to it", async () => {
     const visitor = new Visitor();
-    const { request, landed } = await signUp(visitor);
-    const { id_token } = await tokensOf(request, landed);
+    const { request, finalPage } = await signUp(visitor);
+    const { id_token } = await tokensOf(request, finalPage);
     const address = new URL(`${issuer}/session/end`);
     address.search = new URLSearchParams({
       id_token_hint: id_token,
-      post_logout_redirect_uri: `${portal}/`,
+      post_logout_redirect_uri: `${portalOrigin}/`,
       state: "bye",
       ui_locales: "es",
     }).toString();
     const page = await visitor.get(address);
-    expect(wordsOf(page)).toContain("Cerrando tu sesión");
+    expect(visibleText(page)).toContain("Cerrando tu sesión");
     const script = /<script>([\s\S]*)<\/script>/.exec(page.text)?.[1] ?? "";
     expect(script).toContain("click()");
     expect(page.headers.get("content-security-policy")).toContain(
       `script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`,
     );
     const after = await visitor.submit(page);
-    expect(after.url.href).toBe(`${portal}/?state=bye`);
+    expect(after.url.href).toBe(`${portalOrigin}/?state=bye`);
     expect(visitor.cookie("relicario_session")).toBeUndefined();
     expect(visitor.cookie("relicario_browser_state")).toBeUndefined();
-    const silent = await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }));
+    const silent = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
     expect(silent.url.searchParams.get("error")).toBe("login_required");
   });
 
@@ -638,11 +663,11 @@ describe("signing out", () => {
     const visitor = new Visitor();
     await signUp(visitor);
     const page = await visitor.get(`${issuer}/session/end?client_id=${clientId}`);
-    expect(wordsOf(page)).toContain("Do you want to sign out of Relicario in this browser?");
+    expect(visibleText(page)).toContain("Do you want to sign out of Relicario in this browser?");
     expect(page.text).not.toContain("<script");
-    expect(page.text).toContain(`href="${portal}/"`);
+    expect(page.text).toContain(`href="${portalOrigin}/"`);
     expect(
-      (await visitor.get(new SignInRequest(issuer).address({ prompt: "none" }))).url.searchParams.has("code"),
+      (await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }))).url.searchParams.has("code"),
     ).toBe(true);
   });
 
@@ -661,36 +686,37 @@ describe("wrong passwords", () => {
   it("do not keep the process from starting, however often it has", async () => {
     for (let starts = 0; starts < 2; starts++) {
       await running.stop();
-      await ask("update attempts set count = 1000, ends_at = now() + interval '1 hour'"); // as after many starts
+      await query("update attempts set count = 1000, ends_at = now() + interval '1 hour'"); // as after many starts
       running = await startProcess(environment);
     }
-    await ask("delete from attempts");
+    await query("delete from attempts");
   });
 
   it("close an account for a while, in words, over a restart, and for that account alone", async () => {
     const { person } = await signUp(new Visitor());
     for (let tries = 0; tries < 10; tries++)
-      expect((await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).landed.status).toBe(
-        401,
-      );
+      expect(
+        (await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).finalPage.status,
+      ).toBe(401);
     await running.stop();
     running = await startProcess(environment);
-    const { landed } = await signIn(
+    const { finalPage } = await signIn(
       new Visitor(),
       { name: person.email, password: person.password },
       { ui_locales: "es" },
     );
-    expect(landed.status).toBe(429);
-    expect(Number(landed.headers.get("retry-after"))).toBeGreaterThan(60);
-    expect(wordsOf(landed)).toMatch(/Demasiados intentos\. Espera 15 minutos e inténtalo otra vez\./);
-    expect(landed.text).toContain(`value="${person.email}"`);
-    expect((await signIn(new Visitor(), { name: demo.username, password: demo.password })).landed.url.origin).toBe(
-      portal,
-    );
-    await ask("update attempts set ends_at = now()");
-    expect((await signIn(new Visitor(), { name: person.username, password: person.password })).landed.url.origin).toBe(
-      portal,
-    );
+    expect(finalPage.status).toBe(429);
+    expect(Number(finalPage.headers.get("retry-after"))).toBeGreaterThan(60);
+    expect(visibleText(finalPage)).toMatch(/Demasiados intentos\. Espera 15 minutos e inténtalo otra vez\./);
+    expect(finalPage.text).toContain(`value="${person.email}"`);
+    expect(
+      (await signIn(new Visitor(), { name: demoAccount.username, password: demoAccount.password })).finalPage.url
+        .origin,
+    ).toBe(portalOrigin);
+    await query("update attempts set ends_at = now()");
+    expect(
+      (await signIn(new Visitor(), { name: person.username, password: person.password })).finalPage.url.origin,
+    ).toBe(portalOrigin);
   });
 });
 
@@ -710,15 +736,15 @@ describe("the process", () => {
   it("has a page for addresses that are none", async () => {
     for (const path of ["/", "/realms/relicario", "/realms/relicario/nothing", "/realms/relicariox/auth"]) {
       const page = await new Visitor().get(new URL(path, issuer));
-      expect([page.status, wordsOf(page)]).toEqual([404, expect.stringContaining("There is no such page")]);
+      expect([page.status, visibleText(page)]).toEqual([404, expect.stringContaining("There is no such page")]);
       expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     }
   });
 
   it("writes neither names nor passwords, codes, tokens or cookies to its log", async () => {
     const visitor = new Visitor();
-    const { request, landed } = await signUp(visitor);
-    await tokensOf(request, landed);
+    const { request, finalPage } = await signUp(visitor);
+    await tokensOf(request, finalPage);
     await signIn(new Visitor(), { name: "a-name-in-no-log", password: "a-phrase-in-no-log" });
     for (const secret of [...sentinels, ...visitor.cookies(), "a-name-in-no-log", "a-phrase-in-no-log", request.state])
       expect(running.output()).not.toContain(secret);
@@ -726,11 +752,11 @@ describe("the process", () => {
   });
 
   it("can be started twice at once on an empty database", async () => {
-    const empty = await freshDatabase("identity_empty", () => Promise.resolve());
-    const both = await Promise.all(
-      [freePort(), freePort()].map(async (port) => startProcess(await environmentFor(empty.url, await port))),
+    const empty = await createTestDatabase("identity_empty", () => Promise.resolve());
+    const processes = await Promise.all(
+      [findFreePort(), findFreePort()].map(async (port) => startProcess(await environmentFor(empty.url, await port))),
     );
-    expect(await Promise.all(both.map((one) => one.stop()))).toEqual([0, 0]);
+    expect(await Promise.all(processes.map((each) => each.stop()))).toEqual([0, 0]);
     await empty.drop();
   });
 

@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 
 import { Accounts } from "./accounts.ts";
-import { createAdministration } from "./administration.ts";
-import { Attempts } from "./attempts.ts";
+import { createAdminHandler } from "./administration.ts";
+import { AttemptLimiter } from "./attempts.ts";
 import { migrate, openPool, removeExpired } from "./database.ts";
 import type { IdentitySettings } from "./env.ts";
 import { setSecurityHeaders } from "./headers.ts";
-import { BadRequest, requireSameOrigin, sendHtml } from "./http.ts";
-import { createInteractions, type InteractionPage } from "./interactions.ts";
-import { traceOf, type Log } from "./log.ts";
-import { basePath, lookFor } from "./look.ts";
+import { RequestError, requireSameOrigin, sendHtml } from "./http.ts";
+import { createInteractionHandler, type InteractionPage } from "./interactions.ts";
+import { describeError, type Log } from "./log.ts";
+import { basePath, resolveAppearance } from "./appearance.ts";
 import { findAsset } from "./pages/assets.ts";
-import { noticePage, type NoticeName } from "./pages/notices.ts";
-import { nobodysHash } from "./passwords.ts";
-import { allOrigins, createProvider, wayBack } from "./provider.ts";
+import { renderNoticePage, type NoticeName } from "./pages/notices.ts";
+import { getDummyHash } from "./passwords.ts";
+import { allOrigins, createProvider, getReturnUrl } from "./provider.ts";
 import { sessionCheckPage, sessionCheckScript } from "./session-state.ts";
 
 interface IdentityServer {
@@ -22,13 +22,13 @@ interface IdentityServer {
   stop(): Promise<void>;
 }
 
-const cleaningEvery = 10 * 60 * 1000; // milliseconds
+const cleanupIntervalMilliseconds = 10 * 60 * 1000; // milliseconds
 const graceMilliseconds = 5_000;
 
 /** Starts the identity provider: database brought up to date, demo account there, port open. */
 export async function startIdentity(settings: IdentitySettings, log: Log): Promise<IdentityServer> {
   const pool = openPool(settings.databaseUrl, (error) => {
-    log.error("lost a database connection", traceOf(error));
+    log.error("lost a database connection", describeError(error));
   });
   try {
     await migrate(pool).catch((cause: unknown) => {
@@ -38,33 +38,33 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
       );
     });
     await removeExpired(pool);
-    await nobodysHash();
-    const accounts = new Accounts(pool, new Attempts(pool, settings.cookieKeys[0] ?? ""));
+    await getDummyHash();
+    const accounts = new Accounts(pool, new AttemptLimiter(pool, settings.cookieKeys[0] ?? ""));
     await ensureDemoAccount(settings, accounts, log);
     const provider = createProvider({ settings, pool, accounts, log });
-    const interact = createInteractions({ settings, provider, accounts, log });
-    const administer = createAdministration({ settings, provider, pool, accounts, log });
+    const handleInteraction = createInteractionHandler({ settings, provider, accounts, log });
+    const handleAdmin = createAdminHandler({ settings, provider, pool, accounts, log });
     const handler = createHandler({
       settings,
       log,
-      interact,
-      administer,
-      provide: provider.callback(),
-      isReady: () => pool.query("select 1"),
+      handleInteraction,
+      handleAdmin,
+      handleOidc: provider.callback(),
+      checkReady: () => pool.query("select 1"),
     });
     const { servers, port } = await listen(handler, settings);
 
-    const cleaning = setInterval(() => {
+    const cleanupTimer = setInterval(() => {
       removeExpired(pool).catch((error: unknown) => {
-        log.error("cleaning failed", traceOf(error)); // the next round does it
+        log.error("cleaning failed", describeError(error)); // the next round does it
       });
-    }, cleaningEvery);
-    cleaning.unref();
+    }, cleanupIntervalMilliseconds);
+    cleanupTimer.unref();
     return {
       port,
       stop: async () => {
-        clearInterval(cleaning);
-        await Promise.all(servers.map(close));
+        clearInterval(cleanupTimer);
+        await Promise.all(servers.map(closeServer));
         await pool.end();
       },
     };
@@ -76,57 +76,64 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
 
 async function ensureDemoAccount({ demoAccount }: IdentitySettings, accounts: Accounts, log: Log): Promise<void> {
   if (demoAccount === undefined || (await accounts.isTaken(demoAccount.username))) return;
-  const made = await accounts.signUp(demoAccount, undefined);
-  if ("account" in made) log.info("made the demo account", { account: made.account.id });
-  else if (made.problems.username !== "username_taken")
-    throw new Error(`identity provider: the demo account is refused: ${Object.values(made.problems).join(", ")}`);
+  const result = await accounts.signUp(demoAccount, undefined);
+  if ("account" in result) log.info("made the demo account", { account: result.account.id });
+  else if (result.problems.username !== "username_taken")
+    throw new Error(`identity provider: the demo account is refused: ${Object.values(result.problems).join(", ")}`);
 }
 
-interface HandlerParts {
+interface HandlerDeps {
   readonly settings: IdentitySettings;
   readonly log: Log;
-  readonly interact: (
+  readonly handleInteraction: (
     request: IncomingMessage,
     response: ServerResponse,
-    asked: { uid: string; page: InteractionPage },
+    target: { uid: string; page: InteractionPage },
   ) => Promise<void>;
   /** False where there is nothing to answer. */
-  readonly administer: (request: IncomingMessage, response: ServerResponse, call: string) => Promise<boolean>;
-  readonly provide: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-  readonly isReady: () => Promise<unknown>;
+  readonly handleAdmin: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
+  readonly handleOidc: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly checkReady: () => Promise<unknown>;
 }
 
-function createHandler({ settings, log, interact, administer, provide, isReady }: HandlerParts): RequestListener {
+function createHandler({
+  settings,
+  log,
+  handleInteraction,
+  handleAdmin,
+  handleOidc,
+  checkReady,
+}: HandlerDeps): RequestListener {
   const base = basePath(settings);
   const issuer = new URL(settings.issuer);
   const origins = allOrigins(settings);
 
   return (request, response) => {
-    const started = performance.now();
+    const startedAt = performance.now();
     const path = pathOf(request);
     response.on("close", () => {
       log.info("request", {
         method: request.method,
         path: path.replace(/\/(interaction|auth)\/[^/]+/, "/$1/:uid"), // the id of a sign-in stays out of the log
         status: response.statusCode,
-        ms: Math.round(performance.now() - started),
+        ms: Math.round(performance.now() - startedAt),
       });
     });
-    answer(request, response, path).catch((error: unknown) => {
-      fail(request, response, error);
+    respond(request, response, path).catch((error: unknown) => {
+      respondWithError(request, response, error);
     });
   };
 
-  async function answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     setSecurityHeaders(response, { forms: origins });
     if (path === "/healthz") {
-      await isReady();
+      await checkReady();
       response.setHeader("Content-Type", "application/json").end('{"status":"ok"}');
       return;
     }
-    const admin = path.startsWith(`${base}/admin/`) ? path.slice(`${base}/admin`.length) : null;
-    if (admin !== null) {
-      if (!(await administer(request, response, admin))) notice(request, response, 404, "not_found");
+    const adminPath = path.startsWith(`${base}/admin/`) ? path.slice(`${base}/admin`.length) : null;
+    if (adminPath !== null) {
+      if (!(await handleAdmin(request, response, adminPath))) sendNotice(request, response, 404, "not_found");
       return;
     }
     // Addresses are built from the Host header: another name for this machine must not come into
@@ -137,12 +144,12 @@ function createHandler({ settings, log, interact, administer, provide, isReady }
       response.writeHead(421, { "Content-Type": "text/plain; charset=utf-8" }).end(`This is ${issuer.origin}.\n`);
       return;
     }
-    const below = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : null;
-    if (below === null) {
-      notice(request, response, 404, "not_found");
+    const relativePath = path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : null;
+    if (relativePath === null) {
+      sendNotice(request, response, 404, "not_found");
       return;
     }
-    const asset = findAsset(below);
+    const asset = findAsset(relativePath);
     if (asset !== undefined) {
       response
         .setHeader("Content-Type", asset.type)
@@ -150,7 +157,7 @@ function createHandler({ settings, log, interact, administer, provide, isReady }
         .end(asset.bytes);
       return;
     }
-    if (below === "/session/check") {
+    if (relativePath === "/session/check") {
       setSecurityHeaders(response, { scripts: [sessionCheckScript], framedBy: origins });
       response
         .setHeader("Content-Type", "text/html; charset=utf-8")
@@ -158,11 +165,11 @@ function createHandler({ settings, log, interact, administer, provide, isReady }
         .end(sessionCheckPage);
       return;
     }
-    const interaction = /^\/interaction\/([\w-]{1,64})(\/sign-up)?$/.exec(below);
+    const interaction = /^\/interaction\/([\w-]{1,64})(\/sign-up)?$/.exec(relativePath);
     if (interaction !== null) {
       if (request.method === "POST") requireSameOrigin(request, issuer.origin);
-      else if (request.method !== "GET" && request.method !== "HEAD") throw new BadRequest(405, "no such method");
-      await interact(request, response, {
+      else if (request.method !== "GET" && request.method !== "HEAD") throw new RequestError(405, "no such method");
+      await handleInteraction(request, response, {
         uid: interaction[1] ?? "",
         page: interaction[2] === undefined ? "sign-in" : "sign-up",
       });
@@ -171,22 +178,26 @@ function createHandler({ settings, log, interact, administer, provide, isReady }
     // The library learns where it is mounted from the difference of these two.
     const address = request.url ?? "/";
     Object.assign(request, { originalUrl: address, url: address.slice(base.length) || "/" });
-    await provide(request, response);
+    await handleOidc(request, response);
   }
 
-  function fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    const status = error instanceof BadRequest ? error.status : 500;
-    if (status === 500) log.error("request failed", traceOf(error));
+  function respondWithError(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    const status = error instanceof RequestError ? error.status : 500;
+    if (status === 500) log.error("request failed", describeError(error));
     if (response.headersSent) {
       response.destroy();
       return;
     }
     response.setHeader("Connection", "close"); // part of a body may be left unread
-    notice(request, response, status, status === 500 ? "failed" : "refused");
+    sendNotice(request, response, status, status === 500 ? "failed" : "refused");
   }
 
-  function notice(request: IncomingMessage, response: ServerResponse, status: number, name: NoticeName): void {
-    sendHtml(response, status, noticePage(lookFor(settings, request), name, { back: wayBack(settings) }));
+  function sendNotice(request: IncomingMessage, response: ServerResponse, status: number, name: NoticeName): void {
+    sendHtml(
+      response,
+      status,
+      renderNoticePage(resolveAppearance(settings, request), name, { returnUrl: getReturnUrl(settings) }),
+    );
   }
 }
 
@@ -206,13 +217,13 @@ async function listen(
     const server = await listenAt(handler, host, port);
     return { servers: [server], port: portOf(server) };
   }
-  const first = await listenAt(handler, "127.0.0.1", port);
+  const ipv4Server = await listenAt(handler, "127.0.0.1", port);
   try {
-    return { servers: [first, await listenAt(handler, "::1", portOf(first))], port: portOf(first) };
+    return { servers: [ipv4Server, await listenAt(handler, "::1", portOf(ipv4Server))], port: portOf(ipv4Server) };
   } catch (error) {
     if (codeOf(error) === "EADDRNOTAVAIL" || codeOf(error) === "EAFNOSUPPORT")
-      return { servers: [first], port: portOf(first) }; // no IPv6 here
-    await close(first);
+      return { servers: [ipv4Server], port: portOf(ipv4Server) }; // no IPv6 here
+    await closeServer(ipv4Server);
     throw error;
   }
 }
@@ -221,9 +232,9 @@ function listenAt(handler: RequestListener, host: string, port: number): Promise
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, handler);
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
-      const used = codeOf(error) === "EADDRINUSE";
+      const isPortInUse = codeOf(error) === "EADDRINUSE";
       reject(
-        used
+        isPortInUse
           ? new Error(`identity provider: port ${String(port)} is in use; stop what uses it or choose another PORT`, {
               cause: error,
             })
@@ -245,13 +256,13 @@ function portOf(server: Server): number {
   return address !== null && typeof address === "object" ? address.port : 0;
 }
 
-function close(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(() => {
+    const graceTimer = setTimeout(() => {
       server.closeAllConnections();
     }, graceMilliseconds);
     server.close(() => {
-      clearTimeout(late);
+      clearTimeout(graceTimer);
       resolve();
     });
     server.closeIdleConnections();

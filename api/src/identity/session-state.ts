@@ -45,7 +45,7 @@ addEventListener("message", async (event) => {
   const [client, state, ...rest] = event.data.split(" ");
   const salt = state?.split(".")[1];
   if (!client || !salt || rest.length > 0) return event.source.postMessage("error", event.origin);
-  const cookie = document.cookie.split("; ").find((one) => one.startsWith("${browserStateCookie}=")) ?? "";
+  const cookie = document.cookie.split("; ").find((pair) => pair.startsWith("${browserStateCookie}=")) ?? "";
   const text = [client, event.origin, cookie.slice("${browserStateCookie}=".length), salt].join(" ");
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
   const base64url = btoa(String.fromCharCode(...digest)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");

@@ -9,13 +9,13 @@ import { generateIdentityKeys } from "./keys.ts";
 
 /** Tests run the real process and speak to it as a browser without scripts does. */
 
-export const portal = "http://localhost:4999";
+export const portalOrigin = "http://localhost:4999";
 export const clientId = "relicario-portal";
-export const demo = { username: "demo", email: "demo@example.org", password: "a long demo phrase" };
+export const demoAccount = { username: "demo", email: "demo@example.org", password: "a long demo phrase" };
 
 export type Environment = Readonly<Record<string, string>>;
 
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -34,46 +34,46 @@ export async function environmentFor(databaseUrl: string, port: number): Promise
     IDENTITY_CLIENTS: JSON.stringify([
       {
         client_id: clientId,
-        redirect_uris: [`${portal}/`, `${portal}/silent-renew.html`],
-        post_logout_redirect_uris: [`${portal}/`],
-        origins: [portal],
+        redirect_uris: [`${portalOrigin}/`, `${portalOrigin}/silent-renew.html`],
+        post_logout_redirect_uris: [`${portalOrigin}/`],
+        origins: [portalOrigin],
       },
     ]),
-    DEMO_ACCOUNT: JSON.stringify(demo),
+    DEMO_ACCOUNT: JSON.stringify(demoAccount),
     ...(await generateIdentityKeys()),
   };
 }
 
-export interface Running {
+export interface RunningProcess {
   readonly child: ChildProcess;
   /** Everything that it wrote so far. */
   output(): string;
   stop(): Promise<number | null>;
 }
 
-export async function startProcess(environment: Environment): Promise<Running> {
+export async function startProcess(environment: Environment): Promise<RunningProcess> {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "main.ts")], {
     env: environment,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const written: string[] = [];
-  child.stderr.on("data", (chunk: Buffer) => written.push(chunk.toString()));
-  const ended = once(child, "exit");
+  const outputChunks: string[] = [];
+  child.stderr.on("data", (chunk: Buffer) => outputChunks.push(chunk.toString()));
+  const exited = once(child, "exit");
   await new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      written.push(`${line}\n`);
+      outputChunks.push(`${line}\n`);
       if (line.startsWith('{"ready":true')) resolve();
     });
     child.once("exit", () => {
-      reject(new Error(written.join("")));
+      reject(new Error(outputChunks.join("")));
     });
   });
   return {
     child,
-    output: () => written.join(""),
+    output: () => outputChunks.join(""),
     stop: async () => {
       child.kill("SIGTERM");
-      await ended;
+      await exited;
       return child.exitCode;
     },
   };
@@ -111,7 +111,7 @@ export class Visitor {
   }
 
   async get(address: string | URL): Promise<Page> {
-    return this.#go(new URL(address), { method: "GET" });
+    return this.#request(new URL(address), { method: "GET" });
   }
 
   /** Fills in the form of a page and sends it with the button that has a name, if one has. */
@@ -128,10 +128,10 @@ export class Visitor {
       if (name !== undefined) body.set(name, unescape(/ value="([^"]*)"/.exec(tag)?.[1] ?? ""));
     }
     for (const [name, value] of Object.entries(fields)) body.set(name, value);
-    return this.#go(new URL(action, page.url), { method: "POST", body, headers });
+    return this.#request(new URL(action, page.url), { method: "POST", body, headers });
   }
 
-  async #go(
+  async #request(
     url: URL,
     { headers = {}, ...init }: { method: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
   ): Promise<Page> {
@@ -140,11 +140,11 @@ export class Visitor {
       redirect: "manual",
       headers: { Accept: "text/html", ...this.#headers, ...headers, Cookie: this.#cookiesFor(url) },
     });
-    this.#keep(answer.headers.getSetCookie());
+    this.#storeCookies(answer.headers.getSetCookie());
     const location = answer.headers.get("location");
     if (location !== null) {
       const next = new URL(location, url);
-      if (next.origin === url.origin) return this.#go(next, { method: "GET" });
+      if (next.origin === url.origin) return this.#request(next, { method: "GET" });
       return { url: next, status: answer.status, headers: answer.headers, text: "" };
     }
     return { url, status: answer.status, headers: answer.headers, text: await answer.text() };
@@ -159,12 +159,12 @@ export class Visitor {
       .join("; ");
   }
 
-  #keep(lines: readonly string[]): void {
+  #storeCookies(lines: readonly string[]): void {
     for (const line of lines) {
       const [pair = "", ...attributes] = line.split(/; ?/);
       const name = pair.slice(0, pair.indexOf("="));
-      const attribute = (wanted: string) =>
-        attributes.find((one) => one.toLowerCase().startsWith(`${wanted}=`))?.slice(wanted.length + 1);
+      const attribute = (key: string) =>
+        attributes.find((candidate) => candidate.toLowerCase().startsWith(`${key}=`))?.slice(key.length + 1);
       const path = attribute("path") ?? "/";
       const expires = attribute("expires");
       if (expires !== undefined && Date.parse(expires) <= Date.now()) this.#cookies.delete(`${name};${path}`);
@@ -184,19 +184,19 @@ export class SignInRequest {
     this.issuer = issuer;
   }
 
-  /** @param changes parameters to set, or to leave out where null */
-  address(changes: Readonly<Record<string, string | null>> = {}): URL {
+  /** @param overrides parameters to set, or to leave out where null */
+  buildUrl(overrides: Readonly<Record<string, string | null>> = {}): URL {
     const url = new URL(`${this.issuer}/auth`);
     const parameters: Readonly<Record<string, string | null>> = {
       client_id: clientId,
       response_type: "code",
       scope: "openid profile email",
-      redirect_uri: `${portal}/`,
+      redirect_uri: `${portalOrigin}/`,
       code_challenge: createHash("sha256").update(this.verifier).digest("base64url"),
       code_challenge_method: "S256",
       nonce: this.nonce,
       state: this.state,
-      ...changes,
+      ...overrides,
     };
     for (const [name, value] of Object.entries(parameters)) if (value !== null) url.searchParams.set(name, value);
     return url;
@@ -204,7 +204,7 @@ export class SignInRequest {
 
   redeem(
     code: string,
-    changes: Readonly<Record<string, string>> = {},
+    overrides: Readonly<Record<string, string>> = {},
     headers: Readonly<Record<string, string>> = {},
   ): Promise<Response> {
     return fetch(`${this.issuer}/token`, {
@@ -213,23 +213,23 @@ export class SignInRequest {
       body: new URLSearchParams({
         grant_type: "authorization_code",
         client_id: clientId,
-        redirect_uri: `${portal}/`,
+        redirect_uri: `${portalOrigin}/`,
         code,
         code_verifier: this.verifier,
-        ...changes,
+        ...overrides,
       }),
     });
   }
 }
 
-export function codeOf(page: Page, origin = portal): string {
+export function requireCode(page: Page, origin = portalOrigin): string {
   const code = page.url.searchParams.get("code");
   if (page.url.origin !== origin || code === null) throw new Error(`no code at ${page.url.href}: ${page.text}`);
   return code;
 }
 
 /** What a reader sees of a page, without tags. */
-export function wordsOf(page: Page): string {
+export function visibleText(page: Page): string {
   return unescape(page.text.replace(/<head>[\s\S]*<\/head>|<script>[\s\S]*?<\/script>|<[^>]+>/g, " ")).replace(
     /\s+/g,
     " ",

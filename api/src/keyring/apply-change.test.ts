@@ -1,6 +1,6 @@
 import type { KeyringChange } from "@relicario/shared/api";
 
-import { callOf, repeatOf } from "./apply-change.ts";
+import { createChangeCall, findRecordedAnswer } from "./apply-change.ts";
 import type { KeyringRow } from "./queries.ts";
 
 describe("repeatOf", () => {
@@ -11,7 +11,9 @@ describe("repeatOf", () => {
       },
     });
     const stored = { stateRev: 7, lastChangeSha256: Buffer.alloc(32) } as unknown as KeyringRow;
-    expect(repeatOf(stored, callOf(change))).toBeNull();
-    expect(() => repeatOf({ ...stored, stateRev: 9 }, callOf(change))).toThrow("it was read through");
+    expect(findRecordedAnswer(stored, createChangeCall(change))).toBeNull();
+    expect(() => findRecordedAnswer({ ...stored, stateRev: 9 }, createChangeCall(change))).toThrow(
+      "it was read through",
+    );
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { canonicalBytes, type Json, type KeyringChange } from "@relicario/shared/api";
 
-import { note, type Noted } from "../activity/note.ts";
+import { recordActivity, type ActivityEvent } from "../activity/record-activity.ts";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import type { Language } from "../mail/language.ts";
@@ -18,14 +18,15 @@ import type { RecordBox } from "./record-box.ts";
  * [Note: Keyring changes] In one transaction, with the account's row held, every call that carries
  * a change
  *
- * 1. answers as the first time when the change is the stored last one, byte for byte (`repeatOf`);
+ * 1. answers as the first time when the change is the stored last one, byte for byte
+ *    (`findRecordedAnswer`);
  * 2. looks for its own conflicts: `id_taken`, `version_conflict`;
  * 3. looks for `state_conflict`, checks signature and contents, and writes the change
  *    (`applyChange`);
  * 4. writes its own rows.
  */
 
-export interface Call {
+export interface ChangeCall {
   readonly change: KeyringChange;
   /** SHA-256 of the JCS of the change, `sig` included. */
   readonly changeSha256: Buffer;
@@ -34,7 +35,7 @@ export interface Call {
 }
 
 /** Both digests are computed when they are asked for: a call that is refused before costs none. */
-export function callOf(change: KeyringChange, rest: Json = null): Call {
+export function createChangeCall(change: KeyringChange, rest: Json = null): ChangeCall {
   let changeSha256: Buffer | undefined;
   let callSha256: Buffer | undefined;
   return {
@@ -48,7 +49,7 @@ export function callOf(change: KeyringChange, rest: Json = null): Call {
   };
 }
 
-export interface FirstAnswer {
+export interface RecordedAnswer {
   readonly stateRev: number;
   readonly secretId: string | null;
   readonly version: number | null;
@@ -60,25 +61,25 @@ export interface FirstAnswer {
  *
  * @throws Problem `state_conflict` for such a call.
  */
-export function repeatOf(stored: KeyringRow | null, call: Call): FirstAnswer | null {
+export function findRecordedAnswer(stored: KeyringRow | null, call: ChangeCall): RecordedAnswer | null {
   if (stored?.stateRev !== call.change.state_rev || !stored.lastChangeSha256.equals(call.changeSha256)) return null;
-  const bringsNothing = call.callSha256.equals(nothing);
-  if (!bringsNothing && !stored.lastCallSha256.equals(call.callSha256)) throw conflictWith(stored);
+  const hasOnlyChange = call.callSha256.equals(emptyCallSha256);
+  if (!hasOnlyChange && !stored.lastCallSha256.equals(call.callSha256)) throw stateConflict(stored);
   return { stateRev: stored.stateRev, secretId: stored.lastSecretId, version: stored.lastVersion };
 }
 
 /** The secret that a change goes with, as it is after the call. */
-export interface GoesWith {
+export interface TargetSecret {
   readonly secretId: string;
   readonly version: number;
 }
 
-export interface Deps {
+export interface ChangeDeps {
   readonly recordBox: RecordBox;
   readonly mailer: Mailer;
 }
 
-export interface Circumstances {
+export interface RequestContext {
   readonly now: Date;
   /** What the caller reads. */
   readonly language: Language | null;
@@ -90,55 +91,55 @@ export interface Circumstances {
  * @throws Problem `no_keyring`, `state_conflict` (with the current keyring as the member
  *   `keyring`), `keyring_change_invalid`.
  */
-export function checkCall(
+export function checkChangeCall(
   accountId: string,
   stored: KeyringRow | null,
-  { change }: Call,
-  secret: GoesWith | null,
+  { change }: ChangeCall,
+  targetSecret: TargetSecret | null,
 ): void {
   if (stored === null && change.state_rev !== 1) throw new Problem("no_keyring");
-  if (stored !== null && change.state_rev !== stored.stateRev + 1) throw conflictWith(stored);
-  if (stored === null && secret === null) {
+  if (stored !== null && change.state_rev !== stored.stateRev + 1) throw stateConflict(stored);
+  if (stored === null && targetSecret === null) {
     throw new Problem("keyring_change_invalid", { detail: "the first change comes with the first secret" });
   }
   checkChange(accountId, stored satisfies StoredKeyring | null, change);
-  if (secret !== null && change.stage_id !== undefined)
+  if (targetSecret !== null && change.stage_id !== undefined)
     throw new Problem("keyring_change_invalid", { detail: "a stage goes with no secret" });
-  if (secret !== null && change.purge?.includes(secret.secretId) === true) {
+  if (targetSecret !== null && change.purge?.includes(targetSecret.secretId) === true) {
     throw new Problem("keyring_change_invalid", { detail: "it purges the secret that it goes with" });
   }
 }
 
 /**
  * @returns the bytes that are kept more than before; fewer than none when more went.
- * @throws Problem as {@link checkCall}, and `conflict` when it names a stage that is not whole, or
- *   not of what stands now.
+ * @throws Problem as {@link checkChangeCall}, and `conflict` when it names a stage that is not
+ *   whole, or not of what stands now.
  */
 export async function applyChange(
   tx: Tx,
   account: AccountRow,
   stored: KeyringRow | null,
-  call: Call,
-  secret: GoesWith | null,
-  deps: Deps,
-  when: Circumstances,
+  call: ChangeCall,
+  targetSecret: TargetSecret | null,
+  deps: ChangeDeps,
+  context: RequestContext,
 ): Promise<number> {
   const { change } = call;
-  checkCall(account.id, stored, call, secret);
+  checkChangeCall(account.id, stored, call, targetSecret);
   const record = {
     changeSha256: call.changeSha256,
     callSha256: call.callSha256,
-    secretId: secret?.secretId ?? null,
-    version: secret?.version ?? null,
+    secretId: targetSecret?.secretId ?? null,
+    version: targetSecret?.version ?? null,
   };
-  const added = await writeChange(tx, account.id, stored, change, record, deps.recordBox, when.now);
-  const replaced = stored === null ? 0 : await switchToStage(tx, account.id, stored.keyEpoch, change, when.now);
-  const freed =
-    (await purgeVersions(tx, account, change.purge_versions ?? [], when.now)) +
-    (await purgeSecrets(tx, account, change.purge ?? [], when.now));
-  if (changesOpeners(change)) await deps.mailer.queue(tx, account.id, "openers_changed", when);
-  await note(tx, account.id, openersNoted(stored, change), when.now);
-  return added - replaced - freed;
+  const addedBytes = await writeChange(tx, account.id, stored, change, record, deps.recordBox, context.now);
+  const replacedBytes = stored === null ? 0 : await switchToStage(tx, account.id, stored.keyEpoch, change, context.now);
+  const freedBytes =
+    (await purgeVersions(tx, account, change.purge_versions ?? [], context.now)) +
+    (await purgeSecrets(tx, account, change.purge ?? [], context.now));
+  if (hasOpenerChanges(change)) await deps.mailer.queue(tx, account.id, "openers_changed", context);
+  await recordActivity(tx, account.id, openerEvents(stored, change), context.now);
+  return addedBytes - replacedBytes - freedBytes;
 }
 
 /**
@@ -153,7 +154,7 @@ export function requireDocument(change: KeyringChange, document: "shares" | "req
  * Slots, key statement or image records: what somebody who took an account over would have to
  * touch.
  */
-function changesOpeners({ slots, image_records: records, key_statement: statement }: KeyringChange): boolean {
+function hasOpenerChanges({ slots, image_records: records, key_statement: statement }: KeyringChange): boolean {
   return (
     statement !== undefined ||
     [slots, records].some((list) => list !== undefined && list.set.length + list.remove.length > 0)
@@ -161,18 +162,18 @@ function changesOpeners({ slots, image_records: records, key_statement: statemen
 }
 
 /** What a person calls it: an opener that is sealed to once more is none that was added. */
-function openersNoted(stored: KeyringRow | null, { slots, key_epoch: epoch }: KeyringChange): Noted[] {
-  const before = new Set(stored?.slots.map(({ openerId }) => openerId));
-  const added = (slots?.set ?? []).filter(({ opener_id: id }) => !before.has(id)).length;
-  const removed = (slots?.remove ?? []).filter((id) => before.has(id)).length;
+function openerEvents(stored: KeyringRow | null, { slots, key_epoch: epoch }: KeyringChange): ActivityEvent[] {
+  const previousIds = new Set(stored?.slots.map(({ openerId }) => openerId));
+  const addedCount = (slots?.set ?? []).filter(({ opener_id: id }) => !previousIds.has(id)).length;
+  const removedCount = (slots?.remove ?? []).filter((id) => previousIds.has(id)).length;
   return [
-    ...(added > 0 ? [{ kind: "opener_added", count: added } as const] : []),
-    ...(removed > 0 ? [{ kind: "opener_removed", count: removed } as const] : []),
+    ...(addedCount > 0 ? [{ kind: "opener_added", count: addedCount } as const] : []),
+    ...(removedCount > 0 ? [{ kind: "opener_removed", count: removedCount } as const] : []),
     ...(stored !== null && epoch > stored.keyEpoch ? [{ kind: "rotated" } as const] : []),
   ];
 }
 
-export function conflictWith(stored: KeyringRow): Problem {
+export function stateConflict(stored: KeyringRow): Problem {
   return new Problem("state_conflict", { members: { keyring: presentKeyring(stored) } });
 }
 
@@ -180,4 +181,4 @@ function sha256(bytes: Uint8Array): Buffer {
   return createHash("sha256").update(bytes).digest();
 }
 
-const nothing = sha256(canonicalBytes(null));
+const emptyCallSha256 = sha256(canonicalBytes(null));

@@ -8,7 +8,7 @@ import {
 } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
-import { hasHeader, sealedDigest } from "./sealed-header.ts";
+import { hasHeader, digestSealedDocument } from "./sealed-header.ts";
 
 /** What the service has, as far as a change is judged by it. */
 export interface StoredKeyring {
@@ -30,9 +30,9 @@ export interface StoredKeyring {
  * @throws Problem `keyring_change_invalid`
  */
 export function checkChange(accountId: string, stored: StoredKeyring | null, change: KeyringChange): void {
-  if (change.user_id !== accountId) refuse("it is another account's");
-  if (stored === null) checkFirst(accountId, change);
-  else checkLater(stored, change);
+  if (change.user_id !== accountId) rejectChange("it is another account's");
+  if (stored === null) checkFirstChange(accountId, change);
+  else checkLaterChange(stored, change);
   checkDocuments(accountId, stored, change);
   checkOpeners(stored, change);
 }
@@ -41,7 +41,7 @@ export function checkChange(accountId: string, stored: StoredKeyring | null, cha
  * At `state_rev` 1 the statement in the change speaks for itself, once it names the session's
  * account.
  */
-function checkFirst(accountId: string, change: KeyringChange): void {
+function checkFirstChange(accountId: string, change: KeyringChange): void {
   const { book, shares, slots, key_statement: statement, image_records: records } = change;
   if (
     book === undefined ||
@@ -50,21 +50,22 @@ function checkFirst(accountId: string, change: KeyringChange): void {
     statement === undefined ||
     records === undefined
   ) {
-    refuse("the first change brings slots, book, shares, state, key statement and image record");
+    rejectChange("the first change brings slots, book, shares, state, key statement and image record");
   }
   if (change.key_epoch !== 1 || statement.key_epoch !== 1 || statement.previous_sig !== null)
-    refuse("the first key epoch is 1");
-  checkOwnStatement(accountId, statement, change);
+    rejectChange("the first key epoch is 1");
+  checkSelfSignedStatement(accountId, statement, change);
   if ([change.purge, change.purge_versions].some((list) => list !== undefined && list.length > 0))
-    refuse("there is nothing to purge yet");
-  if (change.stage_id !== undefined || change.stage_sha256 !== undefined) refuse("there is nothing to switch to yet");
+    rejectChange("there is nothing to purge yet");
+  if (change.stage_id !== undefined || change.stage_sha256 !== undefined)
+    rejectChange("there is nothing to switch to yet");
 }
 
 /**
  * Starts the account anew instead of following its key: another statement speaks for itself, and
  * names no key before it.
  */
-export function startsAnew({ keyEpoch }: StoredKeyring, { key_statement: statement }: KeyringChange): boolean {
+export function isAccountReset({ keyEpoch }: StoredKeyring, { key_statement: statement }: KeyringChange): boolean {
   return statement?.previous_sig === null && statement.key_epoch > keyEpoch;
 }
 
@@ -74,9 +75,9 @@ export function startsAnew({ keyEpoch }: StoredKeyring, { key_statement: stateme
  *
  * @throws Problem `keyring_change_invalid`
  */
-export function checkAnew(accountId: string, stored: StoredKeyring, change: KeyringChange): void {
+export function checkAccountReset(accountId: string, stored: StoredKeyring, change: KeyringChange): void {
   const { book, shares, slots, key_statement: statement, image_records: records } = change;
-  if (change.user_id !== accountId) refuse("it is another account's");
+  if (change.user_id !== accountId) rejectChange("it is another account's");
   if (
     book === undefined ||
     shares === undefined ||
@@ -84,36 +85,36 @@ export function checkAnew(accountId: string, stored: StoredKeyring, change: Keyr
     statement === undefined ||
     records === undefined
   ) {
-    refuse("a new beginning brings slots, book, shares, state, key statement and image record");
+    rejectChange("a new beginning brings slots, book, shares, state, key statement and image record");
   }
   if (change.key_epoch !== stored.keyEpoch + 1 || statement.key_epoch !== change.key_epoch)
-    refuse("the key epoch does not follow");
-  checkOwnStatement(accountId, statement, change);
+    rejectChange("the key epoch does not follow");
+  checkSelfSignedStatement(accountId, statement, change);
   if ([change.purge, change.purge_versions].some((list) => list !== undefined && list.length > 0))
-    refuse("everything is set aside already");
-  if (change.stage_id !== undefined || change.stage_sha256 !== undefined) refuse("there is nothing to switch to");
+    rejectChange("everything is set aside already");
+  if (change.stage_id !== undefined || change.stage_sha256 !== undefined) rejectChange("there is nothing to switch to");
   const [removedSlots, removedRecords] = [new Set(slots.remove), new Set(records.remove)];
   if (
     !stored.slots.every(({ openerId }) => removedSlots.has(openerId)) ||
     !stored.imageRecordIds.every((id) => removedRecords.has(id))
   )
-    refuse("an opener of before stays");
+    rejectChange("an opener of before stays");
   checkDocuments(accountId, stored, change);
   checkOpeners(stored, change);
 }
 
-function checkOwnStatement(accountId: string, statement: KeyStatement, change: KeyringChange): void {
-  if (statement.user_id !== accountId) refuse("the key statement names another account");
+function checkSelfSignedStatement(accountId: string, statement: KeyStatement, change: KeyringChange): void {
+  if (statement.user_id !== accountId) rejectChange("the key statement names another account");
   const signingKey = fromB64u(statement.signing_key);
-  if (!hasValidSignature("key", statement, signingKey)) refuse("the key statement does not verify");
-  if (!hasValidSignature("put", change, signingKey)) refuse("the signature does not verify");
+  if (!hasValidSignature("key", statement, signingKey)) rejectChange("the key statement does not verify");
+  if (!hasValidSignature("put", change, signingKey)) rejectChange("the signature does not verify");
 }
 
-function checkLater(stored: StoredKeyring, change: KeyringChange): void {
+function checkLaterChange(stored: StoredKeyring, change: KeyringChange): void {
   if (!hasValidSignature("put", change, fromB64u(stored.keyStatement.signing_key)))
-    refuse("the signature does not verify");
+    rejectChange("the signature does not verify");
   if ((change.stage_id === undefined) !== (change.stage_sha256 === undefined))
-    refuse("a stage is named by id and digest");
+    rejectChange("a stage is named by id and digest");
   if (change.key_statement !== undefined || change.key_epoch !== stored.keyEpoch) checkRotation(stored, change);
 }
 
@@ -131,31 +132,31 @@ function checkRotation(
     shares,
     requests,
     slots,
-    stage_id: stage,
+    stage_id: stageId,
   }: KeyringChange,
 ): void {
-  if (statement === undefined || stage === undefined || epoch !== stored.keyEpoch + 1)
-    refuse("the account key does not change this way");
+  if (statement === undefined || stageId === undefined || epoch !== stored.keyEpoch + 1)
+    rejectChange("the account key does not change this way");
   if (book === undefined || shares === undefined || (stored.requests !== null && requests === undefined))
-    refuse("a new account key seals book, shares and requests anew");
-  const touched = new Set([...(slots?.set ?? []).map(({ opener_id: id }) => id), ...(slots?.remove ?? [])]);
-  if (stored.slots.some(({ openerId }) => !touched.has(openerId)))
-    refuse("a slot of the account key before would stay");
+    rejectChange("a new account key seals book, shares and requests anew");
+  const replacedOpenerIds = new Set([...(slots?.set ?? []).map(({ opener_id: id }) => id), ...(slots?.remove ?? [])]);
+  if (stored.slots.some(({ openerId }) => !replacedOpenerIds.has(openerId)))
+    rejectChange("a slot of the account key before would stay");
   if (statement.user_id !== userId || statement.key_epoch !== epoch)
-    refuse("the key statement names another account or epoch");
+    rejectChange("the key statement names another account or epoch");
   if (
     statement.signing_key === stored.keyStatement.signing_key ||
     statement.recipient === stored.keyStatement.recipient
   )
-    refuse("the account key is the same");
+    rejectChange("the account key is the same");
   if (!hasValidSignature("key", statement, fromB64u(statement.signing_key)))
-    refuse("the key statement does not verify");
+    rejectChange("the key statement does not verify");
   const { previous_sig: previousSig, ...unsigned } = statement;
   if (
     previousSig === null ||
     !hasValidSignature("key", { ...unsigned, sig: previousSig }, fromB64u(stored.keyStatement.signing_key))
   )
-    refuse("the key before did not sign the key statement");
+    rejectChange("the key before did not sign the key statement");
 }
 
 /**
@@ -163,50 +164,58 @@ function checkRotation(
  * again.
  */
 function checkDocuments(accountId: string, stored: StoredKeyring | null, change: KeyringChange): void {
-  const whose = { user_id: accountId, key_epoch: change.key_epoch };
-  const previous = stored === null ? null : sealedDigest(stored.state);
-  if (!hasHeader(change.state, { typ: "relicario-state", ...whose, previous }))
-    refuse("the state's header does not fit");
-  if (change.book !== undefined && !hasHeader(change.book, { typ: "relicario-book", ...whose }))
-    refuse("the book's header does not fit");
-  if (change.shares !== undefined && !hasHeader(change.shares, { typ: "relicario-shares", ...whose }))
-    refuse("the header of shares does not fit");
-  if (change.requests !== undefined && !hasHeader(change.requests, { typ: "relicario-requests", ...whose }))
-    refuse("the header of requests does not fit");
+  const ownerHeader = { user_id: accountId, key_epoch: change.key_epoch };
+  const previous = stored === null ? null : digestSealedDocument(stored.state);
+  if (!hasHeader(change.state, { typ: "relicario-state", ...ownerHeader, previous }))
+    rejectChange("the state's header does not fit");
+  if (change.book !== undefined && !hasHeader(change.book, { typ: "relicario-book", ...ownerHeader }))
+    rejectChange("the book's header does not fit");
+  if (change.shares !== undefined && !hasHeader(change.shares, { typ: "relicario-shares", ...ownerHeader }))
+    rejectChange("the header of shares does not fit");
+  if (change.requests !== undefined && !hasHeader(change.requests, { typ: "relicario-requests", ...ownerHeader }))
+    rejectChange("the header of requests does not fit");
 }
 
 function checkOpeners(stored: StoredKeyring | null, change: KeyringChange): void {
-  const kinds = new Map((stored?.slots ?? []).map(({ openerId, kind }) => [openerId, kind]));
-  const records = new Set(stored?.imageRecordIds ?? []);
+  const openerKinds = new Map((stored?.slots ?? []).map(({ openerId, kind }) => [openerId, kind]));
+  const recordIds = new Set(stored?.imageRecordIds ?? []);
   const {
     slots = { set: [], remove: [] },
-    image_records: changed = { set: [], remove: [] },
+    image_records: recordChanges = { set: [], remove: [] },
     purge = [],
-    purge_versions: formers = [],
+    purge_versions: purgedVersions = [],
   } = change;
-  const setSlots = slots.set.map((slot) => slot.opener_id);
-  const setRecords = changed.set.map((record) => record.id);
-  if (hasDoubles([...setSlots, ...slots.remove]) || hasDoubles([...setRecords, ...changed.remove]) || hasDoubles(purge))
-    refuse("an id stands in it twice");
-  if (hasDoubles(formers.map((former) => former.secret_db_id)) || formers.some(({ versions }) => hasDoubles(versions)))
-    refuse("a version stands in it twice");
+  const setSlotIds = slots.set.map((slot) => slot.opener_id);
+  const setRecordIds = recordChanges.set.map((record) => record.id);
+  if (
+    hasDuplicates([...setSlotIds, ...slots.remove]) ||
+    hasDuplicates([...setRecordIds, ...recordChanges.remove]) ||
+    hasDuplicates(purge)
+  )
+    rejectChange("an id stands in it twice");
+  if (
+    hasDuplicates(purgedVersions.map((entry) => entry.secret_db_id)) ||
+    purgedVersions.some(({ versions }) => hasDuplicates(versions))
+  )
+    rejectChange("a version stands in it twice");
 
-  for (const id of slots.remove) if (!kinds.delete(id)) refuse("it removes a slot that is not there");
-  for (const id of changed.remove) if (!records.delete(id)) refuse("it removes an image record that is not there");
-  for (const { opener_id, kind } of slots.set) kinds.set(opener_id, kind);
-  for (const id of setRecords) records.add(id);
+  for (const id of slots.remove) if (!openerKinds.delete(id)) rejectChange("it removes a slot that is not there");
+  for (const id of recordChanges.remove)
+    if (!recordIds.delete(id)) rejectChange("it removes an image record that is not there");
+  for (const { opener_id, kind } of slots.set) openerKinds.set(opener_id, kind);
+  for (const id of setRecordIds) recordIds.add(id);
 
-  const images = [...kinds].filter(([, kind]) => kind === "image").map(([id]) => id);
-  if (images.length !== records.size || !images.every((id) => records.has(id)))
-    refuse("each image has one slot and one record of the same id");
-  if (kinds.size > maxOpeners) refuse("there are too many openers");
-  if (![...kinds.values()].some((kind) => kind !== "passkey")) refuse("a passkey is never the only opener");
+  const imageIds = [...openerKinds].filter(([, kind]) => kind === "image").map(([id]) => id);
+  if (imageIds.length !== recordIds.size || !imageIds.every((id) => recordIds.has(id)))
+    rejectChange("each image has one slot and one record of the same id");
+  if (openerKinds.size > maxOpeners) rejectChange("there are too many openers");
+  if (![...openerKinds.values()].some((kind) => kind !== "passkey")) rejectChange("a passkey is never the only opener");
 }
 
-function refuse(detail: string): never {
+function rejectChange(detail: string): never {
   throw new Problem("keyring_change_invalid", { detail });
 }
 
-function hasDoubles(ids: readonly (string | number)[]): boolean {
+function hasDuplicates(ids: readonly (string | number)[]): boolean {
   return new Set(ids).size !== ids.length;
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 
-import { Keyring, maxStatesPage, type Json, type KeyringChange } from "@relicario/shared/api";
+import { Keyring, maxStatesPageSize, type Json, type KeyringChange } from "@relicario/shared/api";
 import { asc, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
@@ -13,14 +13,14 @@ import {
   buildSecret,
   buildSlot,
   buildStatement,
-  confirm,
+  confirmChange,
   createPerson,
   digestOf,
   signWith,
   type Person,
 } from "../testing/person.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { contentsOf } from "../testing/storage.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
+import { checkStoredContents } from "../testing/storage.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -29,16 +29,16 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** Somebody whose first secret and keyring are kept. */
-const settled = async (): Promise<{ person: Person; secretId: string }> => {
+const createPersonWithKeyring = async (): Promise<{ person: Person; secretId: string }> => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
   const answer = await service.call("POST", "/secrets/store", person.token, { body });
   if (answer.status !== 200) throw new Error(answer.text);
-  confirm(person, body.keyring);
+  confirmChange(person, body.keyring);
   return { person, secretId: body.secret_db_id };
 };
 
-const put = (person: Person, change: KeyringChange): Promise<Answer> =>
+const putChange = (person: Person, change: KeyringChange): Promise<TestResponse> =>
   service.call("PUT", "/user/keyring", person.token, { body: change });
 
 const stateRevOf = async (person: Person): Promise<unknown> =>
@@ -79,7 +79,7 @@ describe("the first keyring change", () => {
     expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({
       body: { state_rev: 0, total: 0 },
     });
-    expect(await put(person, buildChange({ ...person, stateRev: 4 }))).toMatchObject({
+    expect(await putChange(person, buildChange({ ...person, stateRev: 4 }))).toMatchObject({
       status: 404,
       body: { code: "no_keyring" },
     });
@@ -87,7 +87,7 @@ describe("the first keyring change", () => {
 
   it("comes with the first secret, never alone", async () => {
     const person = await service.signIn();
-    expect(await put(person, buildChange(person))).toMatchObject({
+    expect(await putChange(person, buildChange(person))).toMatchObject({
       status: 422,
       body: { code: "keyring_change_invalid" },
     });
@@ -208,14 +208,14 @@ describe("a later keyring change", () => {
     ["a purge of what is not there", () => ({ purge: [uuidv7()] })],
     ["one purged twice", (_, secretId) => ({ purge: [secretId, secretId] })],
   ])("is refused with %s, and leaves nothing", async (_, overrides) => {
-    const { person, secretId } = await settled();
-    const answer = await put(person, buildChange(person, overrides(person, secretId)));
+    const { person, secretId } = await createPersonWithKeyring();
+    const answer = await putChange(person, buildChange(person, overrides(person, secretId)));
     expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     expect(await stateRevOf(person)).toBe(1);
   });
 
   it("is refused when any member was altered after signing", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const change = buildChange(person, {
       slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] },
       purge: [],
@@ -228,65 +228,68 @@ describe("a later keyring change", () => {
       sig: buildChange(person).sig,
     };
     for (const [member, value] of Object.entries(altered)) {
-      const answer = await put(person, { ...change, [member]: value });
+      const answer = await putChange(person, { ...change, [member]: value });
       expect([member, answer.status, answer.body.code]).toEqual([member, 422, "keyring_change_invalid"]);
     }
-    expect(await put(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await putChange(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
   });
 
   it("is refused when another key signed it, even with a statement of that key", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const thief = { ...person, signingKey: generateKeyPairSync("ed25519").privateKey };
-    expect(await put(person, buildChange(thief))).toMatchObject({
+    expect(await putChange(person, buildChange(thief))).toMatchObject({
       status: 422,
       body: { code: "keyring_change_invalid" },
     });
-    expect(await put(person, buildChange(thief, { key_statement: buildStatement(thief) }))).toMatchObject({
+    expect(await putChange(person, buildChange(thief, { key_statement: buildStatement(thief) }))).toMatchObject({
       status: 422,
     });
   });
 
   it("is refused when it was signed for another purpose", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const change = signWith("key", buildChange(person), person.signingKey);
-    expect(await put(person, change)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await putChange(person, change)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
   });
 
   it("refuses members that the contract does not know", async () => {
-    const { person } = await settled();
-    expect(await put(person, buildChange(person, { extra: 1 }))).toMatchObject({
+    const { person } = await createPersonWithKeyring();
+    expect(await putChange(person, buildChange(person, { extra: 1 }))).toMatchObject({
       status: 422,
       body: { code: "validation_error" },
     });
   });
 
   it("answers 409 with the current keyring when it does not follow the stored one", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const current = (await service.call("GET", "/user/keyring", person.token)).body;
     for (const stateRev of [0, 2]) {
-      const answer = await put(person, buildChange({ ...person, stateRev }, stateRev === 0 ? { purge: [] } : {}));
+      const answer = await putChange(person, buildChange({ ...person, stateRev }, stateRev === 0 ? { purge: [] } : {}));
       expect(answer).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: current } });
     }
   });
 
   it("answers the same change once more as the first time, and another one in its place with 409", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const change = buildChange(person);
-    expect(await put(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
-    expect(await put(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await putChange(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await putChange(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
     // Members in another order are the same bytes in JCS.
     const reordered = Object.fromEntries(Object.entries(change).reverse()) as KeyringChange;
-    expect(await put(person, reordered)).toMatchObject({ status: 200, body: { state_rev: 2 } });
-    expect(await put(person, buildChange(person))).toMatchObject({ status: 409, body: { code: "state_conflict" } });
-    confirm(person, change);
-    expect(await put(person, buildChange(person))).toMatchObject({ status: 200, body: { state_rev: 3 } });
-    expect(await put(person, change)).toMatchObject({ status: 409 });
+    expect(await putChange(person, reordered)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await putChange(person, buildChange(person))).toMatchObject({
+      status: 409,
+      body: { code: "state_conflict" },
+    });
+    confirmChange(person, change);
+    expect(await putChange(person, buildChange(person))).toMatchObject({ status: 200, body: { state_rev: 3 } });
+    expect(await putChange(person, change)).toMatchObject({ status: 409 });
   });
 
   it("lets exactly one of many writers win", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const changes = Array.from({ length: 6 }, () => buildChange(person));
-    const answers = await Promise.all(changes.map((change) => put(person, change)));
+    const answers = await Promise.all(changes.map((change) => putChange(person, change)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
     const winner = changes[answers.findIndex(({ status }) => status === 200)];
     expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({
@@ -295,23 +298,23 @@ describe("a later keyring change", () => {
   });
 
   it("answers all of many identical writers as the first", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const change = buildChange(person);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => put(person, change)));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => putChange(person, change)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     expect(await stateRevOf(person)).toBe(2);
   });
 
   it("replaces an opener, and keeps what it replaced", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const before = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
-    const next = uuidv7();
+    const nextImageId = uuidv7();
     const change = buildChange(person, {
       book: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }),
-      slots: { set: [buildSlot(next), buildSlot(uuidv7(), "recovery_code")], remove: [person.imageId] },
-      image_records: { set: [buildImageRecord(next)], remove: [person.imageId] },
+      slots: { set: [buildSlot(nextImageId), buildSlot(uuidv7(), "recovery_code")], remove: [person.imageId] },
+      image_records: { set: [buildImageRecord(nextImageId)], remove: [person.imageId] },
     });
-    expect((await put(person, change)).status).toBe(200);
+    expect((await putChange(person, change)).status).toBe(200);
     const after = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
     expect(after.slots.map(({ opener_id }) => opener_id)).not.toContain(person.imageId);
     expect(after.slots).toHaveLength(2);
@@ -337,32 +340,32 @@ describe("a later keyring change", () => {
 
 describe("requests", () => {
   it("are null until the first one, then replaced, and the former ones kept", async () => {
-    const { person } = await settled();
-    const sealed: string[] = [];
+    const { person } = await createPersonWithKeyring();
+    const sealedDocuments: string[] = [];
     for (let count = 0; count < 2; count++) {
       const change = buildChange(person, {
         requests: buildJwe({ typ: "relicario-requests", user_id: person.userId, key_epoch: 1 }),
       });
-      expect((await put(person, change)).status).toBe(200);
-      confirm(person, change);
-      sealed.push(String(change.requests));
+      expect((await putChange(person, change)).status).toBe(200);
+      confirmChange(person, change);
+      sealedDocuments.push(String(change.requests));
       expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(change.requests);
     }
     const unchanged = buildChange(person);
-    expect((await put(person, unchanged)).status).toBe(200);
-    expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(sealed[1]);
+    expect((await putChange(person, unchanged)).status).toBe(200);
+    expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(sealedDocuments[1]);
     const former = await service.app.services.db
       .select()
       .from(keyringFormer)
       .where(eq(keyringFormer.accountId, person.userId));
-    expect(former.map(({ part, value }) => [part, value.toString()])).toEqual([["requests", sealed[0]]]);
+    expect(former.map(({ part, value }) => [part, value.toString()])).toEqual([["requests", sealedDocuments[0]]]);
   });
 });
 
 describe("GET /user/keyring?states_since", () => {
   it("gives the chain across key epochs too: what follows is not the service's to judge", async () => {
-    const { person } = await settled();
-    const rotated = buildJwe({
+    const { person } = await createPersonWithKeyring();
+    const rotatedState = buildJwe({
       typ: "relicario-state",
       user_id: person.userId,
       key_epoch: 2,
@@ -371,50 +374,50 @@ describe("GET /user/keyring?states_since", () => {
     const { db } = service.app.services;
     await db
       .insert(keyringStates)
-      .values({ accountId: person.userId, stateRev: 2, state: rotated, createdAt: new Date() });
+      .values({ accountId: person.userId, stateRev: 2, state: rotatedState, createdAt: new Date() });
     await db
       .update(keyrings)
-      .set({ keyEpoch: 2, stateRev: 2, state: rotated })
+      .set({ keyEpoch: 2, stateRev: 2, state: rotatedState })
       .where(eq(keyrings.accountId, person.userId));
     const { states } = Keyring.parse((await service.call("GET", "/user/keyring?states_since=0", person.token)).body);
     expect(states).toEqual([
       { state_rev: 1, state: person.state },
-      { state_rev: 2, state: rotated },
+      { state_rev: 2, state: rotatedState },
     ]);
   });
 
   it("gives so many at a time, the oldest first", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const { db } = service.app.services;
-    const further = Array.from({ length: maxStatesPage + 1 }, (_, index) => ({
+    const laterStates = Array.from({ length: maxStatesPageSize + 1 }, (_, index) => ({
       accountId: person.userId,
       stateRev: index + 2,
       state: String(person.state),
       createdAt: new Date(),
     }));
-    await db.insert(keyringStates).values(further);
-    const after = async (since: number): Promise<number[]> =>
+    await db.insert(keyringStates).values(laterStates);
+    const stateRevsAfter = async (since: number): Promise<number[]> =>
       (
         Keyring.parse((await service.call("GET", `/user/keyring?states_since=${String(since)}`, person.token)).body)
           .states ?? []
       ).map(({ state_rev: rev }) => rev);
-    expect(await after(0)).toEqual(Array.from({ length: maxStatesPage }, (_, index) => index + 1));
-    expect(await after(maxStatesPage)).toEqual([maxStatesPage + 1, maxStatesPage + 2]);
+    expect(await stateRevsAfter(0)).toEqual(Array.from({ length: maxStatesPageSize }, (_, index) => index + 1));
+    expect(await stateRevsAfter(maxStatesPageSize)).toEqual([maxStatesPageSize + 1, maxStatesPageSize + 2]);
   });
 
   it("gives the chain of states, oldest first, each following the one before", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const states = [String(person.state)];
     for (let count = 0; count < 3; count++) {
       const change = buildChange(person);
-      await put(person, change);
-      confirm(person, change);
+      await putChange(person, change);
+      confirmChange(person, change);
       states.push(change.state);
     }
-    const all = Keyring.parse((await service.call("GET", "/user/keyring?states_since=0", person.token)).body);
-    expect(all.states).toEqual(states.map((state, index) => ({ state_rev: index + 1, state })));
-    const some = Keyring.parse((await service.call("GET", "/user/keyring?states_since=3", person.token)).body);
-    expect(some.states).toEqual([{ state_rev: 4, state: states[3] }]);
+    const allStates = Keyring.parse((await service.call("GET", "/user/keyring?states_since=0", person.token)).body);
+    expect(allStates.states).toEqual(states.map((state, index) => ({ state_rev: index + 1, state })));
+    const laterKeyring = Keyring.parse((await service.call("GET", "/user/keyring?states_since=3", person.token)).body);
+    expect(laterKeyring.states).toEqual([{ state_rev: 4, state: states[3] }]);
     expect(
       Keyring.parse((await service.call("GET", "/user/keyring?states_since=9", person.token)).body).states,
     ).toEqual([]);
@@ -430,13 +433,13 @@ describe("GET /user/keyring?states_since", () => {
 
 describe("purge", () => {
   it("removes for good what is in the trash, its objects too, and never lets the id be used again", async () => {
-    const { person, secretId } = await settled();
+    const { person, secretId } = await createPersonWithKeyring();
     await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
     const before = await service.call("GET", "/secrets/store", person.token);
     expect(before.body["total"]).toBe(1);
     const change = buildChange(person, { purge: [secretId] });
-    expect((await put(person, change)).status).toBe(200);
-    confirm(person, change);
+    expect((await putChange(person, change)).status).toBe(200);
+    confirmChange(person, change);
 
     const since = Number(before.body["changes"]);
     const list = await service.call("GET", `/secrets/store?since=${String(since)}`, person.token);
@@ -444,17 +447,17 @@ describe("purge", () => {
     expect(
       await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } }),
     ).toMatchObject({ status: 404 });
-    expect(await contentsOf(service, person)).toBe(0);
+    expect(await checkStoredContents(service, person)).toBe(0);
     expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ secrets: 0 });
-    const again = buildSecret(person, { id: secretId });
-    expect(await service.call("POST", "/secrets/store", person.token, { body: again.body })).toMatchObject({
+    const reuse = buildSecret(person, { id: secretId });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: reuse.body })).toMatchObject({
       status: 409,
       body: { code: "id_taken" },
     });
   });
 
   it("never goes with a label or version of the same secret", async () => {
-    const { person, secretId } = await settled();
+    const { person, secretId } = await createPersonWithKeyring();
     await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
     const keyring = buildChange(person, { purge: [secretId] });
     const body = { secret_db_id: secretId, base_version: 1, label: buildLabel(person, secretId, 1, 2), keyring };
@@ -467,7 +470,7 @@ describe("purge", () => {
 
 describe("GET /user/image-records", () => {
   it("is encrypted at rest, and bound to its account and id", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const { body } = await service.call("GET", "/user/image-records", person.token);
     const [record] = body["image_records"] as { helper: string }[];
     const { db, recordBox } = service.app.services;
@@ -479,8 +482,8 @@ describe("GET /user/image-records", () => {
   });
 
   it("answers 60 times an hour, then says when to come back", async () => {
-    const { person } = await settled();
-    const answers: Answer[] = [];
+    const { person } = await createPersonWithKeyring();
+    const answers: TestResponse[] = [];
     for (let count = 0; count < 122 && answers.at(-1)?.status !== 429; count++) {
       answers.push(await service.call("GET", "/user/image-records", person.token));
     }
@@ -492,7 +495,7 @@ describe("GET /user/image-records", () => {
 
 describe("GET /users/{user_name}/key", () => {
   it("gives the statement whatever the case of the name, and 404 for nobody and for who has none", async () => {
-    const { person } = await settled();
+    const { person } = await createPersonWithKeyring();
     const asker = await service.signIn();
     const answer = await service.call("GET", `/users/${person.subject.toUpperCase()}/key`, asker.token);
     const { keyStatement } =

@@ -1,6 +1,6 @@
 import type { Actor } from "../auth/session-tokens.ts";
 
-export interface OwnKeyring {
+export interface KeyringScope {
   readonly accountId: string;
 }
 
@@ -8,11 +8,11 @@ export interface OwnKeyring {
  * A keyring is its owner's alone. The account comes from the session, never from the call, so there
  * is no other to ask for.
  */
-export function keyringPolicy({ accountId }: Actor): OwnKeyring {
+export function authorizeKeyring({ accountId }: Actor): KeyringScope {
   return { accountId };
 }
 
-export interface Directory {
+export interface DirectoryScope {
   readonly vendorId: string;
 }
 
@@ -20,6 +20,6 @@ export interface Directory {
  * Who is signed in may look up the key of anybody of the same vendor, by user name; the calls are
  * limited.
  */
-export function directoryPolicy({ vendorId }: Actor): Directory {
+export function authorizeDirectory({ vendorId }: Actor): DirectoryScope {
   return { vendorId };
 }

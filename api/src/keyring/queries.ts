@@ -1,11 +1,11 @@
-import { canonicalText, KeyStatement, maxStatesPage, type KeyringChange } from "@relicario/shared/api";
+import { canonicalText, KeyStatement, maxStatesPageSize, type KeyringChange } from "@relicario/shared/api";
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
 import { recordOverheadBytes, type RecordBox } from "./record-box.ts";
 import type { StoredKeyring } from "./check-change.ts";
-import type { Directory, OwnKeyring } from "./policy.ts";
+import type { DirectoryScope, KeyringScope } from "./policy.ts";
 import type { Services } from "../services.ts";
 import { nameKeyOf } from "../users/user-name.ts";
 
@@ -48,21 +48,23 @@ export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow
 
 /**
  * One transaction that changes what an account has, with the account's row held. It waits its turn
- * among the account's own before it takes a connection (http/account-calls.ts).
+ * among the account's own before it takes a connection (http/account-concurrency.ts).
  */
-export function changeAccount<T>(
-  { db, calls }: Pick<Services, "db" | "calls">,
+export function withLockedAccount<T>(
+  { db, concurrency }: Pick<Services, "db" | "concurrency">,
   accountId: string,
-  work: (tx: Tx, account: AccountRow) => Promise<T>,
+  operation: (tx: Tx, account: AccountRow) => Promise<T>,
 ): Promise<T> {
-  return calls.inTurn(accountId, () => db.transaction(async (tx) => work(tx, await lockAccount(tx, accountId))));
+  return concurrency.runExclusive(accountId, () =>
+    db.transaction(async (tx) => operation(tx, await lockAccount(tx, accountId))),
+  );
 }
 
-export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promise<KeyringRow | null> {
+export async function readKeyring(db: Db | Tx, { accountId }: KeyringScope): Promise<KeyringRow | null> {
   const [row] = await db.select().from(keyrings).where(eq(keyrings.accountId, accountId));
   if (row === undefined) return null;
   const slotRows = await db.select().from(slots).where(eq(slots.accountId, accountId)).orderBy(asc(slots.openerId));
-  const records = await db
+  const recordRows = await db
     .select({ id: imageRecords.id })
     .from(imageRecords)
     .where(eq(imageRecords.accountId, accountId));
@@ -70,14 +72,14 @@ export async function readKeyring(db: Db | Tx, { accountId }: OwnKeyring): Promi
     ...row,
     keyStatement: KeyStatement.parse(JSON.parse(row.keyStatement)),
     slots: slotRows,
-    imageRecordIds: records.map(({ id }) => id),
+    imageRecordIds: recordRows.map(({ id }) => id),
   };
 }
 
 /** The states after `since`, oldest first, so many at most. */
 export function readStates(
   db: Db | Tx,
-  { accountId }: OwnKeyring,
+  { accountId }: KeyringScope,
   since: number,
 ): Promise<{ stateRev: number; state: string }[]> {
   return db
@@ -85,17 +87,17 @@ export function readStates(
     .from(keyringStates)
     .where(and(eq(keyringStates.accountId, accountId), gt(keyringStates.stateRev, since)))
     .orderBy(asc(keyringStates.stateRev))
-    .limit(maxStatesPage);
+    .limit(maxStatesPageSize);
 }
 
 /** All reads of one keyring are of one moment. */
-export function inOneMoment<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
+export function withSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(read, { isolationLevel: "repeatable read", accessMode: "read only" });
 }
 
 export function readImageRecords(
   db: Db,
-  { accountId }: OwnKeyring,
+  { accountId }: KeyringScope,
 ): Promise<{ id: string; sealedHelper: Buffer; createdAt: Date }[]> {
   return db.select().from(imageRecords).where(eq(imageRecords.accountId, accountId)).orderBy(asc(imageRecords.id));
 }
@@ -107,7 +109,7 @@ export function readImageRecords(
  */
 export async function readKeyStatement(
   db: Db,
-  { vendorId }: Directory,
+  { vendorId }: DirectoryScope,
   userName: string,
 ): Promise<KeyStatement | null> {
   const [person] = await db
@@ -146,7 +148,7 @@ export async function writeChange(
   box: RecordBox,
   now: Date,
 ): Promise<number> {
-  await keepFormer(tx, accountId, stored, change, now);
+  await archiveReplacedParts(tx, accountId, stored, change, now);
   const values = {
     keyEpoch: change.key_epoch,
     stateRev: change.state_rev,
@@ -172,14 +174,14 @@ export async function writeChange(
   await tx.insert(keyringStates).values({ accountId, stateRev: change.state_rev, state: change.state, createdAt: now });
   await writeSlots(tx, accountId, change);
   await writeImageRecords(tx, accountId, change, box);
-  return addedBytes(stored, change);
+  return countAddedBytes(stored, change);
 }
 
 /**
  * What is replaced or removed is kept, so everything new comes on top; state and key statement
  * alone are replaced in their row.
  */
-function addedBytes(
+function countAddedBytes(
   stored: KeyringRow | null,
   {
     state,
@@ -187,17 +189,17 @@ function addedBytes(
     shares = "",
     requests = "",
     key_statement: statement,
-    slots: openers,
-    image_records: records,
+    slots: slotChanges,
+    image_records: recordChanges,
   }: KeyringChange,
 ): number {
   const statementBytes =
     statement === undefined
       ? 0
       : canonicalText(statement).length - (stored === null ? 0 : canonicalText(stored.keyStatement).length);
-  const slotBytes = (openers?.set ?? []).reduce((sum, { slot }) => sum + b64uBytes(slot), 0);
-  const recordBytes = (records?.set ?? []).reduce(
-    (sum, { helper }) => sum + b64uBytes(helper) + recordOverheadBytes,
+  const slotBytes = (slotChanges?.set ?? []).reduce((sum, { slot }) => sum + b64uByteLength(slot), 0);
+  const recordBytes = (recordChanges?.set ?? []).reduce(
+    (sum, { helper }) => sum + b64uByteLength(helper) + recordOverheadBytes,
     0,
   );
   return (
@@ -212,19 +214,19 @@ function addedBytes(
   );
 }
 
-function b64uBytes(text: string): number {
+function b64uByteLength(text: string): number {
   return Buffer.byteLength(text, "base64url");
 }
 
-async function writeSlots(tx: Tx, accountId: string, { slots: changed }: KeyringChange): Promise<void> {
-  if (changed === undefined) return;
-  if (changed.remove.length > 0)
-    await tx.delete(slots).where(and(eq(slots.accountId, accountId), inArray(slots.openerId, changed.remove)));
-  if (changed.set.length === 0) return;
+async function writeSlots(tx: Tx, accountId: string, { slots: slotChanges }: KeyringChange): Promise<void> {
+  if (slotChanges === undefined) return;
+  if (slotChanges.remove.length > 0)
+    await tx.delete(slots).where(and(eq(slots.accountId, accountId), inArray(slots.openerId, slotChanges.remove)));
+  if (slotChanges.set.length === 0) return;
   await tx
     .insert(slots)
     .values(
-      changed.set.map(({ opener_id, kind, slot }) => ({
+      slotChanges.set.map(({ opener_id, kind, slot }) => ({
         accountId,
         openerId: opener_id,
         kind,
@@ -240,20 +242,20 @@ async function writeSlots(tx: Tx, accountId: string, { slots: changed }: Keyring
 async function writeImageRecords(
   tx: Tx,
   accountId: string,
-  { image_records: changed }: KeyringChange,
+  { image_records: recordChanges }: KeyringChange,
   box: RecordBox,
 ): Promise<void> {
-  if (changed === undefined) return;
-  if (changed.remove.length > 0) {
+  if (recordChanges === undefined) return;
+  if (recordChanges.remove.length > 0) {
     await tx
       .delete(imageRecords)
-      .where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, changed.remove)));
+      .where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, recordChanges.remove)));
   }
-  if (changed.set.length === 0) return;
+  if (recordChanges.set.length === 0) return;
   await tx
     .insert(imageRecords)
     .values(
-      changed.set.map(({ id, helper, created_at }) => ({
+      recordChanges.set.map(({ id, helper, created_at }) => ({
         accountId,
         id,
         sealedHelper: box.seal(accountId, id, Buffer.from(helper, "base64url")),
@@ -266,7 +268,7 @@ async function writeImageRecords(
     });
 }
 
-async function keepFormer(
+async function archiveReplacedParts(
   tx: Tx,
   accountId: string,
   stored: KeyringRow | null,
@@ -274,31 +276,36 @@ async function keepFormer(
   now: Date,
 ): Promise<void> {
   if (stored === null) return;
-  const former: { part: "book" | "shares" | "requests" | "slot" | "image_record"; partId: string; value: Buffer }[] =
-    [];
-  if (change.book !== undefined) former.push({ part: "book", partId: "", value: Buffer.from(stored.book) });
-  if (change.shares !== undefined) former.push({ part: "shares", partId: "", value: Buffer.from(stored.shares) });
+  const replacedParts: {
+    part: "book" | "shares" | "requests" | "slot" | "image_record";
+    partId: string;
+    value: Buffer;
+  }[] = [];
+  if (change.book !== undefined) replacedParts.push({ part: "book", partId: "", value: Buffer.from(stored.book) });
+  if (change.shares !== undefined)
+    replacedParts.push({ part: "shares", partId: "", value: Buffer.from(stored.shares) });
   if (change.requests !== undefined && stored.requests !== null)
-    former.push({ part: "requests", partId: "", value: Buffer.from(stored.requests) });
-  const endedSlots = new Set([
+    replacedParts.push({ part: "requests", partId: "", value: Buffer.from(stored.requests) });
+  const replacedSlotIds = new Set([
     ...(change.slots?.remove ?? []),
     ...(change.slots?.set ?? []).map((slot) => slot.opener_id),
   ]);
   for (const { openerId, slot } of stored.slots)
-    if (endedSlots.has(openerId)) former.push({ part: "slot", partId: openerId, value: slot });
-  const endedRecords = [
+    if (replacedSlotIds.has(openerId)) replacedParts.push({ part: "slot", partId: openerId, value: slot });
+  const replacedRecordIds = [
     ...(change.image_records?.remove ?? []),
     ...(change.image_records?.set ?? []).map((record) => record.id),
   ];
-  if (endedRecords.length > 0) {
+  if (replacedRecordIds.length > 0) {
     const rows = await tx
       .select({ id: imageRecords.id, sealedHelper: imageRecords.sealedHelper })
       .from(imageRecords)
-      .where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, endedRecords)));
-    for (const { id, sealedHelper } of rows) former.push({ part: "image_record", partId: id, value: sealedHelper });
+      .where(and(eq(imageRecords.accountId, accountId), inArray(imageRecords.id, replacedRecordIds)));
+    for (const { id, sealedHelper } of rows)
+      replacedParts.push({ part: "image_record", partId: id, value: sealedHelper });
   }
-  if (former.length === 0) return;
+  if (replacedParts.length === 0) return;
   await tx
     .insert(keyringFormer)
-    .values(former.map((part) => ({ accountId, stateRev: change.state_rev, endedAt: now, ...part })));
+    .values(replacedParts.map((part) => ({ accountId, stateRev: change.state_rev, endedAt: now, ...part })));
 }

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-const version = 1;
+const formatVersion = 1;
 const ivBytes = 12;
 const tagBytes = 16;
 /** What a sealed record has more than its helper. */
@@ -18,24 +18,30 @@ export interface RecordBox {
 }
 
 export function createRecordBox(key: Buffer): RecordBox {
-  const bindingOf = (accountId: string, recordId: string): Buffer =>
+  const additionalDataOf = (accountId: string, recordId: string): Buffer =>
     Buffer.from(`relicario/record\n${accountId}\n${recordId}`);
   return {
     seal(accountId, recordId, helperBytes) {
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(
-        bindingOf(accountId, recordId),
+        additionalDataOf(accountId, recordId),
       );
-      return Buffer.concat([Buffer.of(version), iv, cipher.update(helperBytes), cipher.final(), cipher.getAuthTag()]);
+      return Buffer.concat([
+        Buffer.of(formatVersion),
+        iv,
+        cipher.update(helperBytes),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
     },
     open(accountId, recordId, sealedBytes) {
-      if (sealedBytes[0] !== version) throw new Error("an image record of another version");
+      if (sealedBytes[0] !== formatVersion) throw new Error("an image record of another version");
       const iv = sealedBytes.subarray(1, 1 + ivBytes);
-      const body = sealedBytes.subarray(1 + ivBytes, -tagBytes);
+      const ciphertext = sealedBytes.subarray(1 + ivBytes, -tagBytes);
       const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes })
-        .setAAD(bindingOf(accountId, recordId))
+        .setAAD(additionalDataOf(accountId, recordId))
         .setAuthTag(sealedBytes.subarray(-tagBytes));
-      return Buffer.concat([decipher.update(body), decipher.final()]);
+      return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
     },
   };
 }

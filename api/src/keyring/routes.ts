@@ -1,34 +1,41 @@
 import { maxJsonBodyBytes } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { languageOf } from "../mail/language.ts";
-import { countStored, reserveBytes } from "../secrets/quota.ts";
+import { getPreferredLanguage } from "../mail/language.ts";
+import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
 import type { Services } from "../services.ts";
-import { beginAnew } from "../start-anew/begin.ts";
-import { applyChange, callOf, repeatOf } from "./apply-change.ts";
-import { startsAnew } from "./check-change.ts";
-import { directoryPolicy, keyringPolicy } from "./policy.ts";
+import { completeAccountReset } from "../reset-account/complete-reset.ts";
+import { applyChange, createChangeCall, findRecordedAnswer } from "./apply-change.ts";
+import { isAccountReset } from "./check-change.ts";
+import { authorizeDirectory, authorizeKeyring } from "./policy.ts";
 import { presentImageRecord, presentKeyring } from "./present.ts";
-import { changeAccount, inOneMoment, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
+import {
+  withLockedAccount,
+  withSnapshot,
+  readImageRecords,
+  readKeyring,
+  readKeyStatement,
+  readStates,
+} from "./queries.ts";
 import { keyringSchemas } from "./schema.ts";
-import { readStaged, stageRows } from "./stage.ts";
+import { readStageManifest, stageRows } from "./stage.ts";
 
 export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, recordBox, vendors, now } = services;
 
   app.get("/user/keyring", { schema: keyringSchemas.get, config: { access: "signed_in" } }, async (request, reply) => {
-    const own = keyringPolicy(actorOf(request));
-    const { states_since: since, or_none: orNone } = request.query;
-    const answer = await inOneMoment(db, async (tx) => {
-      const keyring = await readKeyring(tx, own);
+    const scope = authorizeKeyring(requireActor(request));
+    const { states_since: statesSince, or_none: orNone } = request.query;
+    const presentedKeyring = await withSnapshot(db, async (tx) => {
+      const keyring = await readKeyring(tx, scope);
       return keyring === null
         ? null
-        : presentKeyring(keyring, since === undefined ? undefined : await readStates(tx, own, since));
+        : presentKeyring(keyring, statesSince === undefined ? undefined : await readStates(tx, scope, statesSince));
     });
-    if (answer !== null) return answer;
+    if (presentedKeyring !== null) return presentedKeyring;
     if (orNone === undefined) throw new Problem("no_keyring");
     return reply.code(204).send(null);
   });
@@ -41,19 +48,19 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
       config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
     },
     async (request) => {
-      const actor = actorOf(request);
-      const own = keyringPolicy(actor);
-      const call = callOf(request.body);
-      return changeAccount(services, own.accountId, async (tx, account) => {
-        const stored = await readKeyring(tx, own);
-        const repeated = repeatOf(stored, call);
-        if (repeated === null) {
-          const when = { now: now(), language: languageOf(request) };
-          const anew = stored !== null && startsAnew(stored, call.change);
-          const added = await (anew
-            ? beginAnew(tx, actor, stored, call, services, when)
-            : applyChange(tx, account, stored, call, null, services, when));
-          await countStored(tx, vendors.require(account.vendorId), account, added, reserveBytes);
+      const actor = requireActor(request);
+      const scope = authorizeKeyring(actor);
+      const call = createChangeCall(request.body);
+      return withLockedAccount(services, scope.accountId, async (tx, account) => {
+        const stored = await readKeyring(tx, scope);
+        const recordedAnswer = findRecordedAnswer(stored, call);
+        if (recordedAnswer === null) {
+          const context = { now: now(), language: getPreferredLanguage(request) };
+          const isReset = stored !== null && isAccountReset(stored, call.change);
+          const addedBytes = await (isReset
+            ? completeAccountReset(tx, actor, stored, call, services, context)
+            : applyChange(tx, account, stored, call, null, services, context));
+          await chargeStorage(tx, vendors.require(account.vendorId), account, addedBytes, quotaReserveBytes);
         }
         return { state_rev: call.change.state_rev };
       });
@@ -67,17 +74,17 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
       bodyLimit: maxJsonBodyBytes,
       config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
     },
-    (request) => stageRows(services, keyringPolicy(actorOf(request)), request.body, now()),
+    (request) => stageRows(services, authorizeKeyring(requireActor(request)), request.body, now()),
   );
 
   app.get(
     "/user/keyring/stage/:stage_id",
     { schema: keyringSchemas.staged, config: { access: "signed_in" } },
     async (request) => {
-      const own = keyringPolicy(actorOf(request));
+      const scope = authorizeKeyring(requireActor(request));
       const { stage_id: stageId } = request.params;
-      const page = await inOneMoment(db, (tx) =>
-        readStaged(tx, own, stageId, { cursor: request.query.cursor, now: now() }),
+      const page = await withSnapshot(db, (tx) =>
+        readStageManifest(tx, scope, stageId, { cursor: request.query.cursor, now: now() }),
       );
       if (page === null) throw new Problem("not_found");
       return page;
@@ -88,9 +95,9 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/user/image-records",
     { schema: keyringSchemas.imageRecords, config: { access: "signed_in", rates: [rateRules.imageRecords] } },
     async (request) => {
-      const own = keyringPolicy(actorOf(request));
-      const rows = await readImageRecords(db, own);
-      return { image_records: rows.map((row) => presentImageRecord(recordBox, own.accountId, row)) };
+      const scope = authorizeKeyring(requireActor(request));
+      const rows = await readImageRecords(db, scope);
+      return { image_records: rows.map((row) => presentImageRecord(recordBox, scope.accountId, row)) };
     },
   );
 
@@ -98,7 +105,7 @@ export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/users/:user_name/key",
     { schema: keyringSchemas.keyOf, config: { access: "signed_in", rates: [rateRules.keyDirectory] } },
     async (request) => {
-      const statement = await readKeyStatement(db, directoryPolicy(actorOf(request)), request.params.user_name);
+      const statement = await readKeyStatement(db, authorizeDirectory(requireActor(request)), request.params.user_name);
       if (statement === null) throw new Problem("not_found");
       return statement;
     },

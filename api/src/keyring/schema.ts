@@ -2,17 +2,17 @@ import {
   ImageRecords,
   Keyring,
   KeyringChange,
-  KeyringChanged,
+  KeyringChangeResponse,
   KeyStatement,
-  RowsStaged,
-  StagedRows,
-  StageRows,
+  StageRowsResponse,
+  StageManifest,
+  StageRowsBody,
   UserName,
   Id,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 export const keyringSchemas = {
   get: {
@@ -22,27 +22,31 @@ export const keyringSchemas = {
       states_since: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
       or_none: z.literal("true").optional(),
     }),
-    response: { ...answers(Keyring), ...answers(z.null().describe("nothing"), 204) },
+    response: { ...responseSchemas(Keyring), ...responseSchemas(z.null().describe("nothing"), 204) },
   },
-  put: { summary: "A keyring change without a secret", body: KeyringChange, response: answers(KeyringChanged) },
+  put: {
+    summary: "A keyring change without a secret",
+    body: KeyringChange,
+    response: responseSchemas(KeyringChangeResponse),
+  },
   stage: {
     summary: "Rows sealed anew, invisible until the keyring change that switches to them",
-    body: StageRows,
-    response: answers(RowsStaged),
+    body: StageRowsBody,
+    response: responseSchemas(StageRowsResponse),
   },
   staged: {
     summary: "The rows of a stage, by digest",
     params: z.strictObject({ stage_id: Id }),
     querystring: z.strictObject({ cursor: Id.optional() }),
-    response: answers(StagedRows),
+    response: responseSchemas(StageManifest),
   },
   imageRecords: {
     summary: "Helpers of the present image openers; the only call that gives them",
-    response: answers(ImageRecords),
+    response: responseSchemas(ImageRecords),
   },
   keyOf: {
     summary: "The published key of a person of the same vendor",
     params: z.strictObject({ user_name: UserName }),
-    response: answers(KeyStatement),
+    response: responseSchemas(KeyStatement),
   },
 };

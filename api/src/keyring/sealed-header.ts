@@ -17,19 +17,19 @@ export interface ExpectedHeader {
  * (sealing.md, JWE). The service cannot open it; it refuses one that its own device could never
  * open again. A member whose expected value is undefined may have any.
  */
-export function hasHeader(jwe: string, expected: ExpectedHeader, open: readonly string[] = []): boolean {
-  const header = headerOf(jwe);
+export function hasHeader(jwe: string, expected: ExpectedHeader, freeMembers: readonly string[] = []): boolean {
+  const header = parseHeader(jwe);
   if (header === null) return false;
-  const wanted: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
-  const names = Object.keys(wanted);
+  const requiredMembers: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
+  const names = Object.keys(requiredMembers);
   return (
-    Object.keys(header).length === names.length + open.length &&
-    names.every((name) => Object.hasOwn(header, name) && header[name] === wanted[name]) &&
-    open.every((name) => Object.hasOwn(header, name))
+    Object.keys(header).length === names.length + freeMembers.length &&
+    names.every((name) => Object.hasOwn(header, name) && header[name] === requiredMembers[name]) &&
+    freeMembers.every((name) => Object.hasOwn(header, name))
   );
 }
 
-function headerOf(jwe: string): Record<string, unknown> | null {
+function parseHeader(jwe: string): Record<string, unknown> | null {
   try {
     return Header.parse(JSON.parse(Buffer.from(fromB64u(jwe.slice(0, jwe.indexOf(".")))).toString("utf8")));
   } catch {
@@ -38,6 +38,6 @@ function headerOf(jwe: string): Record<string, unknown> | null {
 }
 
 /** Digest of a sealed document, base64url: over its bytes as sent. */
-export function sealedDigest(jwe: string): string {
+export function digestSealedDocument(jwe: string): string {
   return createHash("sha256").update(jwe, "ascii").digest("base64url");
 }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** One question to one account whether an address is its own. */
-export interface AddressQuestion {
+export interface AddressValidation {
   readonly accountId: string;
   readonly id: string;
   readonly address: string;
@@ -13,7 +13,7 @@ const nonceBytes = 16;
  * 128 bits that only this service can make and that fit this question alone; so they are kept
  * nowhere.
  */
-export function nonceOf(key: Buffer, { accountId, id, address }: AddressQuestion): string {
+export function deriveNonce(key: Buffer, { accountId, id, address }: AddressValidation): string {
   return createHmac("sha256", key)
     .update(`relicario/address\n${accountId}\n${id}\n${address}`)
     .digest()
@@ -21,7 +21,7 @@ export function nonceOf(key: Buffer, { accountId, id, address }: AddressQuestion
     .toString("base64url");
 }
 
-export function isNonceOf(key: Buffer, question: AddressQuestion, nonce: string): boolean {
-  const [expected, given] = [Buffer.from(nonceOf(key, question)), Buffer.from(nonce)];
-  return expected.length === given.length && timingSafeEqual(expected, given);
+export function isValidNonce(key: Buffer, validation: AddressValidation, nonce: string): boolean {
+  const [expected, actual] = [Buffer.from(deriveNonce(key, validation)), Buffer.from(nonce)];
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
 }

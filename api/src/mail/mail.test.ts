@@ -4,11 +4,18 @@ import { eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import { accounts, mails } from "../db/schema.ts";
-import { openSaboteur } from "../testing/database-faults.ts";
-import { mailsOf, readMail, type FoundMail } from "../testing/outbox.ts";
-import { buildChange, buildImageRecord, buildSecret, buildSlot, confirm, type Person } from "../testing/person.ts";
+import { openFaultInjector } from "../testing/database-faults.ts";
+import { readMails, readMail, type ReceivedMail } from "../testing/outbox.ts";
+import {
+  buildChange,
+  buildImageRecord,
+  buildSecret,
+  buildSlot,
+  confirmChange,
+  type Person,
+} from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { claimSeconds, createMailer, type MailerParts } from "./mailer.ts";
+import { claimSeconds, createMailer, type MailerDeps } from "./mailer.ts";
 import { openTransport, sendSeconds } from "./transport.ts";
 
 let service: TestService;
@@ -19,12 +26,15 @@ beforeEach(async () => {
 });
 afterEach(() => service.stop());
 
-const later = (days: number): void => {
+const advanceDays = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
 
 /** Somebody with a secret, whose contact address is verified. */
-const reader = async (address = "ana@example.org", language = "en"): Promise<{ person: Person; secretId: string }> => {
+const createReader = async (
+  address = "ana@example.org",
+  language = "en",
+): Promise<{ person: Person; secretId: string }> => {
   const person = await service.signIn();
   const { db } = service.app.services;
   await db
@@ -33,77 +43,77 @@ const reader = async (address = "ana@example.org", language = "en"): Promise<{ p
     .where(eq(accounts.id, person.userId));
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body, headers: { "accept-language": language } });
-  confirm(person, body.keyring);
+  confirmChange(person, body.keyring);
   return { person, secretId: body.secret_db_id };
 };
 
-const trash = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
+const moveToTrash = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
 
-const another = async (person: Person): Promise<string> => {
+const storeAnotherSecret = async (person: Person): Promise<string> => {
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
-  confirm(person, body.keyring);
+  confirmChange(person, body.keyring);
   return body.secret_db_id;
 };
 
-const subjects = async (): Promise<string[]> => (await mailsOf(service)).map(({ subject }) => subject);
+const readSubjects = async (): Promise<string[]> => (await readMails(service)).map(({ subject }) => subject);
 
 describe("a mail", () => {
   it("goes to the verified address when slots, key statement or image records change, and not at every saved secret", async () => {
-    const { person } = await reader();
-    expect(await mailsOf(service)).toMatchObject([
+    const { person } = await createReader();
+    expect(await readMails(service)).toMatchObject([
       { to: "ana@example.org", from: "no-reply@localhost", subject: "What opens your Relicario account was changed" },
     ]);
-    await another(person);
-    expect(await mailsOf(service)).toHaveLength(1);
+    await storeAnotherSecret(person);
+    expect(await readMails(service)).toHaveLength(1);
     const code = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
     expect((await service.call("PUT", "/user/keyring", person.token, { body: code })).status).toBe(200);
-    confirm(person, code);
+    confirmChange(person, code);
     const image = uuidv7();
     const picture = buildChange(person, {
       slots: { set: [buildSlot(image)], remove: [] },
       image_records: { set: [buildImageRecord(image)], remove: [] },
     });
     expect((await service.call("PUT", "/user/keyring", person.token, { body: picture })).status).toBe(200);
-    expect(await mailsOf(service)).toHaveLength(3);
+    expect(await readMails(service)).toHaveLength(3);
   });
 
   it("is not sent for a change that was refused, and once for one that is sent twice", async () => {
-    const { person } = await reader();
+    const { person } = await createReader();
     const change = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
     await service.call("PUT", "/user/keyring", person.token, { body: { ...change, sig: "A".repeat(86) } });
-    expect(await mailsOf(service)).toHaveLength(1);
+    expect(await readMails(service)).toHaveLength(1);
     for (let count = 0; count < 2; count++) await service.call("PUT", "/user/keyring", person.token, { body: change });
-    expect(await mailsOf(service)).toHaveLength(2);
+    expect(await readMails(service)).toHaveLength(2);
   });
 
   it("says that something went to the trash, once a day", async () => {
-    const { person, secretId } = await reader();
-    const second = await another(person);
-    await trash(person, secretId);
-    await trash(person, second);
-    expect((await subjects()).slice(1)).toEqual(["Something is in your Relicario trash"]);
-    later(1);
-    await trash(person, await another(person));
-    expect((await subjects()).slice(1)).toHaveLength(2);
+    const { person, secretId } = await createReader();
+    const second = await storeAnotherSecret(person);
+    await moveToTrash(person, secretId);
+    await moveToTrash(person, second);
+    expect((await readSubjects()).slice(1)).toEqual(["Something is in your Relicario trash"]);
+    advanceDays(1);
+    await moveToTrash(person, await storeAnotherSecret(person));
+    expect((await readSubjects()).slice(1)).toHaveLength(2);
   });
 
   it("goes nowhere without a verified address", async () => {
-    const { person, secretId } = await reader();
+    const { person, secretId } = await createReader();
     await service.app.services.mailer.deliver();
     await service.app.services.db
       .update(accounts)
       .set({ contactEmailVerified: false })
       .where(eq(accounts.id, person.userId));
-    await trash(person, secretId);
-    expect(await mailsOf(service)).toHaveLength(1);
+    await moveToTrash(person, secretId);
+    expect(await readMails(service)).toHaveLength(1);
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
   });
 
   it("tells the former address that it is no longer the one", async () => {
-    const { person } = await reader();
+    const { person } = await createReader();
     await service.call("POST", "/user/me", person.token, { body: { contact_email: "thief@example.org" } });
-    expect((await mailsOf(service)).at(-1)).toMatchObject({
+    expect((await readMails(service)).at(-1)).toMatchObject({
       to: "ana@example.org",
       subject: "Your Relicario contact address was changed",
     });
@@ -114,11 +124,11 @@ describe("a mail", () => {
   });
 
   it("is written in the language of the person's calls, also when nobody calls", async () => {
-    const { person, secretId } = await reader("eva@example.org", "es-MX,es;q=0.9,en;q=0.5");
-    await trash(person, secretId);
-    later(23.1);
+    const { person, secretId } = await createReader("eva@example.org", "es-MX,es;q=0.9,en;q=0.5");
+    await moveToTrash(person, secretId);
+    advanceDays(23.1);
     await service.app.sweep();
-    expect(await subjects()).toEqual([
+    expect(await readSubjects()).toEqual([
       "Ha cambiado lo que abre tu cuenta de Relicario",
       "Hay algo en tu papelera de Relicario",
       "Tu papelera de Relicario: en 7 días se eliminan contenidos",
@@ -126,9 +136,9 @@ describe("a mail", () => {
   });
 
   it("holds nothing of a secret, a token, or another account, and the log nothing of a mail", async () => {
-    const { person, secretId } = await reader();
-    await trash(person, secretId);
-    const all = (await mailsOf(service)).map(({ source }) => source).join("\n");
+    const { person, secretId } = await createReader();
+    await moveToTrash(person, secretId);
+    const all = (await readMails(service)).map(({ source }) => source).join("\n");
     for (const planted of [secretId, person.userId, person.token, person.subject, person.state ?? ""])
       expect(all).not.toContain(planted);
     expect(service.log()).toContain('"mail":"trashed"');
@@ -136,22 +146,22 @@ describe("a mail", () => {
   });
 
   it("is sent once when several processes look at once", async () => {
-    const { person, secretId } = await reader();
-    await trash(person, secretId);
+    const { person, secretId } = await createReader();
+    await moveToTrash(person, secretId);
     const { mailer } = service.app.services;
     await Promise.all([mailer.deliver(), mailer.deliver(), service.app.sweep()]);
-    expect(await mailsOf(service)).toHaveLength(2);
+    expect(await readMails(service)).toHaveLength(2);
   });
 
   it("is sent soon, too, when it is queued while another one is on its way", async () => {
-    const { person } = await reader();
-    await mailsOf(service);
+    const { person } = await createReader();
+    await readMails(service);
     const { db, vendors } = service.app.services;
-    const sent: string[] = [];
+    const recipients: string[] = [];
     let release: () => void = () => undefined;
     const transport = {
       send: (to: string) => {
-        sent.push(to);
+        recipients.push(to);
         return new Promise<void>((resolve) => {
           release = resolve;
         });
@@ -169,17 +179,17 @@ describe("a mail", () => {
       now: () => clock,
     });
     const queue = () => db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
-    const isSent = async (count: number) => {
-      while (sent.length < count) await db.select().from(mails);
+    const waitUntilSent = async (count: number) => {
+      while (recipients.length < count) await db.select().from(mails);
     };
 
     await queue();
     const first = mailer.deliver();
-    await isSent(1);
+    await waitUntilSent(1);
     await queue();
     const second = mailer.deliver();
     release();
-    await isSent(2);
+    await waitUntilSent(2);
     release();
     expect(await Promise.all([first, second])).toEqual([2, 2]);
   });
@@ -187,21 +197,21 @@ describe("a mail", () => {
 
 describe("smtp://", () => {
   let server: Server;
-  let received: FoundMail[];
-  let refuses: boolean;
+  let received: ReceivedMail[];
+  let isRefusing: boolean;
   let dialogue: string[];
   beforeEach(async () => {
-    [received, dialogue, refuses] = [[], [], false];
+    [received, dialogue, isRefusing] = [[], [], false];
     server = createServer((socket) => {
-      speakSmtp(socket, {
-        refuses: () => refuses,
-        hear: (line) => dialogue.push(line),
-        take: (source) => received.push(readMail(source)),
+      serveSmtp(socket, {
+        isRefusing: () => isRefusing,
+        onCommand: (line) => dialogue.push(line),
+        onMail: (source) => received.push(readMail(source)),
       });
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   });
-  afterEach(() => new Promise((closed) => server.close(closed)));
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
 
   it("hands mails to the server, and tries again later what it does not take", async () => {
     const address = server.address();
@@ -218,11 +228,11 @@ describe("smtp://", () => {
         .update(accounts)
         .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
         .where(eq(accounts.id, person.userId));
-      refuses = true;
+      isRefusing = true;
       await sender.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
       await mailer.deliver();
       expect(received).toEqual([]);
-      refuses = false;
+      isRefusing = false;
       expect(await mailer.deliver()).toBe(0); // its pause is not over
       now = new Date(now.getTime() + 61_000);
       expect(await mailer.deliver()).toBe(1);
@@ -262,43 +272,43 @@ describe("smtp://", () => {
 
 describe("a mail that is slow or not taken", () => {
   let server: Server;
-  let received: FoundMail[];
+  let received: ReceivedMail[];
   /** Answers that the server keeps back until it is told to go on. */
-  let kept: (() => void)[] | null;
-  let refuses: boolean;
+  let heldReplies: (() => void)[] | null;
+  let isRefusing: boolean;
   let sockets: Set<Socket>;
   let url: string;
   beforeEach(async () => {
-    [received, kept, refuses, sockets] = [[], null, false, new Set()];
+    [received, heldReplies, isRefusing, sockets] = [[], null, false, new Set()];
     server = createServer((socket) => {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
-      speakSmtp(socket, {
-        refuses: () => refuses,
-        hear: () => undefined,
-        take: (source) => received.push(readMail(source)),
-        answer: (send) => {
-          if (kept === null) send();
-          else kept.push(send);
+      serveSmtp(socket, {
+        isRefusing: () => isRefusing,
+        onCommand: () => undefined,
+        onMail: (source) => received.push(readMail(source)),
+        onReply: (send) => {
+          if (heldReplies === null) send();
+          else heldReplies.push(send);
         },
       });
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     url = `smtp://127.0.0.1:${String(address.port)}`;
   });
   afterEach(async () => {
     for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
+    await new Promise((resolve) => server.close(resolve));
   });
 
   /** A mailer as another process has one; it wakes up when the test says so. */
-  const mailerOf = async (parts: Partial<MailerParts> = {}) => {
+  const createTestMailer = async (overrides: Partial<MailerDeps> = {}) => {
     const { db, vendors } = service.app.services;
-    const wakings: { readonly milliseconds: number; readonly wake: () => void }[] = [];
-    const wakeAfter = (milliseconds: number, wake: () => void) => {
-      wakings.push({ milliseconds, wake });
+    const scheduled: { readonly milliseconds: number; readonly callback: () => void }[] = [];
+    const schedule = (milliseconds: number, callback: () => void) => {
+      scheduled.push({ milliseconds, callback });
       return () => undefined;
     };
     const transport = await openTransport(url, "portal@example.org");
@@ -311,38 +321,38 @@ describe("a mail that is slow or not taken", () => {
       unsubscribeLink: () => Promise.resolve("https://portal.example/u"),
       log: service.app.http.log,
       now: () => clock,
-      wakeAfter,
-      ...parts,
+      schedule,
+      ...overrides,
     });
-    return { mailer, wakings };
+    return { mailer, scheduled };
   };
-  const queueFor = async (mailer: { queue: ReturnType<typeof createMailer>["queue"] }, count = 1) => {
-    const { person } = await reader();
+  const queueMails = async (mailer: { queue: ReturnType<typeof createMailer>["queue"] }, count = 1) => {
+    const { person } = await createReader();
     await service.app.services.mailer.deliver(); // what that queued goes to the folder
     const { db } = service.app.services;
     for (let each = 0; each < count; each++)
       await db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
   };
-  const until = async (condition: () => boolean) => {
+  const waitUntil = async (condition: () => boolean) => {
     while (!condition()) await service.app.services.db.select().from(mails);
   };
 
   it("is sent once though a second process looks while the server takes minutes", async () => {
-    kept = [];
-    const [one, two] = [await mailerOf(), await mailerOf()];
-    await queueFor(one.mailer, 3);
-    const first = one.mailer.deliver();
-    await until(() => kept !== null && kept.length > 0);
+    heldReplies = [];
+    const [firstProcess, secondProcess] = [await createTestMailer(), await createTestMailer()];
+    await queueMails(firstProcess.mailer, 3);
+    const first = firstProcess.mailer.deliver();
+    await waitUntil(() => heldReplies !== null && heldReplies.length > 0);
     clock = new Date(clock.getTime() + 5 * 60_000);
-    const second = two.mailer.deliver();
+    const second = secondProcess.mailer.deliver();
     expect(await second).toBe(0);
-    const held = kept;
-    kept = null;
-    for (const send of held) send();
+    const replies = heldReplies;
+    heldReplies = null;
+    for (const send of replies) send();
     expect(await first).toBe(3);
     expect(received).toHaveLength(3);
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
-    await Promise.all([one.mailer.stop(), two.mailer.stop()]);
+    await Promise.all([firstProcess.mailer.stop(), secondProcess.mailer.stop()]);
   });
 
   it("is claimed for longer than its sending may take", () => {
@@ -350,26 +360,26 @@ describe("a mail that is slow or not taken", () => {
   });
 
   it("is given back when the server does not come to an end in time", async () => {
-    kept = [];
-    const { mailer } = await mailerOf({ transport: await openTransport(url, "portal@example.org", 1) });
-    await queueFor(mailer);
+    heldReplies = [];
+    const { mailer } = await createTestMailer({ transport: await openTransport(url, "portal@example.org", 1) });
+    await queueMails(mailer);
     expect(await mailer.deliver()).toBe(0);
     expect(await service.app.services.db.select().from(mails)).toMatchObject([
       { attempts: 1, dueAt: new Date(clock.getTime() + 60_000) },
     ]);
-    await until(() => sockets.size === 0); // it does not go on in secret
+    await waitUntil(() => sockets.size === 0); // it does not go on in secret
     await mailer.stop();
   });
 
   it("is broken off and given back when the process stops", async () => {
-    kept = [];
-    const { mailer, wakings } = await mailerOf();
-    await queueFor(mailer, 7);
+    heldReplies = [];
+    const { mailer, scheduled } = await createTestMailer();
+    await queueMails(mailer, 7);
     const delivered = mailer.deliver();
-    await until(() => kept?.length === 5);
+    await waitUntil(() => heldReplies?.length === 5);
     const stopped = mailer.stop();
-    expect(wakings.at(-1)?.milliseconds).toBe(5_000);
-    wakings.at(-1)?.wake();
+    expect(scheduled.at(-1)?.milliseconds).toBe(5_000);
+    scheduled.at(-1)?.callback();
     await stopped;
     expect(await delivered).toBe(0);
     expect((await service.app.services.db.select().from(mails)).map(({ attempts }) => attempts).sort()).toEqual([
@@ -379,71 +389,71 @@ describe("a mail that is slow or not taken", () => {
   });
 
   it("is not sent again when it was taken and the database's connection was lost then", async () => {
-    const saboteur = await openSaboteur(service.database.url);
+    const faultInjector = await openFaultInjector(service.database.url);
     const cuts: Promise<void>[] = [];
     const send = async (): Promise<void> => {
-      await saboteur.hold("mails");
-      const cut = saboteur.waiting(1).then(async () => {
-        await saboteur.terminate("waiting");
-        await saboteur.release();
+      await faultInjector.lockTable("mails");
+      const cutConnection = faultInjector.waitForBlocked(1).then(async () => {
+        await faultInjector.terminate("waiting");
+        await faultInjector.release();
       });
-      cuts.push(cut);
+      cuts.push(cutConnection);
     };
-    const { mailer } = await mailerOf({ transport: { send, close: () => undefined } });
-    await queueFor(mailer);
+    const { mailer } = await createTestMailer({ transport: { send, close: () => undefined } });
+    await queueMails(mailer);
     expect(await mailer.deliver()).toBe(1);
     await Promise.all(cuts);
-    await saboteur.close();
+    await faultInjector.close();
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
     await mailer.stop();
   });
 
   it("is tried again after a minute, then two, by the mailer itself", async () => {
-    refuses = true;
-    const { mailer, wakings } = await mailerOf();
-    await queueFor(mailer);
+    isRefusing = true;
+    const { mailer, scheduled } = await createTestMailer();
+    await queueMails(mailer);
     await mailer.deliver();
-    expect(wakings.at(-1)?.milliseconds).toBe(60_000);
+    expect(scheduled.at(-1)?.milliseconds).toBe(60_000);
     clock = new Date(clock.getTime() + 60_000);
-    const before = wakings.length;
-    wakings.at(-1)?.wake();
-    await until(() => wakings.length > before);
-    expect(wakings.at(-1)?.milliseconds).toBe(120_000);
+    const before = scheduled.length;
+    scheduled.at(-1)?.callback();
+    await waitUntil(() => scheduled.length > before);
+    expect(scheduled.at(-1)?.milliseconds).toBe(120_000);
     expect(received).toEqual([]);
-    refuses = false;
+    isRefusing = false;
     clock = new Date(clock.getTime() + 120_000);
-    wakings.at(-1)?.wake();
-    await until(() => received.length === 1);
+    scheduled.at(-1)?.callback();
+    await waitUntil(() => received.length === 1);
     await mailer.stop();
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
   });
 
   it("wakes a process that did not queue it: one that starts, or outlives another", async () => {
-    refuses = true;
-    const [one, two] = [await mailerOf(), await mailerOf()];
-    await queueFor(one.mailer);
-    await one.mailer.deliver();
+    isRefusing = true;
+    const [firstProcess, secondProcess] = [await createTestMailer(), await createTestMailer()];
+    await queueMails(firstProcess.mailer);
+    await firstProcess.mailer.deliver();
     clock = new Date(clock.getTime() + 20_000);
-    expect(await two.mailer.deliver()).toBe(0);
-    expect(two.wakings.at(-1)?.milliseconds).toBe(40_000);
-    await Promise.all([one.mailer.stop(), two.mailer.stop()]);
+    expect(await secondProcess.mailer.deliver()).toBe(0);
+    expect(secondProcess.scheduled.at(-1)?.milliseconds).toBe(40_000);
+    await Promise.all([firstProcess.mailer.stop(), secondProcess.mailer.stop()]);
   });
 });
 
-interface SmtpSide {
-  refuses(): boolean;
+interface SmtpHandlers {
+  isRefusing(): boolean;
   /** Sends an answer now, or later. */
-  answer?(send: () => void): void;
-  hear(line: string): void;
-  take(source: string): void;
+  onReply?(send: () => void): void;
+  onCommand(line: string): void;
+  onMail(source: string): void;
 }
 
 /** As much of RFC 5321 as one mail needs. */
-function speakSmtp(socket: Socket, { refuses, hear, take, answer = (send) => send() }: SmtpSide): void {
-  const say = (line: string) => answer(() => socket.write(`${line}\r\n`));
+function serveSmtp(socket: Socket, { isRefusing, onCommand, onMail, onReply = (send) => send() }: SmtpHandlers): void {
+  const reply = (line: string) => onReply(() => socket.write(`${line}\r\n`));
   let buffered = "";
   let inData = false;
-  say("220 test");
+  reply("220 test");
   socket.on("data", (chunk) => {
     buffered += chunk.toString();
     for (
@@ -451,18 +461,18 @@ function speakSmtp(socket: Socket, { refuses, hear, take, answer = (send) => sen
       end >= 0;
       end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n")
     ) {
-      const piece = buffered.slice(0, end);
+      const content = buffered.slice(0, end);
       buffered = buffered.slice(end + (inData ? 5 : 2));
       if (inData) {
-        take(piece);
+        onMail(content);
         inData = false;
-        say("250 kept");
+        reply("250 kept");
         continue;
       }
-      hear(piece);
-      inData = piece === "DATA";
-      if (piece.startsWith("RCPT") && refuses()) say("451 not now");
-      else say(inData ? "354 go on" : piece === "QUIT" ? "221 bye" : "250 ok");
+      onCommand(content);
+      inData = content === "DATA";
+      if (content.startsWith("RCPT") && isRefusing()) reply("451 not now");
+      else reply(inData ? "354 go on" : content === "QUIT" ? "221 bye" : "250 ok");
     }
   });
   socket.on("error", () => undefined); // the client may go at any time

@@ -4,15 +4,15 @@ import type { FastifyBaseLogger } from "fastify";
 import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
-import { whileLost } from "../db/faults.ts";
-import { accounts, emailValidations, mails, secrets, startAnews } from "../db/schema.ts";
-import { factsOf } from "../http/logging.ts";
-import { dropTime } from "../secrets/trash-times.ts";
+import { retryOnConnectionLoss } from "../db/faults.ts";
+import { accounts, emailValidations, mails, secrets, accountResets } from "../db/schema.ts";
+import { describeError } from "../http/logging.ts";
+import { dropTimeOf } from "../secrets/trash-times.ts";
 import type { Vendors } from "../vendors/vendors.ts";
-import { nonceOf } from "./address-nonce.ts";
+import { deriveNonce } from "./address-nonce.ts";
 import type { Language } from "./language.ts";
-import { isForOneClick, topicOf } from "./topics.ts";
-import { writeLetter, type LetterFacts, type MailKind } from "./letter.ts";
+import { allowsOneClick, topicOf } from "./topics.ts";
+import { renderMail, type MailFacts, type MailKind } from "./mail-message.ts";
 import { sendSeconds, type Transport } from "./transport.ts";
 
 /*
@@ -24,7 +24,7 @@ import { sendSeconds, type Transport } from "./transport.ts";
  *    are found, then each is claimed at its account by putting its time later than its sending can
  *    last, so that another process leaves it alone and a killed one does not lose it. As many are
  *    claimed as are sent at once: none waits while its claim runs out.
- * 3. The letter is written now, to the address that is verified now, and its row goes. A killed
+ * 3. The mail is written now, to the address that is verified now, and its row goes. A killed
  *    process, or one whose database goes away between the two, may send one twice: once its claim
  *    is over.
  * 4. What was not taken is due after a minute, then two, four …
@@ -48,14 +48,14 @@ export interface Mailer {
   /** Sends what is due. @returns how many mails were handed over. */
   deliver(): Promise<number>;
   /** Delivers in the background when something was queued by this process. */
-  kick(): void;
+  notify(): void;
   /**
    * Claims nothing any more. What is being delivered has a few seconds, then it is due again later.
    */
   stop(): Promise<void>;
 }
 
-export interface MailerParts {
+export interface MailerDeps {
   readonly db: Db;
   readonly vendors: Vendors;
   readonly transport: Transport;
@@ -68,63 +68,63 @@ export interface MailerParts {
   readonly log: FastifyBaseLogger;
   readonly now: () => Date;
   /**
-   * Calls `wake` once, after so many milliseconds, unless what it returns is called before; a seam
-   * for tests.
+   * Calls `callback` once, after so many milliseconds, unless what it returns is called before; a
+   * seam for tests.
    */
-  readonly wakeAfter?: (milliseconds: number, wake: () => void) => () => void;
+  readonly schedule?: (milliseconds: number, callback: () => void) => () => void;
 }
 
 type MailRow = typeof mails.$inferSelect;
 
-const atOnce = 5;
+const batchSize = 5;
 /** A claim outlasts a sending by far, and what goes before and after it at the database. */
 export const claimSeconds = 5 * sendSeconds;
 /** What is not taken so long after the process was told to stop is broken off. */
-const stopSeconds = 5;
-const firstPauseSeconds = 60;
+const stopGraceSeconds = 5;
+const firstRetrySeconds = 60;
 /** The longest sleep; the sweep looks as often. */
-const longestSleepSeconds = 600;
-const giveUpDays = 3;
+const maxSleepSeconds = 600;
+const giveUpAfterDays = 3;
 
-export function createMailer(parts: MailerParts): Mailer {
-  const { db, log, now, wakeAfter = byTimer } = parts;
-  let queued = 0;
-  let delivering: Promise<number> | null = null;
-  let asked = 0;
+export function createMailer(deps: MailerDeps): Mailer {
+  const { db, log, now, schedule = scheduleTimer } = deps;
+  let queuedCount = 0;
+  let activeDelivery: Promise<number> | null = null;
+  let deliveryRequests = 0;
   let stopped = false;
-  let cancelWaking = (): void => undefined;
+  let cancelScheduled = (): void => undefined;
 
-  async function deliverAll(): Promise<number> {
-    for (let sent = 0; ;) {
-      if (stopped) return sent;
+  async function deliverDue(): Promise<number> {
+    for (let sentCount = 0; ;) {
+      if (stopped) return sentCount;
       const due = await findDue(db, now());
-      const claims = await Promise.all(due.map(async (row) => ({ row, claimed: await claim(db, row, now()) })));
+      const claims = await Promise.all(due.map(async (row) => ({ row, claimed: await claimMail(db, row, now()) })));
       const claimed = claims.flatMap(({ row, claimed }) => (claimed ? [row] : []));
-      queued = Math.max(0, queued - claimed.length);
-      sent += (await Promise.all(claimed.map(deliverOne))).filter(Boolean).length;
-      if (due.length < atOnce) return sent;
+      queuedCount = Math.max(0, queuedCount - claimed.length);
+      sentCount += (await Promise.all(claimed.map(deliverOne))).filter(Boolean).length;
+      if (due.length < batchSize) return sentCount;
     }
   }
 
   async function deliverOne(row: MailRow): Promise<boolean> {
-    let sent = false;
+    let isSent = false;
     try {
-      const { to, language, facts } = (await addressed(parts, row)) ?? {};
+      const { to, language, facts } = (await resolveDelivery(deps, row)) ?? {};
       if (to !== undefined && language !== undefined && facts !== undefined) {
-        await parts.transport.send(to, writeLetter(row.kind, language, facts));
+        await deps.transport.send(to, renderMail(row.kind, language, facts));
         log.info({ mail: row.kind }, "mailed");
-        sent = true;
+        isSent = true;
       }
-      await whileLost(() => forget(db, row));
-      return sent;
+      await retryOnConnectionLoss(() => deleteMail(db, row));
+      return isSent;
     } catch (error) {
-      if (sent) throw error; // the letter is with its reader: it is not put off, its claim runs out
-      const late = now().getTime() - row.createdAt.getTime() > giveUpDays * 86_400_000;
+      if (isSent) throw error; // the mail is with its reader: it is not put off, its claim runs out
+      const isExpired = now().getTime() - row.createdAt.getTime() > giveUpAfterDays * 86_400_000;
       log.error(
-        { mail: row.kind, attempts: row.attempts, given_up: late, failure: factsOf(error) },
+        { mail: row.kind, attempts: row.attempts, given_up: isExpired, failure: describeError(error) },
         "a mail could not be sent",
       );
-      await (late ? forget(db, row) : postpone(db, row, now()));
+      await (isExpired ? deleteMail(db, row) : postponeMail(db, row, now()));
       return false;
     }
   }
@@ -135,58 +135,58 @@ export function createMailer(parts: MailerParts): Mailer {
    */
   const deliver = (): Promise<number> => {
     if (stopped) return Promise.resolve(0);
-    asked += 1;
-    delivering ??= deliverUntilNobodyAsks();
-    return delivering;
+    deliveryRequests += 1;
+    activeDelivery ??= deliverUntilIdle();
+    return activeDelivery;
   };
 
-  async function deliverUntilNobodyAsks(): Promise<number> {
+  async function deliverUntilIdle(): Promise<number> {
     try {
-      let sent = 0;
-      for (let before = -1; before !== asked;) {
-        before = asked;
-        sent += await deliverAll();
+      let sentCount = 0;
+      for (let handledRequests = -1; handledRequests !== deliveryRequests;) {
+        handledRequests = deliveryRequests;
+        sentCount += await deliverDue();
       }
-      await sleepUntilDue();
-      return sent;
+      await scheduleNext();
+      return sentCount;
     } finally {
-      delivering = null;
+      activeDelivery = null;
     }
   }
 
   /** For whatever is due next, whoever queued or failed to send it. */
-  async function sleepUntilDue(): Promise<void> {
+  async function scheduleNext(): Promise<void> {
     const [next] = await db.select({ dueAt: min(mails.dueAt) }).from(mails);
-    cancelWaking();
+    cancelScheduled();
     if (stopped || next?.dueAt == null) return;
     const milliseconds = next.dueAt.getTime() - now().getTime();
-    cancelWaking = wakeAfter(Math.min(Math.max(milliseconds, 1_000), longestSleepSeconds * 1_000), inBackground);
+    cancelScheduled = schedule(Math.min(Math.max(milliseconds, 1_000), maxSleepSeconds * 1_000), deliverInBackground);
   }
 
-  const inBackground = (): void => {
+  const deliverInBackground = (): void => {
     deliver().catch((error: unknown) => {
-      log.error({ failure: factsOf(error) }, "mails could not be looked for"); // they are due again by the sweep
+      log.error({ failure: describeError(error) }, "mails could not be looked for"); // they are due again by the sweep
     });
   };
 
   return {
     async queue(tx, accountId, kind, options) {
       await queueMail(tx, accountId, kind, options);
-      queued += 1;
+      queuedCount += 1;
     },
     deliver,
-    kick() {
-      if (queued > 0) inBackground();
+    notify() {
+      if (queuedCount > 0) deliverInBackground();
     },
     async stop() {
       stopped = true;
-      cancelWaking();
-      const cancelCut = wakeAfter(stopSeconds * 1_000, () => {
-        parts.transport.close();
+      cancelScheduled();
+      const cancelForcedClose = schedule(stopGraceSeconds * 1_000, () => {
+        deps.transport.close();
       });
-      await delivering?.catch(() => 0); // said above
-      cancelCut();
-      parts.transport.close();
+      await activeDelivery?.catch(() => 0); // said above
+      cancelForcedClose();
+      deps.transport.close();
     },
   };
 }
@@ -215,16 +215,16 @@ export async function queueMail(
 
 /** Mails that are due, of any account; nothing is held. */
 function findDue(db: Db, now: Date): Promise<MailRow[]> {
-  return db.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(atOnce);
+  return db.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(batchSize);
 }
 
 /** @returns false when another process was before. */
-async function claim(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<boolean> {
+async function claimMail(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<boolean> {
   const dueAt = new Date(now.getTime() + claimSeconds * 1_000);
   const claimed = await db
     .update(mails)
     .set({ attempts: attempts + 1, dueAt })
-    .where(and(isThat(accountId, id), eq(mails.attempts, attempts), lte(mails.dueAt, now)))
+    .where(and(matchesMail(accountId, id), eq(mails.attempts, attempts), lte(mails.dueAt, now)))
     .returning({ id: mails.id });
   return claimed.length === 1;
 }
@@ -233,32 +233,32 @@ async function claim(db: Db, { accountId, id, attempts }: MailRow, now: Date): P
  * A minute after the first failure, twice as long after each further one; unless another process
  * has claimed it since.
  */
-async function postpone(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<void> {
-  const dueAt = new Date(now.getTime() + firstPauseSeconds * 1_000 * 2 ** Math.min(attempts, 8));
+async function postponeMail(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<void> {
+  const dueAt = new Date(now.getTime() + firstRetrySeconds * 1_000 * 2 ** Math.min(attempts, 8));
   await db
     .update(mails)
     .set({ dueAt })
-    .where(and(isThat(accountId, id), eq(mails.attempts, attempts + 1)));
+    .where(and(matchesMail(accountId, id), eq(mails.attempts, attempts + 1)));
 }
 
-function byTimer(milliseconds: number, wake: () => void): () => void {
-  const timer = setTimeout(wake, milliseconds).unref();
+function scheduleTimer(milliseconds: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, milliseconds).unref();
   return () => {
     clearTimeout(timer);
   };
 }
 
-interface Addressed {
+interface MailDelivery {
   readonly to: string;
   readonly language: Language;
-  readonly facts: LetterFacts;
+  readonly facts: MailFacts;
 }
 
 /** Whom it goes to and what it may say; null when nobody is to be told any more. */
-async function addressed(
-  { db, vendors, origin: publicOrigin, key, unsubscribeLink }: MailerParts,
+async function resolveDelivery(
+  { db, vendors, origin: publicOrigin, key, unsubscribeLink }: MailerDeps,
   { accountId, kind, address, shareId, createdAt }: MailRow,
-): Promise<Addressed | null> {
+): Promise<MailDelivery | null> {
   const [account] = await db.select().from(accounts).where(eq(accounts.id, accountId));
   const vendor = account === undefined ? null : vendors.find(account.vendorId);
   if (account === undefined || vendor === null) return null;
@@ -267,17 +267,20 @@ async function addressed(
   const topic = topicOf(kind);
   if (topic !== null && account.mailsOff.includes(topic)) return null;
   const unsubscribe =
-    topic !== null && isForOneClick(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
-  const facts: LetterFacts = { product: vendor.name, link: origin, at: createdAt, ...unsubscribe };
+    topic !== null && allowsOneClick(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
+  const facts: MailFacts = { product: vendor.name, link: origin, occurredAt: createdAt, ...unsubscribe };
 
   if (kind === "validate_email") {
-    const [question] = await db.select().from(emailValidations).where(eq(emailValidations.accountId, accountId));
-    if (question?.address !== address) return null; // another address is asked by now, with a mail of its own
-    const query = new URLSearchParams({ value: question.address, nonce: nonceOf(key, question) });
+    const [pendingValidation] = await db
+      .select()
+      .from(emailValidations)
+      .where(eq(emailValidations.accountId, accountId));
+    if (pendingValidation?.address !== address) return null; // another address is asked by now, with a mail of its own
+    const query = new URLSearchParams({ value: pendingValidation.address, nonce: deriveNonce(key, pendingValidation) });
     return {
-      to: question.address,
+      to: pendingValidation.address,
       language,
-      facts: { ...facts, validation: `${origin}/validate-email#${query.toString()}` },
+      facts: { ...facts, validationUrl: `${origin}/validate-email#${query.toString()}` },
     };
   }
   if (kind === "share_reported")
@@ -289,25 +292,27 @@ async function addressed(
   // a device said since that it is not
   if (kind === "rehearsal_due" && (account.rehearsalDueAt === null || account.rehearsalDueAt > createdAt)) return null;
   if (kind === "anew_asked") {
-    const [waiting] = await db
-      .select({ readyAt: startAnews.readyAt })
-      .from(startAnews)
-      .where(and(eq(startAnews.accountId, accountId), isNull(startAnews.endedAt)));
-    return waiting === undefined ? null : { to, language, facts: { ...facts, dropAt: waiting.readyAt } };
+    const [pendingReset] = await db
+      .select({ readyAt: accountResets.readyAt })
+      .from(accountResets)
+      .where(and(eq(accountResets.accountId, accountId), isNull(accountResets.endedAt)));
+    return pendingReset === undefined ? null : { to, language, facts: { ...facts, effectiveAt: pendingReset.readyAt } };
   }
   if (kind === "deletion_asked")
-    return account.deletionDueAt === null ? null : { to, language, facts: { ...facts, dropAt: account.deletionDueAt } };
+    return account.deletionDueAt === null
+      ? null
+      : { to, language, facts: { ...facts, effectiveAt: account.deletionDueAt } };
   if (kind !== "drop_warning") return { to, language, facts };
   const [oldest] = await db
     .select({ deletedAt: min(secrets.deletedAt), warnedAt: min(secrets.dropWarnedAt) })
     .from(secrets)
     .where(and(eq(secrets.accountId, accountId), isNotNull(secrets.dropWarnedAt), isNull(secrets.droppedAt)));
   if (oldest?.deletedAt == null || oldest.warnedAt == null) return null; // all of it was taken out of the trash
-  return { to, language, facts: { ...facts, dropAt: dropTime(oldest.deletedAt, oldest.warnedAt) } };
+  return { to, language, facts: { ...facts, effectiveAt: dropTimeOf(oldest.deletedAt, oldest.warnedAt) } };
 }
 
-async function forget(db: Db, { accountId, id }: MailRow): Promise<void> {
-  await db.delete(mails).where(isThat(accountId, id));
+async function deleteMail(db: Db, { accountId, id }: MailRow): Promise<void> {
+  await db.delete(mails).where(matchesMail(accountId, id));
 }
 
-const isThat = (accountId: string, id: string) => and(eq(mails.accountId, accountId), eq(mails.id, id));
+const matchesMail = (accountId: string, id: string) => and(eq(mails.accountId, accountId), eq(mails.id, id));

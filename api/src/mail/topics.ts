@@ -1,9 +1,9 @@
 import type { MailTopic } from "@relicario/shared/api";
 
-import type { MailKind } from "./letter.ts";
+import type { MailKind } from "./mail-message.ts";
 
 /** Mails that a person may do without, by what they are about. All others are sent always. */
-const topics: Partial<Record<MailKind, MailTopic>> = {
+const topicByKind: Partial<Record<MailKind, MailTopic>> = {
   share_opened: "share_opened",
   share_expiring: "share_expiring",
   request_provided: "request_answered",
@@ -13,13 +13,13 @@ const topics: Partial<Record<MailKind, MailTopic>> = {
 };
 
 export function topicOf(kind: MailKind): MailTopic | null {
-  return topics[kind] ?? null;
+  return topicByKind[kind] ?? null;
 }
 
 /**
  * Whether a mail itself offers to get no more of them: those about security are turned off by
  * somebody who is signed in.
  */
-export function isForOneClick(topic: MailTopic): boolean {
+export function allowsOneClick(topic: MailTopic): boolean {
   return topic !== "new_device";
 }

@@ -2,10 +2,10 @@ import { mailTopics } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 
 import { accounts } from "../db/schema.ts";
-import { mailsOf, type FoundMail } from "../testing/outbox.ts";
+import { readMails, type ReceivedMail } from "../testing/outbox.ts";
 import type { Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { keepSecret, keepShare, openingOf } from "../testing/sharing.ts";
+import { storeSecret, createShare, buildOpening } from "../testing/sharing.ts";
 
 let service: TestService;
 let clock: Date;
@@ -19,9 +19,9 @@ const form = "List-Unsubscribe=One-Click";
 const urlencoded = { "content-type": "application/x-www-form-urlencoded" };
 
 /** Somebody who heard that a share was opened, and how to let it be opened once more. */
-async function reader(): Promise<{
+async function createReader(): Promise<{
   person: Person;
-  mails: () => Promise<FoundMail[]>;
+  mails: () => Promise<ReceivedMail[]>;
   openAgain: () => Promise<void>;
 }> {
   const person = await service.signIn();
@@ -30,29 +30,31 @@ async function reader(): Promise<{
     .update(accounts)
     .set({ contactEmail: address, contactEmailVerified: true })
     .where(eq(accounts.id, person.userId));
-  const { id } = await keepSecret(service, person);
-  const link = await keepShare(service, person, id, { notify: true });
+  const { id } = await storeSecret(service, person);
+  const link = await createShare(service, person, id, { notify: true });
   const openAgain = async () => {
-    expect((await service.call("POST", "/share/get-public-secret", null, { body: openingOf(link) })).status).toBe(200);
+    expect((await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(link) })).status).toBe(
+      200,
+    );
   };
   await openAgain();
   return {
     person,
     openAgain,
     mails: async () =>
-      (await mailsOf(service)).filter(({ to, subject }) => to === address && subject.includes("was opened")),
+      (await readMails(service)).filter(({ to, subject }) => to === address && subject.includes("was opened")),
   };
 }
 
 /**
  * The path behind the address that the mail names, as the service is called without its gateway.
  */
-function pathOf({ source }: FoundMail): string {
+function pathOf({ source }: ReceivedMail): string {
   const [, address = ""] = /^List-Unsubscribe:\s+<([^>]+)>$/m.exec(source) ?? [];
   expect(address.startsWith(`${service.origin}/api/`)).toBe(true);
   return address.slice(`${service.origin}/api`.length);
 }
-const first = ([mail]: readonly FoundMail[]): FoundMail => {
+const requireFirst = ([mail]: readonly ReceivedMail[]): ReceivedMail => {
   if (mail === undefined) throw new Error("no mail came");
   return mail;
 };
@@ -61,14 +63,14 @@ const settingsOf = async (person: Person) =>
 
 describe("a mail that its reader may do without", () => {
   it("names where to end them, as RFC 8058 wants it", async () => {
-    const { source } = first(await (await reader()).mails());
+    const { source } = requireFirst(await (await createReader()).mails());
     expect(source).toMatch(/^List-Unsubscribe:\s+<http[^>\s]+>$/m);
     expect(source).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m);
   });
 
   it("is not sent any more after one POST without a session, twice as good as once, while others are", async () => {
-    const { person, mails, openAgain } = await reader();
-    const path = pathOf(first(await mails()));
+    const { person, mails, openAgain } = await createReader();
+    const path = pathOf(requireFirst(await mails()));
     for (let time = 0; time < 2; time++)
       expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(204);
     await openAgain();
@@ -80,11 +82,11 @@ describe("a mail that its reader may do without", () => {
   });
 
   it("takes the other form of the standard, and comes again when it is switched on", async () => {
-    const { person, mails, openAgain } = await reader();
+    const { person, mails, openAgain } = await createReader();
     const body = `--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n`;
     expect(
       (
-        await service.call("POST", pathOf(first(await mails())), null, {
+        await service.call("POST", pathOf(requireFirst(await mails())), null, {
           body,
           headers: { "content-type": "multipart/form-data; boundary=b" },
         })
@@ -96,8 +98,8 @@ describe("a mail that its reader may do without", () => {
   });
 
   it("is ended by nothing else: a look at the address, an altered token, one that is a year old", async () => {
-    const { person, mails } = await reader();
-    const path = pathOf(first(await mails()));
+    const { person, mails } = await createReader();
+    const path = pathOf(requireFirst(await mails()));
     expect((await service.call("GET", path, null)).status).toBe(404);
     expect(
       (await service.call("POST", `${path.slice(0, -8)}AAAAAAAA`, null, { body: form, headers: urlencoded })).status,
@@ -109,7 +111,7 @@ describe("a mail that its reader may do without", () => {
   });
 
   it("leaves no token in the log", async () => {
-    const path = pathOf(first(await (await reader()).mails()));
+    const path = pathOf(requireFirst(await (await createReader()).mails()));
     await service.call("POST", path, null, { body: form, headers: urlencoded });
     expect(service.log()).not.toContain(path.split("token=")[1]);
   });
@@ -117,7 +119,7 @@ describe("a mail that its reader may do without", () => {
 
 describe("settings of mails", () => {
   it("are kept, changed one by one, and given back", async () => {
-    const { person } = await reader();
+    const { person } = await createReader();
     await service.call("POST", "/user/me", person.token, {
       body: { notifications: { new_device: false, rehearsal: false } },
     });
@@ -131,7 +133,7 @@ describe("settings of mails", () => {
   });
 
   it("refuse what they do not know", async () => {
-    const { person } = await reader();
+    const { person } = await createReader();
     for (const notifications of [{ trashed: false }, { rehearsal: "no" }]) {
       expect(await service.call("POST", "/user/me", person.token, { body: { notifications } })).toMatchObject({
         status: 422,

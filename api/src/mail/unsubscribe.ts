@@ -1,17 +1,17 @@
-import { Unsubscribe, type MailTopic } from "@relicario/shared/api";
+import { UnsubscribeQuery, type MailTopic } from "@relicario/shared/api";
 import { and, eq, not, sql } from "drizzle-orm";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 
 import type { Grants } from "../auth/grants.ts";
 import { accounts } from "../db/schema.ts";
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import type { Services } from "../services.ts";
 
 /** As long as somebody may come upon an old mail. */
-const linkDays = 365;
+const linkValidityDays = 365;
 
 export const unsubscribePath = "/mails/unsubscribe";
 
@@ -25,9 +25,9 @@ export function createUnsubscribeLinks(
   now: () => Date,
 ): (accountId: string, about: MailTopic) => Promise<string> {
   return async (account, about) => {
-    const token = await grants.give(
+    const token = await grants.issue(
       { for: "unsubscribe", account, about },
-      new Date(now().getTime() + linkDays * 86_400_000),
+      new Date(now().getTime() + linkValidityDays * 86_400_000),
     );
     return `${apiBase}${unsubscribePath}?${new URLSearchParams({ token }).toString()}`;
   };
@@ -53,13 +53,13 @@ export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: Services }> = 
     {
       schema: {
         summary: "Ends mails about one thing, by the token of such a mail (RFC 8058)",
-        querystring: Unsubscribe,
-        response: answers(z.undefined().describe("no more are sent"), 204),
+        querystring: UnsubscribeQuery,
+        response: responseSchemas(z.undefined().describe("no more are sent"), 204),
       },
-      config: { access: "anybody", rates: [rateRules.unsubscribe], idempotent: true },
+      config: { access: "public", rates: [rateRules.unsubscribe], idempotent: true },
     },
     async ({ query }, reply) => {
-      const grant = await grants.read(query.token, "unsubscribe");
+      const grant = await grants.verify(query.token, "unsubscribe");
       if (grant === null) throw new Problem("not_found");
       const { account, about } = grant;
       await db

@@ -9,25 +9,25 @@ import { uploadPath } from "@relicario/shared/api";
 import { checkBackup, checkSystem } from "@relicario/tooling/backup/check";
 import { makeBackup } from "@relicario/tooling/backup/make";
 import { restoreBackup } from "@relicario/tooling/backup/restore";
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 import { eq } from "drizzle-orm";
 import { Client } from "pg";
 
 import { uploadParts, versionObjects } from "../db/schema.ts";
 import { migrate, openPool } from "../identity/database.ts";
-import { buildChange, buildSecret, confirm, type Person, type SecretCall } from "../testing/person.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { buildChange, buildSecret, confirmChange, type Person, type SecretCall } from "../testing/person.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
   answerRequest,
-  beginAnswer,
-  done,
-  finishOf,
-  keepRequest,
-  openingOf,
+  startAnswer,
+  callOk,
+  finishAnswer,
+  createRequest,
+  buildOpening,
   sendParts,
-  sharedBySomebody,
+  createSharedSecret,
 } from "../testing/sharing.ts";
-import { buildLarge } from "../testing/upload.ts";
+import { buildLargeContent } from "../testing/upload.ts";
 
 const execute = promisify(execFile);
 const script = join(__dirname, "../../../tooling/src/backup/main.ts");
@@ -56,7 +56,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const identityDatabase = () =>
-  freshDatabase("identity_for_backups", async (url) => {
+  createTestDatabase("identity_for_backups", async (url) => {
     const pool = openPool(url, () => undefined);
     await migrate(pool);
     await pool.end();
@@ -72,108 +72,119 @@ async function query(url: string, text: string, values: unknown[] = []): Promise
   }
 }
 
-interface Said {
+interface CommandResult {
   readonly code: number;
-  readonly text: string;
+  readonly output: string;
 }
 
-type Place = Parameters<typeof makeBackup>[0] & {
+type BackupSource = Parameters<typeof makeBackup>[0] & {
   readonly databaseUrls: { readonly service: string; readonly identity: string };
 };
 
-const source = (): Place => ({
+const source = (): BackupSource => ({
   databaseUrls: { service: service.database.url, identity: identity.url },
-  objects: service.objectsFolder,
+  objectsPath: service.objectsFolder,
 });
 
 /** The command as a process; what it says, both streams. */
 async function run(
-  act: "make" | "restore" | "check",
-  where?: string,
-  { databaseUrls, objects }: Place = source(),
-): Promise<Said> {
+  command: "make" | "restore" | "check",
+  folderArgument?: string,
+  { databaseUrls, objectsPath }: BackupSource = source(),
+): Promise<CommandResult> {
   const env = {
     PATH: process.env["PATH"],
     DATA_DIR: join(folder, "data"),
     DATABASE_URL: databaseUrls.service,
     IDENTITY_DATABASE_URL: databaseUrls.identity,
-    OBJECTS_URL: objects,
+    OBJECTS_URL: objectsPath,
   };
   const child = spawn(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", script, act, ...(where === undefined ? [] : [where])],
+    [
+      "--disable-warning=ExperimentalWarning",
+      script,
+      command,
+      ...(folderArgument === undefined ? [] : [folderArgument]),
+    ],
     { env },
   );
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece: Buffer) => (said += piece.toString()));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece: Buffer) => (output += piece.toString()));
   const [code] = (await once(child, "close")) as [number];
-  return { code, text: said };
+  return { code, output };
 }
 
 /** Two databases and a folder with nothing in them. */
-async function emptyPlace(): Promise<Place & { drop(): Promise<void> }> {
-  const [one, other] = [
-    await freshDatabase("empty_template", () => Promise.resolve()),
-    await freshDatabase("empty_template", () => Promise.resolve()),
+async function createEmptyTarget(): Promise<BackupSource & { drop(): Promise<void> }> {
+  const [serviceDatabase, identityTarget] = [
+    await createTestDatabase("empty_template", () => Promise.resolve()),
+    await createTestDatabase("empty_template", () => Promise.resolve()),
   ];
   const drop = async (): Promise<void> => {
-    for (const database of [one, other]) await database.drop();
+    for (const database of [serviceDatabase, identityTarget]) await database.drop();
   };
-  return { databaseUrls: { service: one.url, identity: other.url }, objects: join(folder, "restored"), drop };
+  return {
+    databaseUrls: { service: serviceDatabase.url, identity: identityTarget.url },
+    objectsPath: join(folder, "restored"),
+    drop,
+  };
 }
 
-async function serviceOn(place: Place): Promise<TestService> {
+async function startServiceOn(target: BackupSource): Promise<TestService> {
   const { SESSION_KEYS, RECORD_KEY, IDP_AUTHORITY } = service.app.services.env;
   return startService({
-    DATABASE_URL: place.databaseUrls.service,
-    OBJECTS_URL: place.objects,
+    DATABASE_URL: target.databaseUrls.service,
+    OBJECTS_URL: target.objectsPath,
     SESSION_KEYS: JSON.stringify(SESSION_KEYS),
     RECORD_KEY: RECORD_KEY.toString("base64url"),
     IDP_AUTHORITY,
   });
 }
 
-async function keep(person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> {
+async function storeSecret(person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> {
   const call = buildSecret(person, options);
   const answer = await service.call("POST", "/secrets/store", person.token, { body: call.body });
   if (answer.status !== 200) throw new Error(answer.text);
-  confirm(person, call.body.keyring);
+  confirmChange(person, call.body.keyring);
   return call;
 }
 
-async function purge(person: Person, id: string): Promise<void> {
+async function purgeSecret(person: Person, id: string): Promise<void> {
   await service.call("DELETE", `/secrets/store/${id}`, person.token);
   const change = buildChange(person, { purge: [id] });
   expect((await service.call("PUT", "/user/keyring", person.token, { body: change })).status).toBe(200);
-  confirm(person, change);
+  confirmChange(person, change);
 }
 
 async function startUpload(person: Person): Promise<string> {
-  const large = buildLarge({ bytes: 2_000 });
+  const large = buildLargeContent({ bytes: 2_000 });
   const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
   const id = String(started.body["upload_id"]);
   expect((await service.call("POST", uploadPath(id), person.token, await large.part(1))).status).toBe(200);
   return id;
 }
 
-const fileOf = async (id: string): Promise<string> => {
+const objectFileOf = async (id: string): Promise<string> => {
   const [row] = await service.app.services.db.select().from(versionObjects).where(eq(versionObjects.secretId, id));
   return join(service.objectsFolder, String(row?.objectKey));
 };
 
-const keyOf = (file: string): string => file.slice(service.objectsFolder.length + 1);
+const objectKeyOf = (file: string): string => file.slice(service.objectsFolder.length + 1);
 
 /**
- * A named pipe in place of an object: its reader stands still until `pipe` has the other end, and
- * somebody writes to it.
+ * A named pipe in place of an object: its reader stands still until `openPipe` has the other end,
+ * and somebody writes to it.
  */
-async function pipeAt(file: string): Promise<{ pipe: () => Promise<FileHandle>; putBack: () => Promise<void> }> {
+async function replaceWithPipe(
+  file: string,
+): Promise<{ openPipe: () => Promise<FileHandle>; restoreFile: () => Promise<void> }> {
   const bytes = await readFile(file);
   await rm(file);
   await execute("mkfifo", [file]);
   return {
-    pipe: () => open(file, "w"),
-    async putBack() {
+    openPipe: () => open(file, "w"),
+    async restoreFile() {
       await rm(file);
       await writeFile(file, bytes);
     },
@@ -183,15 +194,15 @@ async function pipeAt(file: string): Promise<{ pipe: () => Promise<FileHandle>; 
 describe("the lease of a backup", () => {
   it("keeps every object until it is given back, purged, given up or due", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
+    const { body } = await storeSecret(person);
     const upload = await startUpload(person);
     const [part] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, upload));
-    const files = [await fileOf(body.secret_db_id), join(service.objectsFolder, String(part?.objectKey))];
+    const files = [await objectFileOf(body.secret_db_id), join(service.objectsFolder, String(part?.objectKey))];
     const holder = new Client({ connectionString: service.database.url });
     await holder.connect();
     try {
       await holder.query("select pg_advisory_lock(7235003)");
-      await purge(person, body.secret_db_id);
+      await purgeSecret(person, body.secret_db_id);
       expect((await service.call("DELETE", uploadPath(upload), person.token)).status).toBe(204);
       await service.app.sweep();
       for (const file of files) expect((await readFile(file)).length).toBeGreaterThan(0);
@@ -205,65 +216,65 @@ describe("the lease of a backup", () => {
 
 describe("npm run backup", () => {
   it("keeps every secret that was acknowledged before, whatever is written, purged and swept meanwhile", async () => {
-    const keeper = await service.signIn();
-    const kept = await keep(keeper, { bytes: 50_000 });
-    const busy = await service.signIn();
-    const purged = (await keep(busy, { bytes: 20_000 })).body.secret_db_id;
-    const purgedFile = await fileOf(purged);
-    const upload = await startUpload(keeper);
-    const givenUp = await startUpload(busy);
+    const keepingPerson = await service.signIn();
+    const keptSecret = await storeSecret(keepingPerson, { bytes: 50_000 });
+    const busyPerson = await service.signIn();
+    const purgedId = (await storeSecret(busyPerson, { bytes: 20_000 })).body.secret_db_id;
+    const purgedFile = await objectFileOf(purgedId);
+    const upload = await startUpload(keepingPerson);
+    const cancelledUpload = await startUpload(busyPerson);
 
     // The backup has its rows, and stands still at the first object.
-    const { pipe, putBack } = await pipeAt(await fileOf(kept.body.secret_db_id));
-    const making = run("make", backup);
-    const end = await pipe();
-    await purge(busy, purged);
-    expect((await service.call("DELETE", uploadPath(givenUp), busy.token)).status).toBe(204);
-    const later = await keep(busy);
+    const { openPipe, restoreFile } = await replaceWithPipe(await objectFileOf(keptSecret.body.secret_db_id));
+    const backupRun = run("make", backup);
+    const pipeEnd = await openPipe();
+    await purgeSecret(busyPerson, purgedId);
+    expect((await service.call("DELETE", uploadPath(cancelledUpload), busyPerson.token)).status).toBe(204);
+    const laterSecret = await storeSecret(busyPerson);
     await service.app.sweep();
-    await end.writeFile(kept.content);
-    await end.close();
-    expect(await making).toMatchObject({
+    await pipeEnd.writeFile(keptSecret.content);
+    await pipeEnd.close();
+    expect(await backupRun).toMatchObject({
       code: 0,
-      text: expect.stringMatching(/State \S+: \d+ rows, \d+ objects/) as string,
+      output: expect.stringMatching(/State \S+: \d+ rows, \d+ objects/) as string,
     });
-    await putBack();
+    await restoreFile();
     await service.app.sweep();
     await expect(readFile(purgedFile)).rejects.toThrow("ENOENT");
 
-    const place = await emptyPlace();
-    expect(await run("restore", backup, place)).toMatchObject({
+    const target = await createEmptyTarget();
+    expect(await run("restore", backup, target)).toMatchObject({
       code: 0,
-      text: expect.stringContaining("Put the keys") as string,
+      output: expect.stringContaining("Put the keys") as string,
     });
-    const restored = await serviceOn(place);
+    const restored = await startServiceOn(target);
     try {
       const read = (person: Person, id: string) =>
         restored.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
-      const { content, ticket, label } = kept.body;
-      expect(await read(keeper, kept.body.secret_db_id)).toMatchObject({
+      const { content, ticket, label } = keptSecret.body;
+      expect(await read(keepingPerson, keptSecret.body.secret_db_id)).toMatchObject({
         status: 200,
         body: { content, ticket, label },
       });
-      expect(await read(busy, purged)).toMatchObject({ status: 200 }); // it was there at that moment
-      expect(await read(busy, later.body.secret_db_id)).toMatchObject({ status: 404 });
-      expect(await restored.call("GET", uploadPath(upload), keeper.token)).toMatchObject({
+      expect(await read(busyPerson, purgedId)).toMatchObject({ status: 200 }); // it was there at that moment
+      expect(await read(busyPerson, laterSecret.body.secret_db_id)).toMatchObject({ status: 404 });
+      expect(await restored.call("GET", uploadPath(upload), keepingPerson.token)).toMatchObject({
         status: 200,
         body: { received: [{ part: 1 }] },
       });
-      expect(await run("check", undefined, place)).toMatchObject({
+      expect(await run("check", undefined, target)).toMatchObject({
         code: 0,
-        text: expect.stringMatching(/[1-9]\d* looked at: 0 missing, 0 changed, 0 left over/) as string,
+        output: expect.stringMatching(/[1-9]\d* looked at: 0 missing, 0 changed, 0 left over/) as string,
       });
-      expect(await query(place.databaseUrls.identity, "select username from accounts")).toEqual([
+      expect(await query(target.databaseUrls.identity, "select username from accounts")).toEqual([
         { username: "A\tb\\n" },
       ]);
       expect(
-        await restored.call("POST", "/secrets/store", keeper.token, { body: buildSecret(keeper).body }),
+        await restored.call("POST", "/secrets/store", keepingPerson.token, { body: buildSecret(keepingPerson).body }),
       ).toMatchObject({ status: 200 }); // it goes on from there
     } finally {
       await restored.stop();
-      await place.drop();
+      await target.drop();
     }
   });
 });
@@ -271,33 +282,35 @@ describe("npm run backup", () => {
 describe("makeBackup", () => {
   it("copies only objects that it has not got, and drops those of states that were removed", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
-    const first = await makeBackup(source(), backup);
-    await purge(person, body.secret_db_id);
-    await keep(person);
-    const second = await makeBackup(source(), backup);
-    expect(first.copied).toBe(first.state.objects.count);
-    expect(second.copied).toBe(1);
+    const { body } = await storeSecret(person);
+    const firstBackup = await makeBackup(source(), backup);
+    await purgeSecret(person, body.secret_db_id);
+    await storeSecret(person);
+    const secondBackup = await makeBackup(source(), backup);
+    expect(firstBackup.copied).toBe(firstBackup.state.objects.count);
+    expect(secondBackup.copied).toBe(1);
     const copies = join(backup, "objects", person.userId, body.secret_db_id);
     expect(await readdir(copies)).toHaveLength(1);
-    await rm(join(backup, "states", first.name), { recursive: true });
+    await rm(join(backup, "states", firstBackup.name), { recursive: true });
     await makeBackup(source(), backup);
     expect(await readdir(copies)).toEqual([]);
   });
 
   it("is no backup when its lease was lost on the way, and can be made again", async () => {
-    const { pipe, putBack } = await pipeAt(await fileOf((await keep(await service.signIn())).body.secret_db_id));
-    const making = makeBackup(source(), backup);
-    const end = await pipe();
+    const { openPipe, restoreFile } = await replaceWithPipe(
+      await objectFileOf((await storeSecret(await service.signIn())).body.secret_db_id),
+    );
+    const backupRun = makeBackup(source(), backup);
+    const pipeEnd = await openPipe();
     expect(
       await query(
         service.database.url,
         "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 7235003 and granted",
       ),
     ).toHaveLength(1);
-    await end.close();
-    await expect(making).rejects.toThrow("connection to the database was lost");
-    await putBack();
+    await pipeEnd.close();
+    await expect(backupRun).rejects.toThrow("connection to the database was lost");
+    await restoreFile();
     await expect(restoreBackup(source(), backup)).rejects.toThrow("holds no backup");
     expect((await makeBackup(source(), backup)).damaged).toEqual([]);
     expect(await readdir(join(backup, "states"))).toHaveLength(1);
@@ -306,10 +319,15 @@ describe("makeBackup", () => {
   it("names an object that is missing, changed or unreadable, keeps all others, and takes it when it is back", async () => {
     const person = await service.signIn();
     const files = [];
-    for (let count = 0; count < 3; count++) files.push(await fileOf((await keep(person)).body.secret_db_id));
+    for (let count = 0; count < 3; count++)
+      files.push(await objectFileOf((await storeSecret(person)).body.secret_db_id));
     const [changed, missing, unreadable] = files as [string, string, string];
     const written = await Promise.all(files.map((file) => readFile(file)));
-    const [changedKey, missingKey, unreadableKey] = [keyOf(changed), keyOf(missing), keyOf(unreadable)];
+    const [changedKey, missingKey, unreadableKey] = [
+      objectKeyOf(changed),
+      objectKeyOf(missing),
+      objectKeyOf(unreadable),
+    ];
     const stray = join(service.objectsFolder, person.userId, "stray");
     try {
       await writeFile(changed, "other bytes");
@@ -322,11 +340,15 @@ describe("makeBackup", () => {
       expect(await checkSystem(source())).toMatchObject({
         missing: [missingKey],
         changed: [changedKey, unreadableKey].sort(),
-        leftOver: [keyOf(stray)],
+        unreferenced: [objectKeyOf(stray)],
       });
-      const { looked, ...found } = await checkBackup(backup);
-      expect(found).toEqual({ missing: [changedKey, missingKey, unreadableKey].sort(), changed: [], leftOver: [] });
-      expect(looked).toBeGreaterThan(state.objects.count);
+      const { checkedCount, ...findings } = await checkBackup(backup);
+      expect(findings).toEqual({
+        missing: [changedKey, missingKey, unreadableKey].sort(),
+        changed: [],
+        unreferenced: [],
+      });
+      expect(checkedCount).toBeGreaterThan(state.objects.count);
     } finally {
       await rm(unreadable, { recursive: true, force: true });
       for (const [index, file] of files.entries()) await writeFile(file, written[index] ?? "");
@@ -339,19 +361,21 @@ describe("makeBackup", () => {
     expect(await checkBackup(backup)).toMatchObject({
       missing: [],
       changed: [changedKey],
-      leftOver: [`${changedKey}x`],
+      unreferenced: [`${changedKey}x`],
     });
   });
 
   it("finds a copy that changed later, of an object without a digest too", async () => {
-    const { body } = await keep(await service.signIn());
-    const file = await fileOf(body.secret_db_id);
-    await query(service.database.url, "update version_objects set sha256 = null where object_key = $1", [keyOf(file)]);
+    const { body } = await storeSecret(await service.signIn());
+    const file = await objectFileOf(body.secret_db_id);
+    await query(service.database.url, "update version_objects set sha256 = null where object_key = $1", [
+      objectKeyOf(file),
+    ]);
     await makeBackup(source(), backup);
-    await writeFile(join(backup, "objects", keyOf(file)), Buffer.alloc((await readFile(file)).length));
+    await writeFile(join(backup, "objects", objectKeyOf(file)), Buffer.alloc((await readFile(file)).length));
     await makeBackup(source(), backup);
-    expect((await checkBackup(backup)).changed).toEqual([keyOf(file)]);
-    await rm(join(backup, "objects", keyOf(file)));
+    expect((await checkBackup(backup)).changed).toEqual([objectKeyOf(file)]);
+    await rm(join(backup, "objects", objectKeyOf(file)));
     expect((await makeBackup(source(), backup)).copied).toBe(1);
     expect(await checkBackup(backup)).toMatchObject({ missing: [], changed: [] });
   });
@@ -359,37 +383,37 @@ describe("makeBackup", () => {
   it("has nothing to say of what is being written while it looks", async () => {
     const person = await service.signIn();
     await startUpload(person);
-    const announced = `${person.userId}/${person.imageId}/1-announced`;
+    const reservedKey = `${person.userId}/${person.imageId}/1-announced`;
     await query(
       service.database.url,
       "insert into loose_objects (account_id, object_key, due_at) values ($1, $2, now() + interval '1 day')",
-      [person.userId, announced],
+      [person.userId, reservedKey],
     );
-    await service.app.services.objects.put(announced, Buffer.from("on its way"));
-    await writeFile(join(service.objectsFolder, `${announced}.0123456789ab.tmp`), "half");
-    expect((await checkSystem(source())).leftOver).toEqual([]);
+    await service.app.services.objects.put(reservedKey, Buffer.from("on its way"));
+    await writeFile(join(service.objectsFolder, `${reservedKey}.0123456789ab.tmp`), "half");
+    expect((await checkSystem(source())).unreferenced).toEqual([]);
   });
 });
 
 describe("restoreBackup", () => {
   it("brings back what is shared, what came to a request and what is on its way to one", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service, { max_views: 2 });
-    const request = await keepRequest(service, owner);
+    const { owner, secret, share } = await createSharedSecret(service, { max_views: 2 });
+    const request = await createRequest(service, owner);
     const answer = await answerRequest(service, request, 6 * 1024 ** 2);
-    const open = await keepRequest(service, owner);
-    const unfinished = await beginAnswer(service, open);
+    const open = await createRequest(service, owner);
+    const unfinished = await startAnswer(service, open);
     await sendParts(service, unfinished);
-    await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(share) });
-    expect(await checkSystem(source())).toMatchObject({ missing: [], changed: [], leftOver: [] });
-    const made = await makeBackup(source(), backup);
-    expect(made.damaged).toEqual([]);
-    const place = await emptyPlace();
-    await restoreBackup(place, backup);
-    const restored = await serviceOn(place);
+    await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
+    expect(await checkSystem(source())).toMatchObject({ missing: [], changed: [], unreferenced: [] });
+    const backupReport = await makeBackup(source(), backup);
+    expect(backupReport.damaged).toEqual([]);
+    const target = await createEmptyTarget();
+    await restoreBackup(target, backup);
+    const restored = await startServiceOn(target);
     try {
-      expect(await checkSystem(place)).toMatchObject({ missing: [], changed: [], leftOver: [] });
-      const read = async (given: Answer, token: string | null): Promise<Buffer> => {
-        const { download } = given.body as unknown as { download: { token: string } };
+      expect(await checkSystem(target)).toMatchObject({ missing: [], changed: [], unreferenced: [] });
+      const read = async (answerWithDownload: TestResponse, token: string | null): Promise<Buffer> => {
+        const { download } = answerWithDownload.body as unknown as { download: { token: string } };
         const headers = token === null ? {} : { authorization: `Bearer ${token}` };
         return (
           await restored.app.http.inject({
@@ -400,35 +424,35 @@ describe("restoreBackup", () => {
           })
         ).rawPayload;
       };
-      const came = await done(restored, "POST", "/requests/collect", owner.token, {
+      const collected = await callOk(restored, "POST", "/requests/collect", owner.token, {
         body: { request_id: request.requestId },
       });
-      expect((await read(came, owner.token)).equals(answer.content)).toBe(true);
-      const opened = () => restored.call("POST", "/share/get-public-secret", null, { body: openingOf(share) });
-      expect((await read(await opened(), null)).equals(secret.content)).toBe(true);
-      expect((await opened()).status).toBe(404);
-      expect((await finishOf(restored, unfinished)).status).toBe(200);
+      expect((await read(collected, owner.token)).equals(answer.content)).toBe(true);
+      const openShare = () => restored.call("POST", "/share/get-public-secret", null, { body: buildOpening(share) });
+      expect((await read(await openShare(), null)).equals(secret.content)).toBe(true);
+      expect((await openShare()).status).toBe(404);
+      expect((await finishAnswer(restored, unfinished)).status).toBe(200);
     } finally {
       await restored.stop();
-      await place.drop();
+      await target.drop();
     }
   });
 
   it("refuses a place that is not empty, and rows that are not what was written; then the same place takes the right ones", async () => {
-    await keep(await service.signIn());
+    await storeSecret(await service.signIn());
     const { name } = await makeBackup(source(), backup);
     await expect(restoreBackup(source(), backup)).rejects.toThrow("is not empty");
-    const place = await emptyPlace();
+    const target = await createEmptyTarget();
     try {
-      await expect(restoreBackup({ ...place, objects: backup }, backup)).rejects.toThrow(
+      await expect(restoreBackup({ ...target, objectsPath: backup }, backup)).rejects.toThrow(
         "objects that are not of this backup",
       );
-      await expect(restoreBackup(place, backup, "another")).rejects.toThrow("holds no state another");
-      await expect(restoreBackup(place, folder)).rejects.toThrow("holds no backup");
+      await expect(restoreBackup(target, backup, "another")).rejects.toThrow("holds no state another");
+      await expect(restoreBackup(target, folder)).rejects.toThrow("holds no backup");
       const rows = join(backup, "states", name, "service/public.accounts");
       const written = await readFile(rows);
       await appendFile(rows, "\n");
-      await expect(restoreBackup(place, backup)).rejects.toThrow("public.accounts is not what was written");
+      await expect(restoreBackup(target, backup)).rejects.toThrow("public.accounts is not what was written");
       expect((await checkBackup(backup)).changed).toEqual([rows]);
       await writeFile(rows, written);
 
@@ -442,14 +466,14 @@ describe("restoreBackup", () => {
           databases: { ...databases, service: { ...databases.service, migrations: ["0".repeat(64)] } },
         }),
       );
-      await expect(restoreBackup(place, backup)).rejects.toThrow("another release");
-      expect(await query(place.databaseUrls.service, "select from accounts")).toEqual([]);
+      await expect(restoreBackup(target, backup)).rejects.toThrow("another release");
+      expect(await query(target.databaseUrls.service, "select from accounts")).toEqual([]);
       await writeFile(file, state);
 
-      expect(await restoreBackup(place, backup)).toMatchObject({ name, damaged: [] });
-      await expect(restoreBackup(place, backup)).rejects.toThrow("is not empty");
+      expect(await restoreBackup(target, backup)).toMatchObject({ name, damaged: [] });
+      await expect(restoreBackup(target, backup)).rejects.toThrow("is not empty");
     } finally {
-      await place.drop();
+      await target.drop();
     }
   });
 });

@@ -8,11 +8,11 @@ import { maxSmallSecretBytes, minPartBytes, uploadPath } from "@relicario/shared
 import { and, asc, eq } from "drizzle-orm";
 
 import { uploadParts, versionObjects } from "../db/schema.ts";
-import { figureOf, metricsToken } from "../testing/metrics.ts";
-import { buildSecret, confirm, type Person } from "../testing/person.ts";
+import { readMetric, metricsToken } from "../testing/metrics.ts";
+import { buildSecret, confirmChange, type Person } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { answerRequest, done, keepRequest, sharedBySomebody } from "../testing/sharing.ts";
-import { buildFinish, buildLarge, type LargeContent } from "../testing/upload.ts";
+import { answerRequest, callOk, createRequest, createSharedSecret } from "../testing/sharing.ts";
+import { buildFinish, buildLargeContent, type LargeContent } from "../testing/upload.ts";
 
 let service: TestService;
 let address: string;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-interface Received {
+interface DownloadResult {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly bytes: Buffer;
@@ -31,23 +31,23 @@ interface Received {
 }
 
 /** The content of a secret over a real connection, with whatever came of it. */
-async function download(person: Person, id: string, range?: string): Promise<Received> {
+async function download(person: Person, id: string, range?: string): Promise<DownloadResult> {
   const headers = {
     authorization: `Bearer ${person.token}`,
     "content-type": "application/json",
     ...(range === undefined ? {} : { range }),
   };
-  const asked = request(`${address}/v2/secrets/get-secret`, { method: "POST", headers });
-  asked.end(JSON.stringify({ secret_db_id: id }));
-  const [answer] = (await once(asked, "response")) as [IncomingMessage];
-  const pieces: Buffer[] = [];
-  answer.on("data", (piece: Buffer) => pieces.push(piece));
+  const clientRequest = request(`${address}/v2/secrets/get-secret`, { method: "POST", headers });
+  clientRequest.end(JSON.stringify({ secret_db_id: id }));
+  const [answer] = (await once(clientRequest, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  answer.on("data", (chunk: Buffer) => chunks.push(chunk));
   answer.on("error", () => undefined); // a connection that was cut; `complete` says so
-  await new Promise<void>((closed) => answer.once("close", closed));
+  await new Promise<void>((resolve) => answer.once("close", resolve));
   return {
     status: answer.statusCode ?? 0,
     headers: answer.headers,
-    bytes: Buffer.concat(pieces),
+    bytes: Buffer.concat(chunks),
     complete: answer.complete,
   };
 }
@@ -60,12 +60,12 @@ async function upload(person: Person, large: LargeContent): Promise<string> {
   return id;
 }
 
-async function keepLarge(person: Person, bytes: number): Promise<LargeContent> {
-  const large = buildLarge({ bytes });
+async function storeLarge(person: Person, bytes: number): Promise<LargeContent> {
+  const large = buildLargeContent({ bytes });
   const id = await upload(person, large);
   const finish = buildFinish(person, large);
   expect((await service.call("PUT", uploadPath(id), person.token, { body: finish })).status).toBe(200);
-  confirm(person, finish.keyring);
+  confirmChange(person, finish.keyring);
   return large;
 }
 
@@ -79,67 +79,67 @@ async function filesOf(person: Person, secretId: string): Promise<{ key: string;
 }
 
 /** One bit, at this place. */
-async function flip(file: string, at: number): Promise<void> {
+async function flipBit(file: string, offset: number): Promise<void> {
   const bytes = await readFile(file);
-  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  bytes[offset] = (bytes[offset] ?? 0) ^ 1;
   await writeFile(file, bytes);
 }
 
-const counted = (finding: string): Promise<number> =>
-  figureOf(service, "relicario_damaged_objects_total", `finding="${finding}"`);
+const countDamage = (finding: string): Promise<number> =>
+  readMetric(service, "relicario_damaged_objects_total", `finding="${finding}"`);
 
-const linesOf = (key: string): { level?: number; finding?: string }[] =>
+const logLinesOf = (key: string): { level?: number; finding?: string }[] =>
   service
     .log()
     .split("\n")
     .filter((line) => line.includes(`"object":"${key}"`))
     .map((line) => JSON.parse(line) as { finding?: string });
 
-const twoParts = minPartBytes + 300_000;
+const twoPartsBytes = minPartBytes + 300_000;
 /** Two whole parts and a rest. */
-const manyBytes = 2 * minPartBytes + 300_000;
+const threePartsBytes = 2 * minPartBytes + 300_000;
 
 describe("a stored object", () => {
   it("keeps its digest in its row, from an upload as from one call", async () => {
     const person = await service.signIn();
-    const large = await keepLarge(person, minPartBytes + 1_000);
+    const large = await storeLarge(person, minPartBytes + 1_000);
     const small = buildSecret(person);
     expect((await service.call("POST", "/secrets/store", person.token, { body: small.body })).status).toBe(200);
-    const kept = await service.app.services.db
+    const storedObjects = await service.app.services.db
       .select()
       .from(versionObjects)
       .where(eq(versionObjects.accountId, person.userId));
     const digests = [...large.parts, small.content].map((bytes) => createHash("sha256").update(bytes).digest("hex"));
-    expect(kept.map(({ sha256 }) => sha256?.toString("hex")).sort()).toEqual(digests.sort());
+    expect(storedObjects.map(({ sha256 }) => sha256?.toString("hex")).sort()).toEqual(digests.sort());
   });
 
   it.each<[string, "changed" | "missing", (file: string) => Promise<void>]>([
-    ["a flipped byte", "changed", (file) => flip(file, 100)],
+    ["a flipped byte", "changed", (file) => flipBit(file, 100)],
     ["a byte too few", "changed", (file) => truncate(file, 299_999)],
     ["a byte too many", "changed", (file) => truncate(file, 300_001)],
     ["no bytes at all", "missing", (file) => rm(file)],
-  ])("with %s ends the answer before it is whole, and is counted and named", async (_, finding, damage) => {
+  ])("with %s ends the answer before it is whole, and is counted and named", async (_, finding, damageFile) => {
     const person = await service.signIn();
-    const large = await keepLarge(person, twoParts);
-    const last = (await filesOf(person, large.id)).at(-1) ?? { key: "", file: "" };
-    const before = await counted(finding);
-    await damage(last.file);
+    const large = await storeLarge(person, twoPartsBytes);
+    const lastObject = (await filesOf(person, large.id)).at(-1) ?? { key: "", file: "" };
+    const countBefore = await countDamage(finding);
+    await damageFile(lastObject.file);
     const { status, bytes, complete } = await download(person, large.id);
     expect({ status, complete }).toEqual({ status: 200, complete: false });
-    expect(bytes.length).toBeLessThan(twoParts);
-    expect(await counted(finding)).toBe(before + 1);
-    expect(linesOf(last.key)).toMatchObject([{ level: 50, finding }]);
+    expect(bytes.length).toBeLessThan(twoPartsBytes);
+    expect(await countDamage(finding)).toBe(countBefore + 1);
+    expect(logLinesOf(lastObject.key)).toMatchObject([{ level: 50, finding }]);
   });
 
   it("of an answer is counted and named like any other, also when it is missing", async () => {
-    const { owner } = await sharedBySomebody(service);
-    const request = await keepRequest(service, owner);
+    const { owner } = await createSharedSecret(service);
+    const request = await createRequest(service, owner);
     const answer = await answerRequest(service, request);
     const [row] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, answer.id));
     const key = String(row?.objectKey);
     await rm(join(service.objectsFolder, key));
-    const before = await counted("missing");
-    const { body } = await done(service, "POST", "/requests/collect", owner.token, {
+    const countBefore = await countDamage("missing");
+    const { body } = await callOk(service, "POST", "/requests/collect", owner.token, {
       body: { request_id: request.requestId },
     });
     const { token } = body["download"] as { token: string };
@@ -147,19 +147,19 @@ describe("a stored object", () => {
       status: 500,
       body: { code: "internal_error" },
     });
-    expect(await counted("missing")).toBe(before + 1);
-    expect(linesOf(key)).toMatchObject([{ level: 50, finding: "missing" }]);
+    expect(await countDamage("missing")).toBe(countBefore + 1);
+    expect(logLinesOf(key)).toMatchObject([{ level: 50, finding: "missing" }]);
   });
 
   it("is a problem of its own where nothing was sent yet, small content or large", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
-    confirm(person, body.keyring);
-    const large = await keepLarge(person, maxSmallSecretBytes);
+    confirmChange(person, body.keyring);
+    const large = await storeLarge(person, maxSmallSecretBytes);
     for (const id of [body.secret_db_id, large.id])
-      for (const { file } of await filesOf(person, id)) await flip(file, 7);
-    const before = await counted("changed");
+      for (const { file } of await filesOf(person, id)) await flipBit(file, 7);
+    const countBefore = await countDamage("changed");
     for (const id of [body.secret_db_id, large.id]) {
       const { status, headers, bytes } = await download(person, id);
       expect({ status, type: headers["content-type"] }).toEqual({ status: 500, type: "application/problem+json" });
@@ -171,20 +171,20 @@ describe("a stored object", () => {
         body: { secret_db_id: body.secret_db_id },
       }),
     ).toMatchObject({ status: 500, body: { code: "internal_error" } });
-    expect(await counted("changed")).toBe(before + 3);
+    expect(await countDamage("changed")).toBe(countBefore + 3);
   });
 
   it("is read whole for a range inside it, so that a change outside the range is found too", async () => {
     const person = await service.signIn();
-    const large = await keepLarge(person, manyBytes);
+    const large = await storeLarge(person, threePartsBytes);
     const range = `bytes=${String(minPartBytes + 10)}-${String(minPartBytes + 19)}`;
     expect(await download(person, large.id, range)).toMatchObject({
       status: 206,
       complete: true,
       bytes: large.content.subarray(minPartBytes + 10, minPartBytes + 20),
     });
-    const [, second] = await filesOf(person, large.id);
-    await flip(second?.file ?? "", minPartBytes - 1);
+    const [, secondObject] = await filesOf(person, large.id);
+    await flipBit(secondObject?.file ?? "", minPartBytes - 1);
     expect((await download(person, large.id, range)).status).toBe(500);
     expect(await download(person, large.id, "bytes=5-9")).toMatchObject({
       status: 206,
@@ -195,13 +195,13 @@ describe("a stored object", () => {
 
   it("that is whole gives exactly the bytes that were asked for", async () => {
     const person = await service.signIn();
-    const large = await keepLarge(person, manyBytes);
+    const large = await storeLarge(person, threePartsBytes);
     for (const [start, end] of [
       [0, 0],
       [minPartBytes - 1, minPartBytes],
       [1, 2 * minPartBytes + 1],
       [minPartBytes + 262_143, minPartBytes + 262_144],
-      [2 * minPartBytes, manyBytes - 1],
+      [2 * minPartBytes, threePartsBytes - 1],
     ] as const) {
       const { status, bytes, complete } = await download(person, large.id, `bytes=${String(start)}-${String(end)}`);
       expect({ status, complete }).toEqual({ status: 206, complete: true });
@@ -211,26 +211,26 @@ describe("a stored object", () => {
 
   it("that went with its row while it was read is not damaged", async () => {
     const person = await service.signIn();
-    const large = await keepLarge(person, 300_000);
+    const large = await storeLarge(person, 300_000);
     const [{ key } = { key: "" }] = await filesOf(person, large.id);
-    const before = await counted("missing");
+    const countBefore = await countDamage("missing");
     await service.app.services.db
       .delete(versionObjects)
       .where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.objectKey, key)));
     await service.app.services.reportDamage(key, "missing");
-    expect(linesOf(key)).toEqual([]);
-    expect(await counted("missing")).toBe(before);
+    expect(logLinesOf(key)).toEqual([]);
+    expect(await countDamage("missing")).toBe(countBefore);
   });
 
   it("that is a damaged part of an upload is never published, nor blamed on the sender", async () => {
     const person = await service.signIn();
-    const large = buildLarge({ bytes: 3_000 });
+    const large = buildLargeContent({ bytes: 3_000 });
     const id = await upload(person, large);
     const [row] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, id));
-    await flip(join(service.objectsFolder, String(row?.objectKey)), 5);
+    await flipBit(join(service.objectsFolder, String(row?.objectKey)), 5);
     expect(await service.call("PUT", uploadPath(id), person.token, { body: buildFinish(person, large) })).toMatchObject(
       { status: 500, body: { code: "internal_error" } },
     );
-    expect(linesOf(String(row?.objectKey))).toMatchObject([{ finding: "changed" }]);
+    expect(logLinesOf(String(row?.objectKey))).toMatchObject([{ finding: "changed" }]);
   });
 });

@@ -4,14 +4,14 @@ import { Counter, type Registry } from "prom-client";
 
 import type { Db } from "../db/database.ts";
 import { uploadParts, versionObjects } from "../db/schema.ts";
-import { damageFindings, type ObjectSource } from "./checked-object.ts";
+import { damageFindings, type ObjectSource } from "./verified-object.ts";
 
 /**
  * Counts damaged objects in `/metrics` and names them in the log: the key is all that an operator
  * needs to put a copy back, and nothing secret. One that is missing because its row went while it
  * was read is not damaged.
  */
-export function createDamageReport(db: Db, log: FastifyBaseLogger, registry: Registry): ObjectSource["reportDamage"] {
+export function createDamageReporter(db: Db, log: FastifyBaseLogger, registry: Registry): ObjectSource["reportDamage"] {
   const counter = new Counter({
     name: "relicario_damaged_objects_total",
     help: "Reads of stored objects that were not what was kept",
@@ -20,7 +20,7 @@ export function createDamageReport(db: Db, log: FastifyBaseLogger, registry: Reg
   });
   for (const finding of damageFindings) counter.inc({ finding }, 0);
   return async (key, finding) => {
-    if (finding === "missing" && !(await isReferredTo(db, key))) return;
+    if (finding === "missing" && !(await isReferenced(db, key))) return;
     counter.inc({ finding });
     log.error({ object: key, finding }, "a stored object is damaged");
   };
@@ -30,7 +30,7 @@ export function createDamageReport(db: Db, log: FastifyBaseLogger, registry: Reg
  * By the account and the secret that the key begins with; parts of uploads and answers by their
  * account.
  */
-async function isReferredTo(db: Db, key: string): Promise<boolean> {
+async function isReferenced(db: Db, key: string): Promise<boolean> {
   const [accountId = "", secretId = ""] = key.split("/");
   const version = await db
     .select({ part: versionObjects.part })

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 import { openFolderStore } from "./folder-store.ts";
-import { ObjectMissing, type ObjectStore } from "./object-store.ts";
+import { MissingObjectError, type ObjectStore } from "./object-store.ts";
 
 const account = "019a9e2c-7c1e-7abc-8def-0123456789ab";
 const key = `${account}/019a9e2c-7c1e-7abc-8def-0123456789ac/1-abc`;
@@ -33,19 +33,19 @@ describe("openFolderStore", () => {
   });
 
   it("leaves nothing when a stream breaks off", async () => {
-    const broken = Readable.from(
+    const brokenStream = Readable.from(
       (async function* () {
         yield Buffer.from("half");
         throw new Error("connection lost");
       })(),
     );
-    await expect(store.put(key, broken)).rejects.toThrow("connection lost");
-    await expect(store.read(key)).rejects.toBeInstanceOf(ObjectMissing);
+    await expect(store.put(key, brokenStream)).rejects.toThrow("connection lost");
+    await expect(store.read(key)).rejects.toBeInstanceOf(MissingObjectError);
     expect(await filesIn()).toEqual([]);
   });
 
   it("says that an object is missing, and deletes what is not there without a word", async () => {
-    await expect(store.read(key)).rejects.toBeInstanceOf(ObjectMissing);
+    await expect(store.read(key)).rejects.toBeInstanceOf(MissingObjectError);
     await store.delete(key);
     await store.put(key, Buffer.from("x"));
     await store.delete(key);
@@ -55,16 +55,16 @@ describe("openFolderStore", () => {
 
   it.each(["../outside", `${account}/../../etc/passwd`, "/etc/passwd", `${key}/more`, "", `${account}/x/1-a`])(
     "refuses the key %j",
-    async (bad) => {
-      await expect(store.put(bad, Buffer.from("x"))).rejects.toThrow(TypeError);
-      await expect(store.read(bad)).rejects.toThrow(TypeError);
-      await expect(store.delete(bad)).rejects.toThrow(TypeError);
+    async (invalidKey) => {
+      await expect(store.put(invalidKey, Buffer.from("x"))).rejects.toThrow(TypeError);
+      await expect(store.read(invalidKey)).rejects.toThrow(TypeError);
+      await expect(store.delete(invalidKey)).rejects.toThrow(TypeError);
     },
   );
 
   it("notices when its folder is gone", async () => {
-    await store.check();
+    await store.checkWritable();
     await rm(folder, { recursive: true });
-    await expect(store.check()).rejects.toThrow();
+    await expect(store.checkWritable()).rejects.toThrow();
   });
 });

@@ -8,18 +8,18 @@ import type { Readable } from "node:stream";
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array | Readable): Promise<void>;
   /**
-   * All of its bytes, as they are read. Nobody but checked-object.ts asks: what a store gives back
+   * All of its bytes, as they are read. Nobody but verified-object.ts asks: what a store gives back
    * is looked at first.
    *
-   * @throws ObjectMissing
+   * @throws MissingObjectError
    */
   read(key: string): Promise<Readable>;
   /** Nothing happens when there is none. */
   delete(key: string): Promise<void>;
   /** Throws when it cannot be written to. */
-  check(): Promise<void>;
+  checkWritable(): Promise<void>;
 }
 
-export class ObjectMissing extends Error {
-  override readonly name = "ObjectMissing";
+export class MissingObjectError extends Error {
+  override readonly name = "MissingObjectError";
 }

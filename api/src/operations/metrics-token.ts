@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 
 import type { Env } from "../env.ts";
-import { bearerOf } from "../http/access.ts";
+import { requireBearerToken } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 
 /**
@@ -11,12 +11,12 @@ import { Problem } from "../http/problem.ts";
  */
 export function requireMetricsToken(request: FastifyRequest, { METRICS_TOKEN }: Pick<Env, "METRICS_TOKEN">): void {
   if (METRICS_TOKEN === undefined) throw new Problem("not_found");
-  if (!isSame(bearerOf(request), METRICS_TOKEN))
+  if (!isEqualConstantTime(requireBearerToken(request), METRICS_TOKEN))
     throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
 }
 
 /** Takes as long for a wrong one, wherever it differs. */
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [given, expected].map((text) => createHash("sha256").update(text).digest());
-  return one !== undefined && other !== undefined && timingSafeEqual(one, other);
+function isEqualConstantTime(actual: string, expected: string): boolean {
+  const [givenDigest, expectedDigest] = [actual, expected].map((text) => createHash("sha256").update(text).digest());
+  return givenDigest !== undefined && expectedDigest !== undefined && timingSafeEqual(givenDigest, expectedDigest);
 }

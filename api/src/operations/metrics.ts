@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Counter, Histogram, Registry } from "prom-client";
 
 /** Items and steps of sweeps that were not done, and are due again. */
-export function countSweepFailures(registry: Registry): Counter<"step"> {
+export function createSweepFailureCounter(registry: Registry): Counter<"step"> {
   return new Counter({
     name: "relicario_sweep_failures_total",
     help: "What a sweep could not do, by step",
@@ -15,9 +15,9 @@ export function countSweepFailures(registry: Registry): Counter<"step"> {
  * Answers by method, route and status, and how long they took. Routes as written in the code: no
  * ids.
  */
-export function measureAnswers(app: FastifyInstance): Registry {
+export function measureResponses(app: FastifyInstance): Registry {
   const registry = new Registry();
-  const answers = new Counter({
+  const responses = new Counter({
     name: "relicario_answers_total",
     help: "Answers of the service",
     labelNames: ["method", "route", "status"],
@@ -31,7 +31,7 @@ export function measureAnswers(app: FastifyInstance): Registry {
   });
   app.addHook("onResponse", (request, reply, done) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? "none" };
-    answers.inc({ ...labels, status: String(reply.statusCode) });
+    responses.inc({ ...labels, status: String(reply.statusCode) });
     seconds.observe(labels, reply.elapsedTime / 1_000);
     done();
   });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { connect } from "node:net";
 
-import { openSaboteur } from "../testing/database-faults.ts";
+import { openFaultInjector } from "../testing/database-faults.ts";
 import { metricsToken } from "../testing/metrics.ts";
 import { startService, type TestService } from "../testing/service.ts";
 
@@ -35,7 +35,7 @@ describe("health and readiness", () => {
   it("is alive but not ready without its database, and says service_unavailable to everybody", async () => {
     const broken = await startService();
     const person = await broken.signIn();
-    await broken.database.cut();
+    await broken.database.forceDrop();
     try {
       expect(await broken.call("GET", "/readyz", null)).toMatchObject({ status: 503 });
       const answer = await broken.call("GET", "/user/me", person.token);
@@ -49,26 +49,30 @@ describe("health and readiness", () => {
 
 describe("GET /metrics", () => {
   const token = metricsToken;
-  const measured = () => startService({ METRICS_TOKEN: token });
+  const startMeasuredService = () => startService({ METRICS_TOKEN: token });
 
   it("is not there without a token of its own, whoever asks", async () => {
-    for (const [given, remoteAddress] of [
+    for (const [authorization, remoteAddress] of [
       ["", "127.0.0.1"],
       [`Bearer ${token}`, "127.0.0.1"],
       ["", "198.51.100.1"],
     ] as const) {
-      expect(
-        await service.call("GET", "/metrics", null, { remoteAddress, headers: { authorization: given } }),
-      ).toMatchObject({ status: 404, body: { code: "not_found" } });
+      expect(await service.call("GET", "/metrics", null, { remoteAddress, headers: { authorization } })).toMatchObject({
+        status: 404,
+        body: { code: "not_found" },
+      });
     }
   });
 
   it("answers nobody but who has it, wherever they call from", async () => {
-    const own = await measured();
+    const own = await startMeasuredService();
     try {
       const person = await own.signIn();
-      for (const given of [null, person.token, "t".repeat(31), `${token}t`]) {
-        expect(await own.call("GET", "/metrics", given)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+      for (const wrongToken of [null, person.token, "t".repeat(31), `${token}t`]) {
+        expect(await own.call("GET", "/metrics", wrongToken)).toMatchObject({
+          status: 401,
+          body: { code: "unauthorized" },
+        });
       }
       expect((await own.call("GET", "/metrics", token, { remoteAddress: "198.51.100.1" })).status).toBe(200);
       expect(own.log()).not.toContain(token);
@@ -78,7 +82,7 @@ describe("GET /metrics", () => {
   });
 
   it("counts by route, never by address", async () => {
-    const own = await measured();
+    const own = await startMeasuredService();
     await own.call("GET", "/vendors/second?planted=1", null);
     const { text } = await own.call("GET", "/metrics", token);
     await own.stop();
@@ -151,55 +155,58 @@ describe("every answer", () => {
 
 describe("stopping", () => {
   it("is not ready first, and answers calls until those that send them had time to see it", async () => {
-    let goOn = (): void => undefined;
-    const waited: number[] = [];
+    let continueStop = (): void => undefined;
+    const waits: number[] = [];
     const wait = (milliseconds: number, signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
-        waited.push(milliseconds);
+        waits.push(milliseconds);
         signal.addEventListener("abort", () => resolve(), { once: true });
-        goOn = resolve;
+        continueStop = resolve;
       });
-    const leaving = await startService({ STOP_WAIT_SECONDS: "7" }, undefined, { wait });
-    expect((await leaving.call("GET", "/readyz", null)).status).toBe(200);
-    const address = await leaving.listen();
-    const stopped = leaving.stop();
-    expect(waited).toEqual([7_000]);
-    expect(await leaving.call("GET", "/readyz", null)).toMatchObject({ status: 503, body: { detail: "stopping" } });
+    const stoppingService = await startService({ STOP_WAIT_SECONDS: "7" }, undefined, { wait });
+    expect((await stoppingService.call("GET", "/readyz", null)).status).toBe(200);
+    const address = await stoppingService.listen();
+    const stopped = stoppingService.stop();
+    expect(waits).toEqual([7_000]);
+    expect(await stoppingService.call("GET", "/readyz", null)).toMatchObject({
+      status: 503,
+      body: { detail: "stopping" },
+    });
     expect((await fetch(`${address}/vendors/second`)).status).toBe(200);
-    goOn();
+    continueStop();
     await stopped;
     await expect(fetch(`${address}/vendors/second`)).rejects.toThrow();
   });
 
   it("finishes the calls in flight, and cuts those that take longer than they may", async () => {
-    const asked: number[] = [];
+    const waits: number[] = [];
     const wait = (milliseconds: number): Promise<void> => {
-      asked.push(milliseconds);
+      waits.push(milliseconds);
       return Promise.resolve(); // each time is over at once
     };
-    const leaving = await startService({}, undefined, { wait });
-    const { token } = await leaving.signIn();
-    const saboteur = await openSaboteur(leaving.database.url);
-    const address = await leaving.listen();
-    await saboteur.hold("accounts");
-    const cut = fetch(`${address}/user/me`, { headers: { authorization: `Bearer ${token}` } });
-    await saboteur.waiting(1);
-    const stopped = leaving.stop();
-    await expect(cut).rejects.toThrow();
-    expect(asked).toEqual([0, 20_000]);
-    await saboteur.release();
-    await saboteur.close();
+    const stoppingService = await startService({}, undefined, { wait });
+    const { token } = await stoppingService.signIn();
+    const faultInjector = await openFaultInjector(stoppingService.database.url);
+    const address = await stoppingService.listen();
+    await faultInjector.lockTable("accounts");
+    const cutCall = fetch(`${address}/user/me`, { headers: { authorization: `Bearer ${token}` } });
+    await faultInjector.waitForBlocked(1);
+    const stopped = stoppingService.stop();
+    await expect(cutCall).rejects.toThrow();
+    expect(waits).toEqual([0, 20_000]);
+    await faultInjector.release();
+    await faultInjector.close();
     await stopped;
   });
 
   it("does not wait for a connection that was opened ahead and never used", async () => {
-    const leaving = await startService({ STOP_DRAIN_SECONDS: "3600" });
-    const { port } = new URL(await leaving.listen());
-    const accepted = once(leaving.app.http.server, "connection");
+    const stoppingService = await startService({ STOP_DRAIN_SECONDS: "3600" });
+    const { port } = new URL(await stoppingService.listen());
+    const accepted = once(stoppingService.app.http.server, "connection");
     const unused = connect(Number(port), "127.0.0.1");
     await accepted;
     const closed = once(unused, "close");
-    await leaving.stop();
+    await stoppingService.stop();
     await closed;
   });
 });

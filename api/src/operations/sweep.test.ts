@@ -4,10 +4,18 @@ import { dirname, join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { accounts, emailValidations, keyringFormer, looseObjects, mails, rateLimits, secrets } from "../db/schema.ts";
-import { discard } from "../objects/loose.ts";
-import { openSaboteur } from "../testing/database-faults.ts";
-import { figureOf, metricsToken } from "../testing/metrics.ts";
+import {
+  accounts,
+  emailValidations,
+  keyringFormer,
+  orphanedObjects,
+  mails,
+  rateLimits,
+  secrets,
+} from "../db/schema.ts";
+import { orphanObjects } from "../objects/orphaned-objects.ts";
+import { openFaultInjector } from "../testing/database-faults.ts";
+import { readMetric, metricsToken } from "../testing/metrics.ts";
 import { buildSecret } from "../testing/person.ts";
 import { outboxOf, startService, type TestService } from "../testing/service.ts";
 
@@ -20,14 +28,14 @@ beforeEach(async () => {
 afterEach(() => service.stop());
 
 const db = () => service.app.services.db;
-const later = (days: number): void => {
+const advanceDays = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
-const failures = (step: string): Promise<number> =>
-  figureOf(service, "relicario_sweep_failures_total", `step="${step}"`);
+const countFailures = (step: string): Promise<number> =>
+  readMetric(service, "relicario_sweep_failures_total", `step="${step}"`);
 
 /** Somebody with one secret that has been in the trash for long enough to be dropped. */
-const trashed = async () => {
+const createTrashedSecret = async () => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
@@ -37,18 +45,18 @@ const trashed = async () => {
   return { person, dropped };
 };
 
-const looseObject = async (accountId: string): Promise<{ key: string; path: string }> => {
+const createOrphanedObject = async (accountId: string): Promise<{ key: string; path: string }> => {
   const key = `${accountId}/${uuidv7()}/1-abc`;
   const path = join(service.objectsFolder, key);
   await mkdir(dirname(path), { recursive: true });
-  await db().insert(looseObjects).values({ accountId, objectKey: key, dueAt: clock });
+  await db().insert(orphanedObjects).values({ accountId, objectKey: key, dueAt: clock });
   return { key, path };
 };
 
-const sent = async (): Promise<number> =>
+const countSentMails = async (): Promise<number> =>
   (await readdir(outboxOf(service.objectsFolder))).filter((name) => name.endsWith(".eml")).length;
 
-const dueMail = async (): Promise<void> => {
+const queueDueMail = async (): Promise<void> => {
   const { userId } = await service.signIn();
   await db()
     .update(accounts)
@@ -62,33 +70,33 @@ const dueMail = async (): Promise<void> => {
 describe("the sweep", () => {
   it("goes past an object that cannot be deleted, says so without its key, and tries it again an hour later", async () => {
     const accountId = uuidv7();
-    const bad = await looseObject(accountId);
+    const bad = await createOrphanedObject(accountId);
     await mkdir(bad.path); // a folder in its place
-    const good = await looseObject(accountId);
+    const good = await createOrphanedObject(accountId);
     await writeFile(good.path, "x");
-    await dueMail();
-    const left = async () => (await db().select().from(looseObjects)).map(({ objectKey }) => objectKey);
+    await queueDueMail();
+    const readOrphanedKeys = async () => (await db().select().from(orphanedObjects)).map(({ objectKey }) => objectKey);
 
     expect(await service.app.sweep()).toBe(true);
-    expect(await left()).toEqual([bad.key]);
+    expect(await readOrphanedKeys()).toEqual([bad.key]);
     await expect(readdir(dirname(good.path))).resolves.toEqual([]);
-    expect(await sent()).toBe(1);
-    expect(await failures("objects")).toBe(1);
+    expect(await countSentMails()).toBe(1);
+    expect(await countFailures("objects")).toBe(1);
     expect(service.log()).toMatch(/"step":"objects","failed":1/);
     expect(service.log()).not.toContain(bad.key);
 
     await rm(bad.path, { recursive: true });
     await service.app.sweep();
-    expect(await left()).toEqual([bad.key]); // not again at once
-    later(0.05);
+    expect(await readOrphanedKeys()).toEqual([bad.key]); // not again at once
+    advanceDays(0.05);
     await service.app.sweep();
-    expect(await left()).toEqual([]);
-    expect(await failures("objects")).toBe(1);
+    expect(await readOrphanedKeys()).toEqual([]);
+    expect(await countFailures("objects")).toBe(1);
   });
 
   it("goes past a step that fails as a whole, and past an account of which something cannot be dropped", async () => {
-    const [stuck, free] = [await trashed(), await trashed()];
-    later(23.1);
+    const [stuck, free] = [await createTrashedSecret(), await createTrashedSecret()];
+    advanceDays(23.1);
     await service.app.sweep();
     await db().execute(sql`alter table keyring_former rename to elsewhere`);
     await db().execute(
@@ -99,15 +107,15 @@ describe("the sweep", () => {
         `create trigger refuses before update on secrets for each row when (new.account_id = '${stuck.person.userId}') execute function refuse()`,
       ),
     );
-    const { path } = await looseObject(uuidv7());
+    const { path } = await createOrphanedObject(uuidv7());
     await writeFile(path, "x");
-    await dueMail();
-    later(7.1);
+    await queueDueMail();
+    advanceDays(7.1);
     await service.app.sweep();
     expect([await stuck.dropped(), await free.dropped()]).toEqual([false, true]);
     expect(await readdir(dirname(path))).toEqual([]);
-    expect(await sent()).toBe(1);
-    expect([await failures("trash"), await failures("former")]).toEqual([1, 1]);
+    expect(await countSentMails()).toBe(1);
+    expect([await countFailures("trash"), await countFailures("former")]).toEqual([1, 1]);
     expect(service.log()).not.toContain("planted");
 
     await db().execute(sql`drop trigger refuses on secrets`);
@@ -128,12 +136,12 @@ describe("the sweep", () => {
     }
     const { userId: accountId } = await service.signIn();
     const old = new Date(clock.getTime() - 40 * 86_400_000);
-    const many = Array.from({ length: 1_500 }, (_, index) => index + 1);
-    await db().update(accounts).set({ storageUsed: many.length }).where(eq(accounts.id, accountId)); // a byte each
+    const numbers = Array.from({ length: 1_500 }, (_, index) => index + 1);
+    await db().update(accounts).set({ storageUsed: numbers.length }).where(eq(accounts.id, accountId)); // a byte each
     await db()
       .insert(keyringFormer)
       .values(
-        many.map((stateRev) => ({
+        numbers.map((stateRev) => ({
           accountId,
           stateRev,
           part: "book" as const,
@@ -145,42 +153,51 @@ describe("the sweep", () => {
     await db()
       .insert(rateLimits)
       .values(
-        many.map((subject) => ({ subject: String(subject), rule: "of a former release", windowStart: old, calls: 1 })),
+        numbers.map((subject) => ({
+          subject: String(subject),
+          rule: "of a former release",
+          windowStart: old,
+          calls: 1,
+        })),
       );
     await db()
       .insert(emailValidations)
-      .values(many.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: old })));
+      .values(numbers.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: old })));
     await service.app.sweep();
     for (const table of [keyringFormer, emailValidations]) expect(await db().$count(table)).toBe(0);
     expect(await db().$count(rateLimits, eq(rateLimits.rule, "of a former release"))).toBe(0);
-    expect([await failures("former"), await failures("rate_limits"), await failures("questions")]).toEqual([0, 0, 0]);
+    expect([
+      await countFailures("former"),
+      await countFailures("rate_limits"),
+      await countFailures("questions"),
+    ]).toEqual([0, 0, 0]);
   });
 
   it("writes down as many objects at once as a secret with all its versions can have", async () => {
     const accountId = uuidv7();
     const keys = Array.from({ length: 22_000 }, (_, index) => `${accountId}/${accountId}/${String(index)}-x`);
-    await db().transaction((tx) => discard(tx, accountId, keys, clock));
-    expect(await db().$count(looseObjects)).toBe(keys.length);
-    await db().delete(looseObjects).where(eq(looseObjects.accountId, accountId));
+    await db().transaction((tx) => orphanObjects(tx, accountId, keys, clock));
+    expect(await db().$count(orphanedObjects)).toBe(keys.length);
+    await db().delete(orphanedObjects).where(eq(orphanedObjects.accountId, accountId));
   });
 
   it("ends when the connection with its lock does, without a word to whoever calls, and is done by the next one", async () => {
-    const { path } = await looseObject(uuidv7());
+    const { path } = await createOrphanedObject(uuidv7());
     await writeFile(path, "x");
-    const saboteur = await openSaboteur(service.database.url);
-    await saboteur.hold("keyring_former");
+    const faultInjector = await openFaultInjector(service.database.url);
+    await faultInjector.lockTable("keyring_former");
     const swept = service.app.sweep();
-    await saboteur.waiting(1);
+    await faultInjector.waitForBlocked(1);
     expect(
-      await saboteur.query(
+      await faultInjector.query(
         "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())",
       ),
     ).toHaveLength(1);
-    while (!service.log().includes("lost a database connection")) await saboteur.query("select 1");
-    await saboteur.release();
+    while (!service.log().includes("lost a database connection")) await faultInjector.query("select 1");
+    await faultInjector.release();
     await swept;
     expect(await readdir(dirname(path))).toHaveLength(1);
-    await saboteur.close();
+    await faultInjector.close();
     expect(await service.app.sweep()).toBe(true);
     expect(await readdir(dirname(path))).toEqual([]);
   });

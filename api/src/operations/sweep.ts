@@ -1,30 +1,30 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Counter } from "prom-client";
 
-import { deleteDueAccounts } from "../account/delete-due.ts";
-import { dropOldActivity } from "../activity/queries.ts";
+import { deleteDueAccounts } from "../account/delete-due-accounts.ts";
+import { deleteExpiredActivity } from "../activity/queries.ts";
 import type { OpenDatabase } from "../db/database.ts";
-import { dropOldLinks } from "../device-links/queries.ts";
-import { factsOf, type FailureFacts } from "../http/logging.ts";
-import { dropOldFeedback } from "../feedback/queries.ts";
-import { dropFormer } from "../keyring/former-collector.ts";
-import { dropOldStages } from "../keyring/stage.ts";
-import { collect } from "../objects/loose.ts";
-import { dropOldReports } from "../reports/share-report.ts";
-import { dropCollected, dropOldDocuments, dropUnfinishedAnswers } from "../requests/collector.ts";
-import { dropTrashed, warnOfDropping } from "../secrets/trash-collector.ts";
+import { deleteExpiredLinks } from "../device-links/queries.ts";
+import { describeError, type ErrorDescription } from "../http/logging.ts";
+import { deleteExpiredFeedback } from "../feedback/queries.ts";
+import { deleteFormerKeyringParts } from "../keyring/collector.ts";
+import { deleteExpiredStages } from "../keyring/stage.ts";
+import { collectOrphans } from "../objects/orphaned-objects.ts";
+import { deleteExpiredReports } from "../reports/share-report.ts";
+import { dropCollectedAnswers, dropExpiredDocuments, deleteExpiredAnswers } from "../requests/collector.ts";
+import { dropTrashedContents, warnBeforeDropping } from "../secrets/trash-collector.ts";
 import type { Services } from "../services.ts";
-import { warnOfEnding } from "../shares/end-warning.ts";
-import { dropOldClaims, dropOldTickets } from "../shares/collector.ts";
-import { dropSetAside } from "../start-anew/collector.ts";
-import { dropOldMeasurements } from "../telemetry/sums.ts";
-import { dropExpiredUploads } from "../uploads/remove.ts";
-import { dropOldQuestions } from "../users/contact-address.ts";
-import { remindOfRehearsals } from "../users/rehearsal-reminder.ts";
-import { dropRestedNames } from "../users/user-name.ts";
-import type { Sweeping } from "./sweeping.ts";
+import { warnBeforeExpiry } from "../shares/expiry-warning.ts";
+import { deleteExpiredClaims, dropExpiredTickets } from "../shares/collector.ts";
+import { deleteArchivedData } from "../reset-account/collector.ts";
+import { deleteExpiredMeasurements } from "../telemetry/sums.ts";
+import { deleteExpiredUploads } from "../uploads/cancel.ts";
+import { deleteExpiredValidations } from "../users/contact-address.ts";
+import { remindOfCopyChecks } from "../users/copy-check-reminder.ts";
+import { deleteReleasedNames } from "../users/user-name.ts";
+import type { SweepContext } from "./sweep-context.ts";
 
-export interface SweepParts {
+export interface SweepDeps {
   readonly services: Services;
   readonly database: OpenDatabase;
   /** By `step`. */
@@ -37,30 +37,30 @@ export interface SweepParts {
 /**
  * In this order: objects come last, so that what was dropped before them goes in the same sweep.
  */
-const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) => Promise<unknown>>> = {
-  accounts: ({ db }, sweeping) => deleteDueAccounts(db, sweeping),
-  warnings: ({ db, mailer }, sweeping) => warnOfDropping(db, mailer, sweeping),
-  rehearsals: ({ db, mailer }, sweeping) => remindOfRehearsals(db, mailer, sweeping),
-  shares_ending: ({ db, mailer }, sweeping) => warnOfEnding(db, mailer, sweeping),
-  trash: ({ db }, sweeping) => dropTrashed(db, sweeping),
-  set_aside: ({ db }, sweeping) => dropSetAside(db, sweeping),
-  uploads: ({ db }, sweeping) => dropExpiredUploads(db, sweeping),
-  stages: ({ db }, sweeping) => dropOldStages(db, sweeping),
-  answers: ({ db }, sweeping) => dropUnfinishedAnswers(db, sweeping),
-  collected: ({ db }, sweeping) => dropCollected(db, sweeping),
-  documents: ({ db }, sweeping) => dropOldDocuments(db, sweeping),
-  tickets: ({ db }, sweeping) => dropOldTickets(db, sweeping),
-  claims: ({ db }, sweeping) => dropOldClaims(db, sweeping),
-  reports: ({ db }, sweeping) => dropOldReports(db, sweeping),
-  feedback: ({ db }, sweeping) => dropOldFeedback(db, sweeping),
-  former: ({ db }, sweeping) => dropFormer(db, sweeping),
-  questions: ({ db }, sweeping) => dropOldQuestions(db, sweeping),
-  device_links: ({ db }, sweeping) => dropOldLinks(db, sweeping),
-  activity: ({ db }, sweeping) => dropOldActivity(db, sweeping),
-  names: ({ db }, sweeping) => dropRestedNames(db, sweeping),
-  measurements: ({ db }, sweeping) => dropOldMeasurements(db, sweeping),
-  rate_limits: ({ limiter }, sweeping) => limiter.sweep(sweeping),
-  objects: ({ db, objects }, sweeping) => collect(db, objects, sweeping),
+const steps: Readonly<Record<string, (services: Services, context: SweepContext) => Promise<unknown>>> = {
+  accounts: ({ db }, context) => deleteDueAccounts(db, context),
+  warnings: ({ db, mailer }, context) => warnBeforeDropping(db, mailer, context),
+  rehearsals: ({ db, mailer }, context) => remindOfCopyChecks(db, mailer, context),
+  shares_ending: ({ db, mailer }, context) => warnBeforeExpiry(db, mailer, context),
+  trash: ({ db }, context) => dropTrashedContents(db, context),
+  set_aside: ({ db }, context) => deleteArchivedData(db, context),
+  uploads: ({ db }, context) => deleteExpiredUploads(db, context),
+  stages: ({ db }, context) => deleteExpiredStages(db, context),
+  answers: ({ db }, context) => deleteExpiredAnswers(db, context),
+  collected: ({ db }, context) => dropCollectedAnswers(db, context),
+  documents: ({ db }, context) => dropExpiredDocuments(db, context),
+  tickets: ({ db }, context) => dropExpiredTickets(db, context),
+  claims: ({ db }, context) => deleteExpiredClaims(db, context),
+  reports: ({ db }, context) => deleteExpiredReports(db, context),
+  feedback: ({ db }, context) => deleteExpiredFeedback(db, context),
+  former: ({ db }, context) => deleteFormerKeyringParts(db, context),
+  questions: ({ db }, context) => deleteExpiredValidations(db, context),
+  device_links: ({ db }, context) => deleteExpiredLinks(db, context),
+  activity: ({ db }, context) => deleteExpiredActivity(db, context),
+  names: ({ db }, context) => deleteReleasedNames(db, context),
+  measurements: ({ db }, context) => deleteExpiredMeasurements(db, context),
+  rate_limits: ({ limiter }, context) => limiter.sweep(context),
+  objects: ({ db, objects }, context) => collectOrphans(db, objects, context),
 };
 
 /**
@@ -70,34 +70,34 @@ const steps: Readonly<Record<string, (services: Services, sweeping: Sweeping) =>
  *
  * @returns false when another process is at it, or none could be.
  */
-export async function sweep({ services, database, failures, log, stopping }: SweepParts): Promise<boolean> {
-  const doStep = async (step: string, work: (attempt: Sweeping["attempt"]) => Promise<unknown>): Promise<void> => {
-    const seen: { failed: number; failure?: FailureFacts } = { failed: 0 };
-    const attempt: Sweeping["attempt"] = async (item) => {
+export async function sweep({ services, database, failures, log, stopping }: SweepDeps): Promise<boolean> {
+  const runStep = async (step: string, run: (attempt: SweepContext["attempt"]) => Promise<unknown>): Promise<void> => {
+    const outcome: { failed: number; failure?: ErrorDescription } = { failed: 0 };
+    const attempt: SweepContext["attempt"] = async (item) => {
       try {
         await item();
         return true;
       } catch (error) {
-        seen.failed += 1;
-        seen.failure ??= factsOf(error); // the first of what may be thousands
+        outcome.failed += 1;
+        outcome.failure ??= describeError(error); // the first of what may be thousands
         return false;
       }
     };
-    await attempt(() => work(attempt));
-    if (seen.failed === 0) return;
-    failures.inc({ step }, seen.failed);
-    log.error({ step, ...seen }, "not all of the sweep was done");
+    await attempt(() => run(attempt));
+    if (outcome.failed === 0) return;
+    failures.inc({ step }, outcome.failed);
+    log.error({ step, ...outcome }, "not all of the sweep was done");
   };
 
-  let ran = false;
-  await doStep("lock", async () => {
-    ran = await database.oneAtATime(async (held) => {
-      const signal = AbortSignal.any([held, stopping]);
-      for (const [step, work] of Object.entries(steps)) {
-        if (!signal.aborted) await doStep(step, (attempt) => work(services, { now: services.now(), signal, attempt }));
+  let hasRun = false;
+  await runStep("lock", async () => {
+    hasRun = await database.runExclusively(async (lockSignal) => {
+      const signal = AbortSignal.any([lockSignal, stopping]);
+      for (const [step, run] of Object.entries(steps)) {
+        if (!signal.aborted) await runStep(step, (attempt) => run(services, { now: services.now(), signal, attempt }));
       }
     });
   });
-  await doStep("mails", () => services.mailer.deliver());
-  return ran;
+  await runStep("mails", () => services.mailer.deliver());
+  return hasRun;
 }

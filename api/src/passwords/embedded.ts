@@ -1,13 +1,13 @@
-import type { PasswordRefusal } from "@relicario/shared/api";
+import type { PasswordRejection } from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { EmbeddedAdmin } from "../env.ts";
 import { Problem } from "../http/problem.ts";
-import { callProvider, unexpected } from "./provider-call.ts";
+import { callProvider, throwUnexpected } from "./provider-call.ts";
 import type { PasswordProvider } from "./password-provider.ts";
 
 const Rules = z.strictObject({ min_length: z.int(), max_length: z.int() });
-const Refused = z.strictObject({
+const RefusalBody = z.strictObject({
   problems: z.strictObject({
     old_password: z.literal("wrong").optional(),
     new_password: z
@@ -16,7 +16,7 @@ const Refused = z.strictObject({
   }),
 });
 
-const ruleOf = {
+const ruleByProblem = {
   password_missing: "min_length",
   password_short: "min_length",
   password_long: "max_length",
@@ -25,13 +25,13 @@ const ruleOf = {
 } as const;
 
 /** The provider of `npm start` (identity/administration.ts). */
-export function createEmbeddedPasswords({ url, token }: EmbeddedAdmin): PasswordProvider {
+export function createEmbeddedPasswordProvider({ url, token }: EmbeddedAdmin): PasswordProvider {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
   async function readRules(): Promise<z.infer<typeof Rules>> {
     const answer = await callProvider(`${url}/admin/password-rules`, { method: "GET", headers });
     const rules = Rules.safeParse(answer.body);
-    return rules.success ? rules.data : unexpected(answer);
+    return rules.success ? rules.data : throwUnexpected(answer);
   }
 
   return {
@@ -45,18 +45,23 @@ export function createEmbeddedPasswords({ url, token }: EmbeddedAdmin): Password
         { rule: "not_common" },
       ];
     },
-    async change({ subject, before, after, keepSession }) {
-      const body = JSON.stringify({ subject, old_password: before, new_password: after, keep_session: keepSession });
+    async change({ subject, oldPassword, newPassword, keepSessionId }) {
+      const body = JSON.stringify({
+        subject,
+        old_password: oldPassword,
+        new_password: newPassword,
+        keep_session: keepSessionId,
+      });
       const answer = await callProvider(`${url}/admin/password`, { method: "POST", headers, body });
       if (answer.status === 204) return [];
       if (answer.status === 404)
         throw new Problem("not_found", { detail: "the identity provider does not know this person" });
-      const refused = Refused.safeParse(answer.body);
-      if (!refused.success) return unexpected(answer);
-      const { old_password: wrong, new_password: problem } = refused.data.problems;
-      const refusals: PasswordRefusal[] = wrong === undefined ? [] : [{ path: "/old_password", reason: wrong }];
+      const refusal = RefusalBody.safeParse(answer.body);
+      if (!refusal.success) return throwUnexpected(answer);
+      const { old_password: wrong, new_password: problem } = refusal.data.problems;
+      const refusals: PasswordRejection[] = wrong === undefined ? [] : [{ path: "/old_password", reason: wrong }];
       if (problem === undefined) return refusals;
-      const rule = ruleOf[problem];
+      const rule = ruleByProblem[problem];
       const limits: Partial<Record<typeof rule, number>> =
         rule === "min_length" || rule === "max_length" ? await readRules() : {};
       const value = limits[rule];

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 
-import { createKeycloakPasswords } from "./keycloak.ts";
+import { createKeycloakPasswordProvider } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";
 
 /**
@@ -30,10 +30,10 @@ beforeAll(async () => {
         .end(body === undefined ? undefined : JSON.stringify(body));
     });
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  passwords = createKeycloakPasswords({
+  passwords = createKeycloakPasswordProvider({
     kind: "keycloak",
     url: `http://127.0.0.1:${String(address.port)}`,
     realm: "people",
@@ -43,10 +43,10 @@ beforeAll(async () => {
 });
 afterAll(
   () =>
-    new Promise<void>((stopped) => {
+    new Promise<void>((resolve) => {
       server.closeAllConnections();
       server.close(() => {
-        stopped();
+        resolve();
       });
     }),
 );
@@ -105,8 +105,14 @@ function tokenAnswer(form: URLSearchParams): { status: number; body: unknown } {
   return { status: 200, body: { access_token: "of the person", session_state: "of-the-question" } };
 }
 
-const change = (more: Partial<Parameters<PasswordProvider["change"]>[0]> = {}) =>
-  passwords.change({ subject, before: "the old password", after: "the new password", keepSession: "kept", ...more });
+const change = (overrides: Partial<Parameters<PasswordProvider["change"]>[0]> = {}) =>
+  passwords.change({
+    subject,
+    oldPassword: "the old password",
+    newPassword: "the new password",
+    keepSessionId: "kept",
+    ...overrides,
+  });
 
 describe("a change of password at Keycloak", () => {
   it("asks for the old one, sets the new one, and ends all sessions but the one that goes on", async () => {
@@ -116,12 +122,12 @@ describe("a change of password at Keycloak", () => {
   });
 
   it("ends all where no session is to go on", async () => {
-    expect(await change({ keepSession: null })).toEqual([]);
+    expect(await change({ keepSessionId: null })).toEqual([]);
     expect(realm.sessions).toEqual([]);
   });
 
   it("sets nothing when the old one is wrong", async () => {
-    expect(await change({ before: "another" })).toEqual([{ path: "/old_password", reason: "wrong" }]);
+    expect(await change({ oldPassword: "another" })).toEqual([{ path: "/old_password", reason: "wrong" }]);
     expect([realm.password, realm.sessions]).toEqual(["the old password", ["kept", "other-1", "other-2"]]);
     expect(calls.filter((call) => call.startsWith("PUT"))).toEqual([]);
   });
@@ -170,8 +176,8 @@ describe("a change of password at Keycloak", () => {
         realm.refuse = { status: 500, body: {} };
       },
     ],
-  ])("is unavailable when Keycloak %s", async (_, given) => {
-    given();
+  ])("is unavailable when Keycloak %s", async (_, arrange) => {
+    arrange();
     await expect(change()).rejects.toMatchObject({ code: "service_unavailable" });
     expect(realm.password).toBe("the old password");
   });

@@ -1,9 +1,9 @@
-import type { PasswordRefusal, PasswordRule } from "@relicario/shared/api";
+import type { PasswordRejection, PasswordRule } from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { KeycloakAdmin } from "../env.ts";
 import { Problem } from "../http/problem.ts";
-import { callProvider, unexpected, type ProviderAnswer } from "./provider-call.ts";
+import { callProvider, throwUnexpected, type ProviderAnswer } from "./provider-call.ts";
 import type { PasswordProvider } from "./password-provider.ts";
 
 /*
@@ -37,74 +37,88 @@ const Refusal = z.looseObject({
  * Its policies, by the names that stand in a realm's `passwordPolicy` and those of its messages.
  */
 const policies: Readonly<
-  Record<string, { readonly rule: PasswordRule["rule"]; readonly message: string; readonly counts: boolean }>
+  Record<string, { readonly rule: PasswordRule["rule"]; readonly message: string; readonly hasNumber: boolean }>
 > = {
-  length: { rule: "min_length", message: "invalidPasswordMinLengthMessage", counts: true },
-  maxLength: { rule: "max_length", message: "invalidPasswordMaxLengthMessage", counts: true },
-  digits: { rule: "digits", message: "invalidPasswordMinDigitsMessage", counts: true },
-  lowerCase: { rule: "lower_case", message: "invalidPasswordMinLowerCaseCharsMessage", counts: true },
-  upperCase: { rule: "upper_case", message: "invalidPasswordMinUpperCaseCharsMessage", counts: true },
-  specialChars: { rule: "special_chars", message: "invalidPasswordMinSpecialCharsMessage", counts: true },
-  notUsername: { rule: "not_name", message: "invalidPasswordNotUsernameMessage", counts: false },
-  notEmail: { rule: "not_email", message: "invalidPasswordNotEmailMessage", counts: false },
-  passwordBlacklist: { rule: "not_common", message: "invalidPasswordBlacklistedMessage", counts: false },
-  passwordHistory: { rule: "history", message: "invalidPasswordHistoryMessage", counts: true },
+  length: { rule: "min_length", message: "invalidPasswordMinLengthMessage", hasNumber: true },
+  maxLength: { rule: "max_length", message: "invalidPasswordMaxLengthMessage", hasNumber: true },
+  digits: { rule: "digits", message: "invalidPasswordMinDigitsMessage", hasNumber: true },
+  lowerCase: { rule: "lower_case", message: "invalidPasswordMinLowerCaseCharsMessage", hasNumber: true },
+  upperCase: { rule: "upper_case", message: "invalidPasswordMinUpperCaseCharsMessage", hasNumber: true },
+  specialChars: { rule: "special_chars", message: "invalidPasswordMinSpecialCharsMessage", hasNumber: true },
+  notUsername: { rule: "not_name", message: "invalidPasswordNotUsernameMessage", hasNumber: false },
+  notEmail: { rule: "not_email", message: "invalidPasswordNotEmailMessage", hasNumber: false },
+  passwordBlacklist: { rule: "not_common", message: "invalidPasswordBlacklistedMessage", hasNumber: false },
+  passwordHistory: { rule: "history", message: "invalidPasswordHistoryMessage", hasNumber: true },
 };
 /** Of how hashes are made and how long a password lasts: they refuse none. */
-const silentPolicies = new Set(["hashAlgorithm", "hashIterations", "forceExpiredPasswordChange", "maxAuthAge"]);
+const ignoredPolicies = new Set(["hashAlgorithm", "hashIterations", "forceExpiredPasswordChange", "maxAuthAge"]);
 
-export function createKeycloakPasswords({ url, realm, client_id, client_secret }: KeycloakAdmin): PasswordProvider {
-  const admin = `${url}/admin/realms/${encodeURIComponent(realm)}`;
-  const tokens = `${url}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
-  const askToken = (grant: Readonly<Record<string, string>>) =>
-    callProvider(tokens, { method: "POST", body: new URLSearchParams({ client_id, client_secret, ...grant }) });
+export function createKeycloakPasswordProvider({
+  url,
+  realm,
+  client_id,
+  client_secret,
+}: KeycloakAdmin): PasswordProvider {
+  const adminUrl = `${url}/admin/realms/${encodeURIComponent(realm)}`;
+  const tokenUrl = `${url}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
+  const requestToken = (grant: Readonly<Record<string, string>>) =>
+    callProvider(tokenUrl, { method: "POST", body: new URLSearchParams({ client_id, client_secret, ...grant }) });
 
-  async function authorised(): Promise<(method: string, path: string, body?: unknown) => Promise<ProviderAnswer>> {
-    const answer = await askToken({ grant_type: "client_credentials" });
+  async function createAuthorizedCall(): Promise<
+    (method: string, path: string, body?: unknown) => Promise<ProviderAnswer>
+  > {
+    const answer = await requestToken({ grant_type: "client_credentials" });
     const token = Token.safeParse(answer.body);
-    if (answer.status !== 200 || !token.success) return unexpected(answer);
+    if (answer.status !== 200 || !token.success) return throwUnexpected(answer);
     const headers = { authorization: `Bearer ${token.data.access_token}`, "content-type": "application/json" };
     return (method, path, body) =>
-      callProvider(`${admin}${path}`, {
+      callProvider(`${adminUrl}${path}`, {
         method,
         headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
   }
 
-  async function isRight(username: string, password: string): Promise<boolean> {
-    const answer = await askToken({ grant_type: "password", username, password, scope: "openid" });
+  async function isPasswordCorrect(username: string, password: string): Promise<boolean> {
+    const answer = await requestToken({ grant_type: "password", username, password, scope: "openid" });
     if (answer.status === 200) return true;
     const refusal = TokenRefusal.safeParse(answer.body);
     if (refusal.success && refusal.data.error === "invalid_grant") return false;
-    return unexpected(answer); // this service's own client is refused
+    return throwUnexpected(answer); // this service's own client is refused
   }
 
   return {
     async rules() {
-      const call = await authorised();
+      const call = await createAuthorizedCall();
       const answer = await call("GET", "");
-      const found = Realm.safeParse(answer.body);
-      return answer.status === 200 && found.success ? rulesOf(found.data.passwordPolicy ?? "") : unexpected(answer);
+      const realmBody = Realm.safeParse(answer.body);
+      return answer.status === 200 && realmBody.success
+        ? rulesOf(realmBody.data.passwordPolicy ?? "")
+        : throwUnexpected(answer);
     },
-    async change({ subject, before, after, keepSession }) {
-      const call = await authorised();
-      const person = `/users/${encodeURIComponent(subject)}`;
-      const known = await call("GET", person);
-      if (known.status === 404)
+    async change({ subject, oldPassword, newPassword, keepSessionId }) {
+      const call = await createAuthorizedCall();
+      const userPath = `/users/${encodeURIComponent(subject)}`;
+      const userAnswer = await call("GET", userPath);
+      if (userAnswer.status === 404)
         throw new Problem("not_found", { detail: "the identity provider does not know this person" });
-      const user = User.safeParse(known.body);
-      if (!user.success) return unexpected(known);
-      if (!(await isRight(user.data.username, before))) return [{ path: "/old_password", reason: "wrong" }];
-      const set = await call("PUT", `${person}/reset-password`, { type: "password", value: after, temporary: false });
-      const refused = set.status !== 204;
-      const refusal = Refusal.safeParse(set.body);
-      if (refused && (set.status !== 400 || !refusal.success)) return unexpected(set);
-      const sessions = await call("GET", `${person}/sessions`);
-      for (const { id } of Sessions.safeParse(sessions.body).data ?? unexpected(sessions)) {
-        if (!refused && id !== keepSession) await call("DELETE", `/sessions/${encodeURIComponent(id)}`);
+      const user = User.safeParse(userAnswer.body);
+      if (!user.success) return throwUnexpected(userAnswer);
+      if (!(await isPasswordCorrect(user.data.username, oldPassword)))
+        return [{ path: "/old_password", reason: "wrong" }];
+      const resetAnswer = await call("PUT", `${userPath}/reset-password`, {
+        type: "password",
+        value: newPassword,
+        temporary: false,
+      });
+      const isRefused = resetAnswer.status !== 204;
+      const refusal = Refusal.safeParse(resetAnswer.body);
+      if (isRefused && (resetAnswer.status !== 400 || !refusal.success)) return throwUnexpected(resetAnswer);
+      const sessions = await call("GET", `${userPath}/sessions`);
+      for (const { id } of Sessions.safeParse(sessions.body).data ?? throwUnexpected(sessions)) {
+        if (!isRefused && id !== keepSessionId) await call("DELETE", `/sessions/${encodeURIComponent(id)}`);
       }
-      return refused && refusal.success ? [refusalOf(refusal.data)] : [];
+      return isRefused && refusal.success ? [refusalOf(refusal.data)] : [];
     },
   };
 }
@@ -117,21 +131,30 @@ function rulesOf(policy: string): PasswordRule[] {
     .filter((part) => part !== "")
     .flatMap((part): PasswordRule[] => {
       const [, name = part, argument = ""] = /^(\w+)(?:\((.*)\))?$/.exec(part) ?? [];
-      if (silentPolicies.has(name)) return [];
-      const known = policies[name];
-      if (known === undefined) return [{ rule: "other", text: part }];
-      return [{ rule: known.rule, ...(known.counts && /^\d+$/.test(argument) ? { value: Number(argument) } : {}) }];
+      if (ignoredPolicies.has(name)) return [];
+      const policyEntry = policies[name];
+      if (policyEntry === undefined) return [{ rule: "other", text: part }];
+      return [
+        {
+          rule: policyEntry.rule,
+          ...(policyEntry.hasNumber && /^\d+$/.test(argument) ? { value: Number(argument) } : {}),
+        },
+      ];
     });
 }
 
-function refusalOf({ error, error_description: description, errorMessage }: z.infer<typeof Refusal>): PasswordRefusal {
-  const known = Object.values(policies).find(({ message }) => message === error);
+function refusalOf({
+  error,
+  error_description: description,
+  errorMessage,
+}: z.infer<typeof Refusal>): PasswordRejection {
+  const policyEntry = Object.values(policies).find(({ message }) => message === error);
   const text = description ?? errorMessage;
   const [, number] = /(\d+)/.exec(text ?? "") ?? [];
   return {
     path: "/new_password",
-    reason: known?.rule ?? "refused",
-    ...(known?.counts === true && number !== undefined ? { value: Number(number) } : {}),
+    reason: policyEntry?.rule ?? "refused",
+    ...(policyEntry?.hasNumber === true && number !== undefined ? { value: Number(number) } : {}),
     ...(text === undefined ? {} : { text }),
   };
 }

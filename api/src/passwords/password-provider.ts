@@ -1,15 +1,15 @@
-import type { PasswordRefusal, PasswordRule } from "@relicario/shared/api";
+import type { PasswordRejection, PasswordRule } from "@relicario/shared/api";
 
-export interface NewPassword {
+export interface PasswordChange {
   /** The provider's id of the person, `sub` of its tokens. */
   readonly subject: string;
-  readonly before: string;
-  readonly after: string;
+  readonly oldPassword: string;
+  readonly newPassword: string;
   /**
    * The provider's session that goes on, `sid` of its tokens; null where they named none: then all
    * end.
    */
-  readonly keepSession: string | null;
+  readonly keepSessionId: string | null;
 }
 
 /**
@@ -25,5 +25,5 @@ export interface PasswordProvider {
    * @throws Problem `too_many_requests`, `service_unavailable`, `not_found` when the provider does
    *   not know the person
    */
-  change(password: NewPassword): Promise<PasswordRefusal[]>;
+  change(passwordChange: PasswordChange): Promise<PasswordRejection[]>;
 }

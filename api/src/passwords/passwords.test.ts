@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 
 import {
-  codeOf,
+  requireCode,
   environmentFor,
-  freePort,
+  findFreePort,
   SignInRequest,
   startProcess,
   Visitor,
-  wordsOf,
-  type Running,
+  visibleText,
+  type RunningProcess,
 } from "../identity/test-support.ts";
-import { mailsOf } from "../testing/outbox.ts";
+import { readMails } from "../testing/outbox.ts";
 import { startService, type TestService } from "../testing/service.ts";
 
 /**
@@ -20,13 +20,13 @@ import { startService, type TestService } from "../testing/service.ts";
  * here.
  */
 let database: TestDatabase;
-let identity: Running;
+let identity: RunningProcess;
 let issuer: string;
 let service: TestService;
 beforeAll(async () => {
-  database = await freshDatabase("identity_empty", () => Promise.resolve());
+  database = await createTestDatabase("identity_empty", () => Promise.resolve());
   const token = randomBytes(32).toString("base64url");
-  const environment = await environmentFor(database.url, await freePort());
+  const environment = await environmentFor(database.url, await findFreePort());
   issuer = environment["IDENTITY_ISSUER"] ?? "";
   identity = await startProcess({ ...environment, IDENTITY_ADMIN_TOKEN: token });
   service = await startService({
@@ -40,28 +40,28 @@ afterAll(async () => {
   await database.drop();
 });
 
-interface Somebody {
+interface NewUser {
   readonly username: string;
   readonly email: string;
   readonly password: string;
 }
-const buildSomebody = (): Somebody => {
+const buildUser = (): NewUser => {
   const username = `p${randomBytes(4).toString("hex")}`;
   return { username, email: `${username}@example.org`, password: `old phrase ${randomBytes(6).toString("hex")}` };
 };
 const newPassword = () => `new phrase ${randomBytes(6).toString("hex")}`;
 
 /** One browser: its cookies at the provider, and a session here. */
-async function signIn({ username, email, password }: Somebody, how: "sign-up" | "sign-in", vendor = "relicario") {
+async function signIn({ username, email, password }: NewUser, mode: "sign-up" | "sign-in", vendor = "relicario") {
   const browser = new Visitor();
   const request = new SignInRequest(issuer);
-  const page = await browser.get(request.address());
+  const page = await browser.get(request.buildUrl());
   const link = /<a class="link" href="([^"]+)"/.exec(page.text)?.[1] ?? "";
-  const landed =
-    how === "sign-up"
+  const finalPage =
+    mode === "sign-up"
       ? await browser.submit(await browser.get(new URL(link, page.url)), { username, email, password })
       : await browser.submit(page, { name: username, password });
-  const tokens = (await (await request.redeem(codeOf(landed))).json()) as { access_token: string };
+  const tokens = (await (await request.redeem(requireCode(finalPage))).json()) as { access_token: string };
   return { browser, ...(await exchange(tokens.access_token, vendor)), accessToken: tokens.access_token };
 }
 async function exchange(accessToken: string, vendor = "relicario") {
@@ -74,9 +74,9 @@ async function exchange(accessToken: string, vendor = "relicario") {
  * Whether the provider gives this browser a new token without asking, as an open portal needs every
  * few minutes.
  */
-async function renews(browser: Visitor): Promise<boolean> {
-  const landed = await browser.get(new SignInRequest(issuer).address({ prompt: "none" }));
-  return landed.url.searchParams.has("code");
+async function canRenew(browser: Visitor): Promise<boolean> {
+  const finalPage = await browser.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
+  return finalPage.url.searchParams.has("code");
 }
 const change = (token: string, before: string, after: string) =>
   service.call("POST", "/user/change-password", token, { body: { old_password: before, new_password: after } });
@@ -84,12 +84,12 @@ const statusOf = async (token: string) => (await service.call("GET", "/user/me",
 
 describe("POST /user/change-password", () => {
   it("changes it at the provider: the new one signs in, the old one does not", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     const after = newPassword();
     expect(await change(token, person.password, after)).toMatchObject({ status: 204, text: "" });
     const browser = new Visitor();
-    const refused = await browser.submit(await browser.get(new SignInRequest(issuer).address()), {
+    const refused = await browser.submit(await browser.get(new SignInRequest(issuer).buildUrl()), {
       name: person.username,
       password: person.password,
     });
@@ -98,7 +98,7 @@ describe("POST /user/change-password", () => {
   });
 
   it("signs out every other session, here and at the provider, and leaves the one that asked", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     const here = await signIn(person, "sign-up");
     const there = await signIn(person, "sign-in");
     const elsewhere = await signIn(person, "sign-in", "second");
@@ -110,7 +110,7 @@ describe("POST /user/change-password", () => {
     expect(await Promise.all([here, sameBrowser].map(({ token }) => statusOf(token)))).toEqual([200, 200]);
     expect(await Promise.all([there, elsewhere].map(({ token }) => statusOf(token)))).toEqual([401, 401]);
     expect((await exchange(there.accessToken)).status).toBe(401);
-    expect([await renews(here.browser), await renews(there.browser), await renews(elsewhere.browser)]).toEqual([
+    expect([await canRenew(here.browser), await canRenew(there.browser), await canRenew(elsewhere.browser)]).toEqual([
       true,
       false,
       false,
@@ -118,28 +118,28 @@ describe("POST /user/change-password", () => {
   });
 
   it("touches nobody else", async () => {
-    const [one, two] = [buildSomebody(), buildSomebody()];
-    const [mine, theirs] = [await signIn(one, "sign-up"), await signIn(two, "sign-up")];
-    expect((await change(mine.token, one.password, newPassword())).status).toBe(204);
-    expect([await statusOf(theirs.token), await renews(theirs.browser)]).toEqual([200, true]);
+    const [firstUser, secondUser] = [buildUser(), buildUser()];
+    const [mine, theirs] = [await signIn(firstUser, "sign-up"), await signIn(secondUser, "sign-up")];
+    expect((await change(mine.token, firstUser.password, newPassword())).status).toBe(204);
+    expect([await statusOf(theirs.token), await canRenew(theirs.browser)]).toEqual([200, true]);
   });
 
   it("tells the verified address", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     await service.call("POST", "/user/me", token, { body: { contact_email: person.email } });
     await service.call("POST", "/user/send-validate-email", token);
-    const [, query = ""] = /\/validate-email#(\S+)/.exec((await mailsOf(service)).at(-1)?.text ?? "") ?? [];
+    const [, query = ""] = /\/validate-email#(\S+)/.exec((await readMails(service)).at(-1)?.text ?? "") ?? [];
     expect((await service.call("GET", `/user/validate-contact-email?${query}`, token)).status).toBe(200);
     await change(token, person.password, newPassword());
-    expect((await mailsOf(service)).at(-1)).toMatchObject({
+    expect((await readMails(service)).at(-1)).toMatchObject({
       to: person.email,
       subject: "Your Relicario password was changed",
     });
   });
 
   it("is noted once in the activity, and a refused one is not", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     expect((await change(token, "not it at all", newPassword())).status).toBe(422);
     expect((await change(token, person.password, newPassword())).status).toBe(204);
@@ -148,43 +148,48 @@ describe("POST /user/change-password", () => {
   });
 
   it("gives the provider's refusals as 422, and changes nothing and signs nobody out", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     const here = await signIn(person, "sign-up");
     const there = await signIn(person, "sign-in");
-    const refused = async (before: string, after: string) => {
+    const readRefusal = async (before: string, after: string) => {
       const { status, body } = await change(here.token, before, after);
       return { status, code: body.code, errors: body["errors"] };
     };
-    const because = (...errors: unknown[]) => ({ status: 422, code: "validation_error", errors });
-    expect(await refused("not it at all", newPassword())).toEqual(because({ path: "/old_password", reason: "wrong" }));
-    expect(await refused(person.password, "short")).toEqual(
-      because({ path: "/new_password", reason: "min_length", value: 10 }),
+    const expectedRefusal = (...errors: unknown[]) => ({ status: 422, code: "validation_error", errors });
+    expect(await readRefusal("not it at all", newPassword())).toEqual(
+      expectedRefusal({ path: "/old_password", reason: "wrong" }),
     );
-    expect(await refused(person.password, "x".repeat(257))).toEqual(
-      because({ path: "/new_password", reason: "max_length", value: 256 }),
+    expect(await readRefusal(person.password, "short")).toEqual(
+      expectedRefusal({ path: "/new_password", reason: "min_length", value: 10 }),
     );
-    expect(await refused(person.password, person.email)).toEqual(
-      because({ path: "/new_password", reason: "not_name" }),
+    expect(await readRefusal(person.password, "x".repeat(257))).toEqual(
+      expectedRefusal({ path: "/new_password", reason: "max_length", value: 256 }),
     );
-    expect(await refused(person.password, "aaaaaaaaaaaa")).toEqual(
-      because({ path: "/new_password", reason: "not_common" }),
+    expect(await readRefusal(person.password, person.email)).toEqual(
+      expectedRefusal({ path: "/new_password", reason: "not_name" }),
     );
-    expect(await refused("not it at all", "short")).toEqual(
-      because({ path: "/old_password", reason: "wrong" }, { path: "/new_password", reason: "min_length", value: 10 }),
+    expect(await readRefusal(person.password, "aaaaaaaaaaaa")).toEqual(
+      expectedRefusal({ path: "/new_password", reason: "not_common" }),
     );
-    expect([await statusOf(there.token), await renews(there.browser)]).toEqual([200, true]);
+    expect(await readRefusal("not it at all", "short")).toEqual(
+      expectedRefusal(
+        { path: "/old_password", reason: "wrong" },
+        { path: "/new_password", reason: "min_length", value: 10 },
+      ),
+    );
+    expect([await statusOf(there.token), await canRenew(there.browser)]).toEqual([200, true]);
     expect((await signIn(person, "sign-in")).status).toBe(200);
   });
 
   it("takes them exactly as typed", async () => {
-    const person = { ...buildSomebody(), password: "  spaces at both ends  " };
+    const person = { ...buildUser(), password: "  spaces at both ends  " };
     const { token } = await signIn(person, "sign-up");
     expect((await change(token, person.password.trim(), newPassword())).status).toBe(422);
     expect((await change(token, person.password, newPassword())).status).toBe(204);
   });
 
   it("is closed at the provider after ten wrong ones, for the right one too", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     for (let count = 0; count < 10; count++)
       expect((await change(token, "not it at all", newPassword())).status).toBe(422);
@@ -194,7 +199,7 @@ describe("POST /user/change-password", () => {
   });
 
   it("lets one of two changes at once win", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     const answers = await Promise.all([
       change(token, person.password, newPassword()),
@@ -210,12 +215,12 @@ describe("POST /user/change-password", () => {
     { old_password: "x", new_password: "y".repeat(1_025) },
     { old_password: "x", new_password: "y", more: 1 },
   ])("refuses %j", async (body) => {
-    const { token } = await signIn(buildSomebody(), "sign-up");
+    const { token } = await signIn(buildUser(), "sign-up");
     expect((await service.call("POST", "/user/change-password", token, { body })).status).toBe(422);
   });
 
   it("leaves no password in a log, in whatever way it ends", async () => {
-    const person = { ...buildSomebody(), password: "planted sentinel before" };
+    const person = { ...buildUser(), password: "planted sentinel before" };
     const { token } = await signIn(person, "sign-up");
     await change(token, "planted sentinel wrong", "planted sentinel after");
     await change(token, person.password, "planted sentinel after");
@@ -230,7 +235,7 @@ describe("POST /user/change-password", () => {
 
 describe("GET /user/password", () => {
   it("says by which rules the provider takes a new one", async () => {
-    const { token } = await signIn(buildSomebody(), "sign-up");
+    const { token } = await signIn(buildUser(), "sign-up");
     expect((await service.call("GET", "/user/password", token)).body).toEqual({
       changeable: true,
       rules: [
@@ -260,37 +265,39 @@ describe("GET /user/password", () => {
 
 describe("the provider's interface", () => {
   it("is for whoever has the token: not for another one, and not for nobody", async () => {
-    const person = buildSomebody();
+    const person = buildUser();
     await signIn(person, "sign-up");
-    const asked = async (authorization?: string) => {
+    const callAdmin = async (authorization?: string) => {
       const headers = { "content-type": "application/json", ...(authorization === undefined ? {} : { authorization }) };
       return (
         await fetch(`${issuer}/admin/password`, { method: "POST", headers, body: JSON.stringify({ subject: "x" }) })
       ).status;
     };
-    expect([await asked(), await asked("Bearer "), await asked(`Bearer ${"x".repeat(43)}`)]).toEqual([401, 401, 401]);
+    expect([await callAdmin(), await callAdmin("Bearer "), await callAdmin(`Bearer ${"x".repeat(43)}`)]).toEqual([
+      401, 401, 401,
+    ]);
   });
 
   it("is not there without a token, and a service with the wrong one says that it cannot be reached", async () => {
-    const port = await freePort();
-    const own = await freshDatabase("identity_empty", () => Promise.resolve());
-    const bare = await startProcess(await environmentFor(own.url, port));
+    const port = await findFreePort();
+    const ownDatabase = await createTestDatabase("identity_empty", () => Promise.resolve());
+    const bare = await startProcess(await environmentFor(ownDatabase.url, port));
     try {
       const headers = { authorization: "Bearer undefined" };
       const { status, text } = await new Visitor(headers).get(
         `http://localhost:${String(port)}/realms/relicario/admin/password-rules`,
       );
-      expect({ status, words: wordsOf({ text } as never) }).toMatchObject({ status: 404 });
+      expect({ status, words: visibleText({ text } as never) }).toMatchObject({ status: 404 });
     } finally {
       await bare.stop();
-      await own.drop();
+      await ownDatabase.drop();
     }
     const wrong = await startService({
       IDP_AUTHORITY: issuer,
       IDP_ADMIN: JSON.stringify({ kind: "embedded", url: issuer, token: "x".repeat(43) }),
     });
     try {
-      const { accessToken } = await signIn(buildSomebody(), "sign-up");
+      const { accessToken } = await signIn(buildUser(), "sign-up");
       const { body } = await wrong.call("POST", "/auth/token?app_vendor_id=relicario", null, {
         body: { token: accessToken },
       });

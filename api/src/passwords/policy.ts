@@ -1,6 +1,6 @@
 import type { Actor } from "../auth/session-tokens.ts";
 
-export interface OwnIdentity {
+export interface IdentityScope {
   readonly accountId: string;
   readonly vendorId: string;
   readonly sessionId: string;
@@ -10,6 +10,6 @@ export interface OwnIdentity {
  * Everybody changes their own password, at the provider that they signed in with; the old one shows
  * that it is them.
  */
-export function passwordPolicy({ accountId, vendorId, sessionId }: Actor): OwnIdentity {
+export function authorizePasswordChange({ accountId, vendorId, sessionId }: Actor): IdentityScope {
   return { accountId, vendorId, sessionId };
 }

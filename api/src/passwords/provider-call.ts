@@ -1,7 +1,7 @@
 import { Problem } from "../http/problem.ts";
 
 /** Whoever changes a password waits for it. */
-const callSeconds = 10;
+const callTimeoutSeconds = 10;
 
 export interface ProviderAnswer {
   readonly status: number;
@@ -28,7 +28,7 @@ export async function callProvider(
   const response = await fetch(address, {
     ...init,
     redirect: "error",
-    signal: AbortSignal.timeout(callSeconds * 1_000),
+    signal: AbortSignal.timeout(callTimeoutSeconds * 1_000),
   }).catch((cause: unknown) => {
     throw new Problem("service_unavailable", { cause });
   });
@@ -37,18 +37,18 @@ export async function callProvider(
     throw new Problem("too_many_requests", { headers: { "retry-after": response.headers.get("retry-after") ?? "60" } });
   if (status >= 500 || status === 403)
     throw new Problem("service_unavailable", { cause: new Error(`the identity provider answered ${String(status)}`) });
-  return { status, body: parsed(await response.text().catch(() => "")) };
+  return { status, body: parseJson(await response.text().catch(() => "")) };
 }
 
 /**
  * @throws Problem `service_unavailable`, always: the provider said what its interface does not
  *   know.
  */
-export function unexpected({ status }: ProviderAnswer): never {
+export function throwUnexpected({ status }: ProviderAnswer): never {
   throw new Problem("service_unavailable", { cause: new Error(`the identity provider answered ${String(status)}`) });
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

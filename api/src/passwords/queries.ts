@@ -1,9 +1,9 @@
 import { and, eq, inArray, isNull, ne, or } from "drizzle-orm";
 
-import { note } from "../activity/note.ts";
+import { recordActivity } from "../activity/record-activity.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { identities, sessions } from "../db/schema.ts";
-import type { OwnIdentity } from "./policy.ts";
+import type { IdentityScope } from "./policy.ts";
 
 export interface SignedInIdentity {
   readonly issuer: string;
@@ -12,7 +12,10 @@ export interface SignedInIdentity {
   readonly providerSession: string | null;
 }
 
-export async function readIdentity(db: Db, { accountId, vendorId, sessionId }: OwnIdentity): Promise<SignedInIdentity> {
+export async function readIdentity(
+  db: Db,
+  { accountId, vendorId, sessionId }: IdentityScope,
+): Promise<SignedInIdentity> {
   const [identity] = await db
     .select({ issuer: identities.issuer, subject: identities.subject })
     .from(identities)
@@ -26,7 +29,7 @@ export async function readIdentity(db: Db, { accountId, vendorId, sessionId }: O
 }
 
 /** The accounts of this person at these vendors. */
-export async function accountsOf(
+export async function findAccounts(
   db: Db,
   vendorIds: readonly string[],
   { issuer, subject }: SignedInIdentity,
@@ -47,12 +50,12 @@ export async function accountsOf(
 export async function endOtherSessions(
   tx: Tx,
   accountId: string,
-  { sessionId }: OwnIdentity,
+  { sessionId }: IdentityScope,
   { providerSession }: SignedInIdentity,
   now: Date,
 ): Promise<void> {
-  const at = new Date(); // now, not when the call came: tokens of an exchange that went before are not younger
-  const other =
+  const endedAt = new Date(); // now, not when the call came: tokens of an exchange that went before are not younger
+  const otherSessions =
     providerSession === null
       ? ne(sessions.id, sessionId)
       : and(
@@ -61,7 +64,7 @@ export async function endOtherSessions(
         );
   await tx
     .update(sessions)
-    .set({ revokedAt: at, closedAt: at })
-    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), other));
-  await note(tx, accountId, [{ kind: "password_changed" }], now);
+    .set({ revokedAt: endedAt, closedAt: endedAt })
+    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), otherSessions));
+  await recordActivity(tx, accountId, [{ kind: "password_changed" }], now);
 }

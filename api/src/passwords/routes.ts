@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import type { Env } from "../env.ts";
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { languageOf } from "../mail/language.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { getPreferredLanguage } from "../mail/language.ts";
 import type { Services } from "../services.ts";
-import { createEmbeddedPasswords } from "./embedded.ts";
-import { createKeycloakPasswords } from "./keycloak.ts";
+import { createEmbeddedPasswordProvider } from "./embedded.ts";
+import { createKeycloakPasswordProvider } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";
-import { passwordPolicy } from "./policy.ts";
-import { accountsOf, endOtherSessions, readIdentity } from "./queries.ts";
+import { authorizePasswordChange } from "./policy.ts";
+import { findAccounts, endOtherSessions, readIdentity } from "./queries.ts";
 import { passwordSchemas } from "./schema.ts";
 
 /*
@@ -27,7 +27,7 @@ import { passwordSchemas } from "./schema.ts";
  */
 export const passwordRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, mailer, sessionTokens, vendors, now } = services;
-  const provider = providerOf(env);
+  const provider = createPasswordProvider(env);
 
   app.get(
     "/user/password",
@@ -40,24 +40,27 @@ export const passwordRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
     "/user/change-password",
     { schema: passwordSchemas.change, config: { access: "signed_in", rates: [rateRules.changePassword] } },
     async (request, reply) => {
-      const own = passwordPolicy(actorOf(request));
+      const scope = authorizePasswordChange(requireActor(request));
       if (provider === null)
         throw new Problem("not_found", { detail: "passwords are changed at the identity provider" });
-      const identity = await readIdentity(db, own);
-      const { old_password: before, new_password: after } = request.body;
+      const identity = await readIdentity(db, scope);
+      const { old_password: oldPassword, new_password: newPassword } = request.body;
       const errors = await provider.change({
         subject: identity.subject,
-        before,
-        after,
-        keepSession: identity.providerSession,
+        oldPassword,
+        newPassword,
+        keepSessionId: identity.providerSession,
       });
       if (errors.length > 0) throw new Problem("validation_error", { members: { errors } });
-      for (const accountId of await accountsOf(db, vendors.ids, identity)) {
-        await changeAccount(services, accountId, async (tx) => {
-          await endOtherSessions(tx, accountId, own, identity, now());
-          await mailer.queue(tx, accountId, "password_changed", { now: now(), language: languageOf(request) });
+      for (const accountId of await findAccounts(db, vendors.ids, identity)) {
+        await withLockedAccount(services, accountId, async (tx) => {
+          await endOtherSessions(tx, accountId, scope, identity, now());
+          await mailer.queue(tx, accountId, "password_changed", {
+            now: now(),
+            language: getPreferredLanguage(request),
+          });
         });
-        sessionTokens.forget(accountId);
+        sessionTokens.invalidate(accountId);
       }
       return reply.code(204).send();
     },
@@ -68,7 +71,9 @@ export const passwordRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
  * Null where the deployment names no such interface: then passwords are changed at the provider
  * itself.
  */
-function providerOf({ IDP_ADMIN }: Pick<Env, "IDP_ADMIN">): PasswordProvider | null {
+function createPasswordProvider({ IDP_ADMIN }: Pick<Env, "IDP_ADMIN">): PasswordProvider | null {
   if (IDP_ADMIN === undefined) return null;
-  return IDP_ADMIN.kind === "embedded" ? createEmbeddedPasswords(IDP_ADMIN) : createKeycloakPasswords(IDP_ADMIN);
+  return IDP_ADMIN.kind === "embedded"
+    ? createEmbeddedPasswordProvider(IDP_ADMIN)
+    : createKeycloakPasswordProvider(IDP_ADMIN);
 }

@@ -1,17 +1,17 @@
-import { ChangePassword, PasswordRules } from "@relicario/shared/api";
+import { ChangePasswordBody, PasswordRules } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 export const passwordSchemas = {
   rules: {
     summary: "Whether passwords are changed here, and the identity provider's rules for them",
-    response: answers(PasswordRules),
+    response: responseSchemas(PasswordRules),
   },
   change: {
     summary:
       "Changes the password at the identity provider and signs out every other session; what the provider refuses is 422",
-    body: ChangePassword,
-    response: answers(z.undefined().describe("it is changed"), 204),
+    body: ChangePasswordBody,
+    response: responseSchemas(z.undefined().describe("it is changed"), 204),
   },
 };

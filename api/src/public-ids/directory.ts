@@ -13,17 +13,17 @@ export type PublicIdRow = typeof publicIds.$inferInsert;
  * @param publicId 128 random bits in base64url, made by the client
  * @throws Problem `id_taken` when it stands for anything already; the transaction must not go on.
  */
-export async function enterPublicId(tx: Tx, row: PublicIdRow): Promise<void> {
-  const entered = await tx
+export async function registerPublicId(tx: Tx, row: PublicIdRow): Promise<void> {
+  const inserted = await tx
     .insert(publicIds)
     .values(row)
     .onConflictDoNothing()
     .returning({ publicId: publicIds.publicId });
-  if (entered.length === 0) throw new Problem("id_taken");
+  if (inserted.length === 0) throw new Problem("id_taken");
 }
 
 /** The account whose rows hold it; null when there is no such id, or it is of another kind. */
-export async function ownerOf(db: Db | Tx, kind: PublicIdRow["kind"], publicId: string): Promise<string | null> {
+export async function findOwner(db: Db | Tx, kind: PublicIdRow["kind"], publicId: string): Promise<string | null> {
   const [row] = await db
     .select({ accountId: publicIds.accountId })
     .from(publicIds)
@@ -34,6 +34,6 @@ export async function ownerOf(db: Db | Tx, kind: PublicIdRow["kind"], publicId: 
 /**
  * In the transaction that removes the owner's row; nothing happens when it is gone, or another's.
  */
-export async function leavePublicId(tx: Tx, accountId: string, publicId: string): Promise<void> {
+export async function releasePublicId(tx: Tx, accountId: string, publicId: string): Promise<void> {
   await tx.delete(publicIds).where(and(eq(publicIds.publicId, publicId), eq(publicIds.accountId, accountId)));
 }

@@ -6,11 +6,11 @@ import { compileCache } from "@relicario/tooling/compile-cache";
 import { eq, sql } from "drizzle-orm";
 
 import { accounts, shareReports } from "../db/schema.ts";
-import { figureOf, metricsToken } from "../testing/metrics.ts";
-import { mailsOf } from "../testing/outbox.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { newPublicId, openingOf, sharedBySomebody, sharesOf } from "../testing/sharing.ts";
-import { contentsOf } from "../testing/storage.ts";
+import { readMetric, metricsToken } from "../testing/metrics.ts";
+import { readMails } from "../testing/outbox.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
+import { newPublicId, buildOpening, createSharedSecret, listShares } from "../testing/sharing.ts";
+import { checkStoredContents } from "../testing/storage.ts";
 
 const execute = promisify(execFile);
 const operator = "operator@example.org";
@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const report = (shareId: string, more: object = {}): Promise<Answer> =>
-  service.call("POST", "/reports/share", null, { body: { share_id: shareId, reason: "phishing", ...more } });
+const report = (shareId: string, overrides: object = {}): Promise<TestResponse> =>
+  service.call("POST", "/reports/share", null, { body: { share_id: shareId, reason: "phishing", ...overrides } });
 const reportsOf = (shareId: string) =>
   service.app.services.db
     .select()
@@ -34,25 +34,25 @@ const reportsOf = (shareId: string) =>
     .where(sql`${shareReports.shareId} = ${shareId}`);
 
 /** The command as an operator runs it: what it said, and how it ended. */
-const run = async (...words: string[]): Promise<{ code: unknown; said: string }> => {
+const runShareCommand = async (...words: string[]): Promise<{ code: unknown; output: string }> => {
   const env = { PATH: process.env["PATH"], ...compileCache, DATABASE_URL: service.database.url };
   try {
     return {
       code: 0,
-      said: (await execute(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...words], { env }))
+      output: (await execute(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...words], { env }))
         .stdout,
     };
   } catch (error) {
     const { code, stderr } = error as { code: unknown; stderr: string };
-    return { code, said: stderr };
+    return { code, output: stderr };
   }
 };
 
 describe("POST /reports/share", () => {
   it("keeps and counts what people say, and tells the operator once a day for each share; an id that nobody has is answered like any other", async () => {
-    const { share } = await sharedBySomebody(service);
+    const { share } = await createSharedSecret(service);
     const unknown = newPublicId();
-    const before = await figureOf(service, "relicario_share_reports_total", 'reason="phishing"');
+    const before = await readMetric(service, "relicario_share_reports_total", 'reason="phishing"');
     expect((await report(share.shareId, { message: "it asks for my bank" })).status).toBe(204);
     expect((await report(share.shareId)).status).toBe(204);
     expect((await report(unknown)).status).toBe(204);
@@ -61,8 +61,8 @@ describe("POST /reports/share", () => {
       { reason: "phishing", message: null },
     ]);
     expect(await reportsOf(unknown)).toEqual([]);
-    expect(await figureOf(service, "relicario_share_reports_total", 'reason="phishing"')).toBe(before + 2);
-    const mails = (await mailsOf(service)).filter(({ to }) => to === operator);
+    expect(await readMetric(service, "relicario_share_reports_total", 'reason="phishing"')).toBe(before + 2);
+    const mails = (await readMails(service)).filter(({ to }) => to === operator);
     expect(mails).toHaveLength(1);
     expect(mails[0]).toMatchObject({
       subject: "Relicario: a share was reported",
@@ -72,7 +72,7 @@ describe("POST /reports/share", () => {
   });
 
   it("keeps twenty of one share a day, and refuses what is no report", async () => {
-    const { share } = await sharedBySomebody(service);
+    const { share } = await createSharedSecret(service);
     for (let count = 0; count < 25; count++) expect((await report(share.shareId)).status).toBe(204);
     expect(await reportsOf(share.shareId)).toHaveLength(20);
     for (const wrong of [{ reason: "because" }, { message: "x".repeat(1_001) }, { share_id: "short" }])
@@ -80,17 +80,17 @@ describe("POST /reports/share", () => {
   });
 
   it("is forgotten after 90 days", async () => {
-    const { share } = await sharedBySomebody(service);
+    const { share } = await createSharedSecret(service);
     await report(share.shareId);
     const now = clock;
     try {
-      for (const [days, kept] of [
+      for (const [days, expectedCount] of [
         [89, 1],
         [2, 0],
       ] as const) {
         clock = new Date(clock.getTime() + days * 86_400_000);
         await service.app.sweep();
-        expect(await reportsOf(share.shareId)).toHaveLength(kept);
+        expect(await reportsOf(share.shareId)).toHaveLength(expectedCount);
       }
     } finally {
       clock = now;
@@ -100,12 +100,12 @@ describe("POST /reports/share", () => {
   it("mails nobody where no operator is named", async () => {
     const quiet = await startService({ OPERATOR_EMAIL: "" });
     try {
-      const { share } = await sharedBySomebody(quiet);
+      const { share } = await createSharedSecret(quiet);
       expect(
         (await quiet.call("POST", "/reports/share", null, { body: { share_id: share.shareId, reason: "other" } }))
           .status,
       ).toBe(204);
-      expect(await mailsOf(quiet)).toEqual([]);
+      expect(await readMails(quiet)).toEqual([]);
     } finally {
       await quiet.stop();
     }
@@ -114,38 +114,41 @@ describe("POST /reports/share", () => {
 
 describe("share end", () => {
   it("ends a share at once, which its owner sees as revoked; show and reported say what there is", async () => {
-    const { share, owner, secret } = await sharedBySomebody(service);
+    const { share, owner, secret } = await createSharedSecret(service);
     const address = `${owner.userId}@example.org`;
     await service.app.services.db
       .update(accounts)
       .set({ contactEmail: address, contactEmailVerified: true, language: "es" })
       .where(eq(accounts.id, owner.userId));
     await report(share.shareId, { reason: "illegal", message: "two\nlines" });
-    expect((await run("reported")).said).toContain(`${share.shareId} 1 `);
-    const shown = await run("show", share.shareId);
-    expect(shown.said).toMatch(
+    expect((await runShareCommand("reported")).output).toContain(`${share.shareId} 1 `);
+    const showResult = await runShareCommand("show", share.shareId);
+    expect(showResult.output).toMatch(
       new RegExp(`^${share.shareId}: of account ${owner.userId}, live, opened 0 times\n.* illegal "two.nlines"\n$`),
     );
-    expect(await run("end", share.shareId)).toMatchObject({ code: 0, said: expect.stringContaining(", revoked, ") });
-    expect(await service.call("POST", "/share/get-public-secret", null, { body: openingOf(share) })).toMatchObject({
+    expect(await runShareCommand("end", share.shareId)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(", revoked, "),
+    });
+    expect(await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(share) })).toMatchObject({
       status: 404,
       body: { code: "share_unavailable" },
     });
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
-    await contentsOf(service, owner);
-    expect((await run("end", share.shareId)).code).toBe(0);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
+    await checkStoredContents(service, owner);
+    expect((await runShareCommand("end", share.shareId)).code).toBe(0);
     clock = new Date(); // the command goes by the real one
-    const told = (await mailsOf(service)).filter(({ to }) => to === address);
-    expect(told).toMatchObject([{ subject: "Se ha terminado algo que compartías en Relicario" }]);
-    expect(told[0]?.text).not.toContain(share.shareId);
+    const mails = (await readMails(service)).filter(({ to }) => to === address);
+    expect(mails).toMatchObject([{ subject: "Se ha terminado algo que compartías en Relicario" }]);
+    expect(mails[0]?.text).not.toContain(share.shareId);
   });
 
   it("says in one line that there is no such share, or what it wants to know", async () => {
-    expect(await run("end", newPublicId())).toEqual({ code: 1, said: "share: no such share\n" });
+    expect(await runShareCommand("end", newPublicId())).toEqual({ code: 1, output: "share: no such share\n" });
     for (const words of [["end"], ["remove", newPublicId()]])
-      expect(await run(...words)).toMatchObject({
+      expect(await runShareCommand(...words)).toMatchObject({
         code: 64,
-        said: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/),
+        output: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/),
       });
   });
 });

@@ -4,7 +4,7 @@ import { Counter, type Registry } from "prom-client";
 import { rateRules } from "../http/rate-limits.ts";
 import type { Services } from "../services.ts";
 import { reportSchemas } from "./schema.ts";
-import { keepReport } from "./share-report.ts";
+import { saveReport } from "./share-report.ts";
 
 export const reportRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: Registry }> = async (
   app,
@@ -19,9 +19,9 @@ export const reportRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: 
 
   app.post(
     "/reports/share",
-    { schema: reportSchemas.share, config: { access: "anybody", rates: [rateRules.report] } },
+    { schema: reportSchemas.share, config: { access: "public", rates: [rateRules.report] } },
     async (request, reply) => {
-      if (await keepReport(services, request.body)) counter.inc({ reason: request.body.reason });
+      if (await saveReport(services, request.body)) counter.inc({ reason: request.body.reason });
       return reply.code(204).send();
     },
   );

@@ -3,11 +3,11 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import {
   canonicalBytes,
   maxOpenAnswers,
-  type AnswerFinished,
-  type AnswerStarted,
-  type FinishAnswer,
+  type FinishAnswerResponse,
+  type StartAnswerResponse,
+  type FinishAnswerBody,
   type RequestOffer,
-  type StartAnswer,
+  type StartAnswerBody,
 } from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 import type { z } from "zod";
@@ -16,27 +16,27 @@ import type { Db, Tx } from "../db/database.ts";
 import { answers } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { ownerOf } from "../public-ids/directory.ts";
-import { addStorage } from "../secrets/queries.ts";
-import { countStored, reserveBytes } from "../secrets/quota.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { findOwner } from "../public-ids/directory.ts";
+import { adjustStorageUsed } from "../secrets/queries.ts";
+import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
 import type { Services } from "../services.ts";
-import { nobody } from "../shares/queries.ts";
-import { contentDigest, refuseMissing, refuseOther } from "../uploads/finish.ts";
+import { unknownAccountId } from "../shares/queries.ts";
+import { computeContentDigest, rejectMissingParts, rejectDigestMismatch } from "../uploads/finish.ts";
 import { partCount, readParts } from "../uploads/queries.ts";
 import type { PartsTarget } from "../uploads/receive-part.ts";
 import { expiryAfter } from "../uploads/start.ts";
-import { servesStrangers } from "../vendors/policy.ts";
-import { answerPolicy, type OwnAnswer } from "./policy.ts";
+import { isServedPublicly } from "../vendors/policy.ts";
+import { authorizeAnswer, type AnswerScope } from "./policy.ts";
 import {
   deleteAnswer,
-  dropUnfinished,
+  deleteUnfinishedAnswers,
   findAnswer,
   findRequest,
   findRequestAndOwner,
-  provide,
-  readUnfinished,
-  stateOf,
+  markProvided,
+  readUnfinishedAnswers,
+  requestStateOf,
   updateAnswer,
   type AnswerRow,
   type RequestRow,
@@ -59,14 +59,14 @@ import {
  */
 
 /** @throws Problem `request_unavailable` */
-export async function lookAtRequest(
+export async function readRequestOffer(
   services: Services,
-  wanted: { request_id: string; link_auth: string },
+  link: { request_id: string; link_auth: string },
 ): Promise<RequestOffer> {
-  const { request, document, partSize } = await requireLinked(services, wanted);
+  const { request, document, partSize } = await requireRequestByLink(services, link);
   return {
     document,
-    state: stateOf(request, services.now()),
+    state: requestStateOf(request, services.now()),
     max_size: request.maxSize,
     part_size: partSize,
     expires_at: request.expiresAt.toISOString(),
@@ -79,38 +79,38 @@ export async function lookAtRequest(
  */
 export async function startAnswer(
   services: Services,
-  wish: z.infer<typeof StartAnswer>,
-): Promise<z.infer<typeof AnswerStarted>> {
+  body: z.infer<typeof StartAnswerBody>,
+): Promise<z.infer<typeof StartAnswerResponse>> {
   const { limiter, grants, vendors, now } = services;
-  const { request, partSize, vendorId } = await requireLinked(services, wish);
+  const { request, partSize, vendorId } = await requireRequestByLink(services, body);
   // after the proof: the id alone closes nothing
-  await limiter.count(rateRules.answersOfRequest, { subject: `request ${wish.request_id}` });
+  await limiter.consume(rateRules.answersPerRequest, { subject: `request ${body.request_id}` });
   const { accountId, requestId, maxSize } = request;
   const vendor = vendors.require(vendorId);
-  if (wish.size > maxSize) throw new Problem("payload_too_large", { members: { limit: maxSize } });
+  if (body.size > maxSize) throw new Problem("payload_too_large", { members: { limit: maxSize } });
   const answerId = uuidv7();
   const expiresAt = expiryAfter(now());
   const answer = {
     accountId,
     id: answerId,
     requestId,
-    size: wish.size,
-    partSize: wish.part_size ?? partSize,
+    size: body.size,
+    partSize: body.part_size ?? partSize,
     expiresAt,
   };
-  await changeAccount(services, accountId, async (tx, account) => {
-    const present = await findRequest(tx, accountId, requestId);
-    const state = present === null ? "revoked" : stateOf(present, now());
+  await withLockedAccount(services, accountId, async (tx, account) => {
+    const currentRequest = await findRequest(tx, accountId, requestId);
+    const state = currentRequest === null ? "revoked" : requestStateOf(currentRequest, now());
     if (state === "provided" || state === "collected") throw new Problem("request_closed");
     if (state !== "awaiting") throw new Problem("request_unavailable");
-    const before = await readUnfinished(tx, accountId, requestId);
-    for (const { id } of before.slice(0, Math.max(0, before.length + 1 - maxOpenAnswers)))
-      await addStorage(tx, accountId, -(await deleteAnswer(tx, accountId, id, now())));
+    const unfinished = await readUnfinishedAnswers(tx, accountId, requestId);
+    for (const { id } of unfinished.slice(0, Math.max(0, unfinished.length + 1 - maxOpenAnswers)))
+      await adjustStorageUsed(tx, accountId, -(await deleteAnswer(tx, accountId, id, now())));
     await tx.insert(answers).values(answer);
-    await countStored(tx, vendor, account, wish.size);
+    await chargeStorage(tx, vendor, account, body.size);
   });
   // The row says when it is over: each part gives it time again.
-  const token = await grants.give(
+  const token = await grants.issue(
     { for: "answer", account: accountId, request: requestId, answer: answerId },
     new Date(now().getTime() + tokenDays * 86_400_000),
   );
@@ -127,26 +127,30 @@ export async function startAnswer(
 const tokenDays = 90;
 
 /** @throws Problem `not_found` for a token that is not for this answer */
-export async function answerOf({ grants }: Services, answerId: string, token: string | undefined): Promise<OwnAnswer> {
-  const own = answerPolicy(await grants.read(token ?? "", "answer"), answerId);
-  if (own === null) throw new Problem("not_found");
-  return own;
+export async function authorizeAnswerToken(
+  { grants }: Services,
+  answerId: string,
+  token: string | undefined,
+): Promise<AnswerScope> {
+  const scope = authorizeAnswer(await grants.verify(token ?? "", "answer"), answerId);
+  if (scope === null) throw new Problem("not_found");
+  return scope;
 }
 
 /**
  * An answer that takes parts. @throws Problem `not_found`, `request_unavailable`, `request_closed`
  */
-export async function openAnswerForParts(services: Services, own: OwnAnswer): Promise<PartsTarget> {
+export async function openAnswerForParts(services: Services, scope: AnswerScope): Promise<PartsTarget> {
   const { db, now } = services;
-  const { accountId, answerId } = own;
-  const { size, partSize } = await requireUnfinished(services, db, own);
+  const { accountId, answerId } = scope;
+  const { size, partSize } = await requireUnfinished(services, db, scope);
   return {
     ...{ accountId, id: answerId, size, partSize },
     objectPrefix: `${accountId}/${answerId}/1-`,
     requireOpen: async (executor) => {
-      await requireUnfinished(services, executor, own);
+      await requireUnfinished(services, executor, scope);
     },
-    prolong: (tx) => updateAnswer(tx, accountId, answerId, { expiresAt: expiryAfter(now()) }),
+    extend: (tx) => updateAnswer(tx, accountId, answerId, { expiresAt: expiryAfter(now()) }),
   };
 }
 
@@ -156,44 +160,46 @@ export async function openAnswerForParts(services: Services, own: OwnAnswer): Pr
  */
 export async function finishAnswer(
   services: Services,
-  own: OwnAnswer,
-  finish: z.infer<typeof FinishAnswer>,
-): Promise<z.infer<typeof AnswerFinished>> {
+  scope: AnswerScope,
+  body: z.infer<typeof FinishAnswerBody>,
+): Promise<z.infer<typeof FinishAnswerResponse>> {
   const { db, mailer, vendors, now } = services;
-  const { accountId, requestId, answerId } = own;
+  const { accountId, requestId, answerId } = scope;
   const finishSha256 = createHash("sha256")
-    .update(canonicalBytes({ answer_id: answerId, ...finish }))
+    .update(canonicalBytes({ answer_id: answerId, ...body }))
     .digest();
-  const answer = await requireAnswer(services, db, own);
-  const before = await finished(db, own, answer, finishSha256);
-  if (before !== null) return before;
-  const parts = await readParts(db, own, answerId);
-  refuseMissing(answer, parts);
-  const contentSha256 = await services.digests(accountId, async () => {
-    const { contentSha256: known } = await requireAnswer(services, db, own);
+  const answer = await requireAnswer(services, db, scope);
+  const finishedAnswer = await findFinishedAnswer(db, scope, answer, finishSha256);
+  if (finishedAnswer !== null) return finishedAnswer;
+  const parts = await readParts(db, scope, answerId);
+  rejectMissingParts(answer, parts);
+  const contentSha256 = await services.digestLock(accountId, async () => {
+    const { contentSha256: storedSha256 } = await requireAnswer(services, db, scope);
     return (
-      known ??
-      contentDigest(services, answer, parts, (found) => updateAnswer(db, accountId, answerId, { contentSha256: found }))
+      storedSha256 ??
+      computeContentDigest(services, answer, parts, (digest) =>
+        updateAnswer(db, accountId, answerId, { contentSha256: digest }),
+      )
     );
   });
-  refuseOther(contentSha256, finish.content_sha256);
+  rejectDigestMismatch(contentSha256, body.content_sha256);
 
-  const ticket = Buffer.from(finish.ticket, "base64url");
-  return changeAccount(services, accountId, async (tx, account) => {
-    const first = await finished(tx, own, await requireAnswer(services, tx, own), finishSha256);
-    if (first !== null) return first;
+  const ticket = Buffer.from(body.ticket, "base64url");
+  return withLockedAccount(services, accountId, async (tx, account) => {
+    const repeatedAnswer = await findFinishedAnswer(tx, scope, await requireAnswer(services, tx, scope), finishSha256);
+    if (repeatedAnswer !== null) return repeatedAnswer;
     const at = now();
-    if (!(await provide(tx, own, ticket, at))) throw new Problem("request_closed");
+    if (!(await markProvided(tx, scope, ticket, at))) throw new Problem("request_closed");
     await updateAnswer(tx, accountId, answerId, { expiresAt: null, finishSha256 });
     const request = await findRequest(tx, accountId, requestId);
     if (request === null) throw new Error("a request that was answered is not there");
-    await countStored(
+    await chargeStorage(
       tx,
       vendors.require(account.vendorId),
       account,
-      ticket.length - (await dropUnfinished(tx, request, at)),
-      reserveBytes,
-      { noted: { kind: "request_answered" }, now: at },
+      ticket.length - (await deleteUnfinishedAnswers(tx, request, at)),
+      quotaReserveBytes,
+      { event: { kind: "request_answered" }, now: at },
     ); // its content took its place when it started
     if (request.notify) await mailer.queue(tx, accountId, "request_provided", { now: at });
     return { provided_at: at.toISOString() };
@@ -204,14 +210,14 @@ export async function finishAnswer(
  * What was answered to the same finish, byte for byte; null while none was. @throws Problem
  * `request_closed` for another one of the same answer
  */
-async function finished(
+async function findFinishedAnswer(
   db: Db | Tx,
-  own: OwnAnswer,
+  scope: AnswerScope,
   answer: AnswerRow,
   finishSha256: Buffer,
-): Promise<z.infer<typeof AnswerFinished> | null> {
+): Promise<z.infer<typeof FinishAnswerResponse> | null> {
   if (answer.finishSha256 === null) return null;
-  const request = await findRequest(db, own.accountId, own.requestId);
+  const request = await findRequest(db, scope.accountId, scope.requestId);
   if (!answer.finishSha256.equals(finishSha256) || request?.providedAt == null) throw new Problem("request_closed");
   return { provided_at: request.providedAt.toISOString() };
 }
@@ -220,19 +226,21 @@ async function finished(
  * @throws Problem `request_unavailable` while its request is closed to strangers, `request_closed`
  *   when that takes none any more, `not_found` when it is over itself
  */
-export async function requireAnswer({ vendors, now }: Services, db: Db | Tx, own: OwnAnswer): Promise<AnswerRow> {
-  const answer = await findAnswer(db, own, now());
+export async function requireAnswer({ vendors, now }: Services, db: Db | Tx, scope: AnswerScope): Promise<AnswerRow> {
+  const answer = await findAnswer(db, scope, now());
   // after the answer: what removes that closes the request with it
-  const found = await findRequestAndOwner(db, own.accountId, own.requestId);
-  if (found === null || !servesStrangers(vendors, found)) throw new Problem("request_unavailable");
+  const requestAndOwner = await findRequestAndOwner(db, scope.accountId, scope.requestId);
+  if (requestAndOwner === null || !isServedPublicly(vendors, requestAndOwner)) throw new Problem("request_unavailable");
   if (answer !== null) return answer;
   throw new Problem(
-    found.request.providedAt === null && found.request.revokedAt === null ? "not_found" : "request_closed",
+    requestAndOwner.request.providedAt === null && requestAndOwner.request.revokedAt === null
+      ? "not_found"
+      : "request_closed",
   );
 }
 
-async function requireUnfinished(services: Services, db: Db | Tx, own: OwnAnswer): Promise<AnswerRow> {
-  const answer = await requireAnswer(services, db, own);
+async function requireUnfinished(services: Services, db: Db | Tx, scope: AnswerScope): Promise<AnswerRow> {
+  const answer = await requireAnswer(services, db, scope);
   if (answer.finishSha256 !== null) throw new Problem("request_closed");
   return answer;
 }
@@ -241,20 +249,25 @@ async function requireUnfinished(services: Services, db: Db | Tx, own: OwnAnswer
  * Always the same queries, and a comparison that takes as long: an id that nobody has is looked for
  * among the rows of nobody.
  */
-async function requireLinked(
+async function requireRequestByLink(
   { db, vendors }: Services,
-  wanted: { request_id: string; link_auth: string },
+  link: { request_id: string; link_auth: string },
 ): Promise<{ request: RequestRow; document: string; partSize: number; vendorId: string }> {
-  const ownerId = (await ownerOf(db, "request", wanted.request_id)) ?? nobody;
-  const found = await findRequestAndOwner(db, ownerId, wanted.request_id);
-  const digest = createHash("sha256").update(Buffer.from(wanted.link_auth, "base64url")).digest();
-  const isRight = timingSafeEqual(digest, found?.request.linkAuthSha256 ?? Buffer.alloc(32));
-  if (found === null || !isRight || !servesStrangers(vendors, found) || found.request.document === null)
+  const ownerId = (await findOwner(db, "request", link.request_id)) ?? unknownAccountId;
+  const requestAndOwner = await findRequestAndOwner(db, ownerId, link.request_id);
+  const digest = createHash("sha256").update(Buffer.from(link.link_auth, "base64url")).digest();
+  const isValidLink = timingSafeEqual(digest, requestAndOwner?.request.linkAuthSha256 ?? Buffer.alloc(32));
+  if (
+    requestAndOwner === null ||
+    !isValidLink ||
+    !isServedPublicly(vendors, requestAndOwner) ||
+    requestAndOwner.request.document === null
+  )
     throw new Problem("request_unavailable");
   return {
-    request: found.request,
-    document: found.request.document,
-    partSize: vendors.require(found.vendorId).partBytes,
-    vendorId: found.vendorId,
+    request: requestAndOwner.request,
+    document: requestAndOwner.request.document,
+    partSize: vendors.require(requestAndOwner.vendorId).partBytes,
+    vendorId: requestAndOwner.vendorId,
   };
 }

@@ -1,7 +1,7 @@
 import type { GrantOf } from "../auth/grants.ts";
 import type { Actor } from "../auth/session-tokens.ts";
 
-export interface OwnRequests {
+export interface RequestsScope {
   readonly accountId: string;
   readonly vendorId: string;
 }
@@ -10,7 +10,7 @@ export interface OwnRequests {
  * Requests are made, listed, collected and dropped by their owner alone: rows are looked for under
  * the actor's own account.
  */
-export function requestsPolicy({ accountId, vendorId }: Actor): OwnRequests {
+export function authorizeRequests({ accountId, vendorId }: Actor): RequestsScope {
   return { accountId, vendorId };
 }
 
@@ -18,13 +18,13 @@ export function requestsPolicy({ accountId, vendorId }: Actor): OwnRequests {
  * Which answer a call may write to. Nobody needs a session for it: it was given to whoever had the
  * link.
  */
-export interface OwnAnswer {
+export interface AnswerScope {
   readonly accountId: string;
   readonly requestId: string;
   readonly answerId: string;
 }
 
 /** Null when the token is for another answer than the one in the address. */
-export function answerPolicy(grant: GrantOf<"answer"> | null, answerId: string): OwnAnswer | null {
+export function authorizeAnswer(grant: GrantOf<"answer"> | null, answerId: string): AnswerScope | null {
   return grant?.answer === answerId ? { accountId: grant.account, requestId: grant.request, answerId } : null;
 }

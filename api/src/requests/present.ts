@@ -3,12 +3,12 @@ import type { z } from "zod";
 
 import { partCount, partSizeOf, type PartRow } from "../uploads/queries.ts";
 import { expiryAfter } from "../uploads/start.ts";
-import { stateOf, type AnswerRow, type RequestRow } from "./queries.ts";
+import { requestStateOf, type AnswerRow, type RequestRow } from "./queries.ts";
 
 export function presentRequest(request: RequestRow, size: number | null, now: Date): RequestList["requests"][number] {
   return {
     request_id: request.requestId,
-    state: stateOf(request, now),
+    state: requestStateOf(request, now),
     created_at: request.createdAt.toISOString(),
     expires_at: request.expiresAt.toISOString(),
     max_size: request.maxSize,

@@ -5,12 +5,12 @@ import type { z } from "zod";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, answers, requests } from "../db/schema.ts";
 import { discardParts } from "../uploads/queries.ts";
-import type { OwnAnswer, OwnRequests } from "./policy.ts";
+import type { AnswerScope, RequestsScope } from "./policy.ts";
 
 export type RequestRow = typeof requests.$inferSelect;
 export type AnswerRow = typeof answers.$inferSelect;
 
-export function stateOf(
+export function requestStateOf(
   { revokedAt, collectedAt, providedAt, expiresAt }: RequestRow,
   now: Date,
 ): z.infer<typeof RequestState> {
@@ -20,7 +20,7 @@ export function stateOf(
   return expiresAt <= now ? "expired" : "awaiting";
 }
 
-const awaits = and(isNull(requests.revokedAt), isNull(requests.providedAt));
+const isAwaiting = and(isNull(requests.revokedAt), isNull(requests.providedAt));
 
 export async function findRequest(db: Db | Tx, accountId: string, requestId: string): Promise<RequestRow | null> {
   const [row] = await db.select().from(requests).where(isRequest(accountId, requestId));
@@ -47,24 +47,24 @@ export async function findRequestAndOwner(
  */
 export function listRequests(
   db: Db,
-  { accountId }: OwnRequests,
+  { accountId }: RequestsScope,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<{ request: RequestRow; size: number | null }[]> {
-  const present = sql`(${awaits} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
+  const isCurrent = sql`(${isAwaiting} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
   return db
     .select({ request: requests, size: answers.size })
     .from(requests)
     .leftJoin(answers, and(eq(answers.accountId, requests.accountId), eq(answers.id, requests.answerId)))
-    .where(and(eq(requests.accountId, accountId), ended ? undefined : present))
+    .where(and(eq(requests.accountId, accountId), ended ? undefined : isCurrent))
     .orderBy(desc(requests.createdAt), desc(requests.requestId));
 }
 
-export async function countOpen(tx: Tx, accountId: string, now: Date): Promise<number> {
-  const [all] = await tx
+export async function countOpenRequests(tx: Tx, accountId: string, now: Date): Promise<number> {
+  const [total] = await tx
     .select({ rows: count() })
     .from(requests)
-    .where(and(eq(requests.accountId, accountId), awaits, gt(requests.expiresAt, now)));
-  return all?.rows ?? 0;
+    .where(and(eq(requests.accountId, accountId), isAwaiting, gt(requests.expiresAt, now)));
+  return total?.rows ?? 0;
 }
 
 export async function updateRequest(
@@ -80,24 +80,24 @@ export async function updateRequest(
  * The first finish wins, by this one statement. @returns false when another was first, or the
  * request was revoked.
  */
-export async function provide(
+export async function markProvided(
   tx: Tx,
-  { accountId, requestId, answerId }: OwnAnswer,
+  { accountId, requestId, answerId }: AnswerScope,
   ticket: Buffer,
   now: Date,
 ): Promise<boolean> {
-  const won = await tx
+  const updated = await tx
     .update(requests)
     .set({ providedAt: now, answerId, ticket })
-    .where(and(isRequest(accountId, requestId), awaits))
+    .where(and(isRequest(accountId, requestId), isAwaiting))
     .returning({ requestId: requests.requestId });
-  return won.length > 0;
+  return updated.length > 0;
 }
 
 /** Null for one that is not there, or over. The one that won is there as long as its content. */
 export async function findAnswer(
   db: Db | Tx,
-  { accountId, requestId, answerId }: OwnAnswer,
+  { accountId, requestId, answerId }: AnswerScope,
   now: Date,
 ): Promise<AnswerRow | null> {
   const [row] = await db
@@ -114,7 +114,7 @@ export async function findAnswer(
 }
 
 /** Those of a request that are not finished, the longest untouched first. */
-export function readUnfinished(tx: Tx, accountId: string, requestId: string): Promise<AnswerRow[]> {
+export function readUnfinishedAnswers(tx: Tx, accountId: string, requestId: string): Promise<AnswerRow[]> {
   return tx
     .select()
     .from(answers)
@@ -136,43 +136,47 @@ export async function updateAnswer(
  * became free.
  */
 export async function deleteAnswer(tx: Tx, accountId: string, answerId: string, now: Date): Promise<number> {
-  const gone = await tx.delete(answers).where(isAnswer(accountId, answerId)).returning({ size: answers.size });
+  const deleted = await tx.delete(answers).where(isAnswer(accountId, answerId)).returning({ size: answers.size });
   await discardParts(tx, accountId, answerId, now);
-  return gone.reduce((sum, { size }) => sum + size, 0);
+  return deleted.reduce((sum, { size }) => sum + size, 0);
 }
 
 /**
  * Answers that others began, of a request that is closed now. @returns the bytes that became free.
  */
-export async function dropUnfinished(tx: Tx, { accountId, requestId }: RequestRow, now: Date): Promise<number> {
-  let freed = 0;
-  for (const { id } of await readUnfinished(tx, accountId, requestId))
-    freed += await deleteAnswer(tx, accountId, id, now);
-  return freed;
+export async function deleteUnfinishedAnswers(
+  tx: Tx,
+  { accountId, requestId }: RequestRow,
+  now: Date,
+): Promise<number> {
+  let freedBytes = 0;
+  for (const { id } of await readUnfinishedAnswers(tx, accountId, requestId))
+    freedBytes += await deleteAnswer(tx, accountId, id, now);
+  return freedBytes;
 }
 
 /**
  * Closes all that wait for an answer: they name an account key that is no more. @returns the bytes
  * that became free.
  */
-export async function revokeWaiting(tx: Tx, accountId: string, now: Date): Promise<number> {
-  const waiting = await tx
+export async function revokeAwaitingRequests(tx: Tx, accountId: string, now: Date): Promise<number> {
+  const awaiting = await tx
     .select()
     .from(requests)
-    .where(and(eq(requests.accountId, accountId), awaits, gt(requests.expiresAt, now)));
-  let freed = 0;
-  for (const request of waiting) {
+    .where(and(eq(requests.accountId, accountId), isAwaiting, gt(requests.expiresAt, now)));
+  let freedBytes = 0;
+  for (const request of awaiting) {
     await updateRequest(tx, accountId, request.requestId, { document: null, revokedAt: now });
-    freed += (await dropUnfinished(tx, request, now)) + (request.document?.length ?? 0);
+    freedBytes += (await deleteUnfinishedAnswers(tx, request, now)) + (request.document?.length ?? 0);
   }
-  return freed;
+  return freedBytes;
 }
 
 /**
  * The content of a request that was answered, its ticket and its document. @returns the bytes that
  * became free.
  */
-export async function dropContent(
+export async function dropAnswerContent(
   tx: Tx,
   { accountId, requestId, answerId, ticket }: RequestRow,
   now: Date,

@@ -1,74 +1,82 @@
 import {
-  AnswerCollected,
-  AnswerFinished,
-  AnswerStarted,
+  CollectAnswerResponse,
+  FinishAnswerResponse,
+  StartAnswerResponse,
   AnswerState,
-  CollectAnswer,
-  CollectedRequest,
-  CreateRequest,
-  DropRequest,
-  FinishAnswer,
-  GetRequest,
+  CollectAnswerBody,
+  MarkCollectedBody,
+  CreateRequestBody,
+  DropRequestBody,
+  FinishAnswerBody,
+  GetRequestBody,
   Id,
   PartFields,
   ReceivedPart,
   RequestId,
   RequestList,
   RequestOffer,
-  RequestStored,
+  RequestWriteResponse,
   ShareListQuery,
-  StartAnswer,
+  StartAnswerBody,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 const params = z.strictObject({ request_id: RequestId });
-const ofAnswer = z.strictObject({ answer_id: Id });
+const answerParams = z.strictObject({ answer_id: Id });
 
 export const requestSchemas = {
-  create: { summary: "Asks somebody for a secret", body: CreateRequest, response: answers(RequestStored) },
+  create: {
+    summary: "Asks somebody for a secret",
+    body: CreateRequestBody,
+    response: responseSchemas(RequestWriteResponse),
+  },
   list: {
     summary: "What this account asked for; with get_expired what is over, too",
     querystring: ShareListQuery,
-    response: answers(RequestList),
+    response: responseSchemas(RequestList),
   },
   drop: {
     summary: "Ends a request, or drops what came and was collected",
     params,
-    body: DropRequest,
-    response: answers(RequestStored),
+    body: DropRequestBody,
+    response: responseSchemas(RequestWriteResponse),
   },
   collected: {
     summary: "Says that an answer was collected: its content goes 7 days later",
     params,
-    body: CollectedRequest,
-    response: answers(RequestStored),
+    body: MarkCollectedBody,
+    response: responseSchemas(RequestWriteResponse),
   },
   collect: {
     summary: "Ticket and download of what came; only reads",
-    body: CollectAnswer,
-    response: answers(AnswerCollected),
+    body: CollectAnswerBody,
+    response: responseSchemas(CollectAnswerResponse),
   },
   get: {
     summary: "What is asked for, for whoever has the link; costs nothing",
-    body: GetRequest,
-    response: answers(RequestOffer),
+    body: GetRequestBody,
+    response: responseSchemas(RequestOffer),
   },
-  start: { summary: "Begins an answer", body: StartAnswer, response: answers(AnswerStarted) },
+  start: { summary: "Begins an answer", body: StartAnswerBody, response: responseSchemas(StartAnswerResponse) },
   part: {
     summary:
       "One part of an answer: the fields part and sha256, then the file data; the same one again is the same as once",
     consumes: ["multipart/form-data"],
-    params: ofAnswer,
+    params: answerParams,
     body: PartFields.extend({ data: z.string().meta({ format: "binary" }) }),
-    response: answers(ReceivedPart),
+    response: responseSchemas(ReceivedPart),
   },
-  state: { summary: "Which parts of an answer are there", params: ofAnswer, response: answers(AnswerState) },
+  state: {
+    summary: "Which parts of an answer are there",
+    params: answerParams,
+    response: responseSchemas(AnswerState),
+  },
   finish: {
     summary: "Answers the request with all parts; the first finish wins",
-    params: ofAnswer,
-    body: FinishAnswer,
-    response: answers(AnswerFinished),
+    params: answerParams,
+    body: FinishAnswerBody,
+    response: responseSchemas(FinishAnswerResponse),
   },
 };

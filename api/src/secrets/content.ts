@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 
 import { Problem } from "../http/problem.ts";
-import { readChecked, type KeptObject, type ObjectSource } from "../objects/checked-object.ts";
+import { readVerified, type StoredObject, type ObjectSource } from "../objects/verified-object.ts";
 
 /** Where a sealed content is: its objects in order, all of `partSize` bytes but the last. */
-export interface ContentPlace {
+export interface ContentLayout {
   readonly size: number;
   readonly partSize: number;
 }
@@ -21,7 +21,7 @@ export interface ByteRange {
  *
  * @throws Problem `range_not_satisfiable` when it begins behind the end.
  */
-export function rangeOf(header: string | undefined, size: number): ByteRange | null {
+export function parseRange(header: string | undefined, size: number): ByteRange | null {
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
   if (from === "" && to === "") return null;
   const range =
@@ -35,31 +35,31 @@ export function rangeOf(header: string | undefined, size: number): ByteRange | n
 }
 
 /** Numbers, from 1, of the objects that hold these bytes. */
-export function objectsOf({ partSize }: ContentPlace, { start, end }: ByteRange): { from: number; to: number } {
+export function objectNumbersOf({ partSize }: ContentLayout, { start, end }: ByteRange): { from: number; to: number } {
   return { from: Math.floor(start / partSize) + 1, to: Math.floor(end / partSize) + 1 };
 }
 
 /** Bytes of the object with this number, from 1. */
-export function objectSize({ size, partSize }: ContentPlace, number: number): number {
-  return Math.min(partSize, size - (number - 1) * partSize);
+export function objectSizeOf({ size, partSize }: ContentLayout, objectNumber: number): number {
+  return Math.min(partSize, size - (objectNumber - 1) * partSize);
 }
 
 /**
  * These bytes, one object after the other, each checked before its last bytes go on ([Note: Objects
- * and rows]). `kept` are those of {@link objectsOf}. Ends with ObjectDamaged.
+ * and rows]). `objects` are those of {@link objectNumbersOf}. Ends with DamagedObjectError.
  */
 export function streamContent(
   source: ObjectSource,
-  { partSize }: ContentPlace,
-  kept: readonly KeptObject[],
+  { partSize }: ContentLayout,
+  objects: readonly StoredObject[],
   { start, end }: ByteRange,
 ): Readable {
   return Readable.from(
     (async function* () {
-      const first = Math.floor(start / partSize);
-      for (const [index, object] of kept.entries()) {
-        const offset = (first + index) * partSize;
-        yield* readChecked(source, object, Math.max(start - offset, 0), Math.min(end - offset, object.size - 1));
+      const firstIndex = Math.floor(start / partSize);
+      for (const [index, object] of objects.entries()) {
+        const offset = (firstIndex + index) * partSize;
+        yield* readVerified(source, object, Math.max(start - offset, 0), Math.min(end - offset, object.size - 1));
       }
     })(),
     { objectMode: false },

@@ -4,10 +4,10 @@ import type { PgColumn } from "drizzle-orm/pg-core";
 
 import type { Db } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets } from "../db/schema.ts";
-import type { OwnSecrets } from "./policy.ts";
-import { octetLength, type Counters } from "./queries.ts";
+import type { SecretsScope } from "./policy.ts";
+import { octetLength, type RevisionCounters } from "./queries.ts";
 
-export interface ListedPage extends Counters {
+export interface ListedPage extends RevisionCounters {
   /** A JSON list of `StoredSecret`, as the database wrote it. */
   readonly rowsJson: string;
   readonly total: number;
@@ -18,11 +18,11 @@ export interface ListedPage extends Counters {
 
 export interface Listing {
   /** What the list's ETag carries. */
-  counters(own: OwnSecrets): Promise<Counters>;
+  counters(scope: SecretsScope): Promise<RevisionCounters>;
   /** One page, all of one moment: it is one statement. */
   page(
-    own: OwnSecrets,
-    asked: { limit: number; cursor?: string | undefined; since?: number | undefined },
+    scope: SecretsScope,
+    query: { limit: number; cursor?: string | undefined; since?: number | undefined },
   ): Promise<ListedPage>;
 }
 
@@ -63,15 +63,15 @@ export function createListing(db: Db): Listing {
           : cursor === undefined
             ? pages.changed
             : pages.nextChanged;
-      const [found] = await page.execute({ account: accountId, cursor, since, limit, rows: limit + 1 });
-      if (found === undefined) throw new Error("a session without its account");
-      const { changes, stateRev, total, rowsJson, found: rows, fitting, last, purged } = found;
+      const [result] = await page.execute({ account: accountId, cursor, since, limit, rows: limit + 1 });
+      if (result === undefined) throw new Error("a session without its account");
+      const { changes, stateRev, total, rowsJson, rowCount: rows, fittingCount, lastId, purged } = result;
       return {
         changes,
         stateRev: stateRev ?? 0,
         rowsJson: rowsJson ?? "[]",
         total,
-        nextCursor: rows > fitting ? last : null,
+        nextCursor: rows > fittingCount ? lastId : null,
         purged: purged === null || purged.length > maxPurgedIds ? null : purged,
       };
     },
@@ -85,13 +85,13 @@ export function createListing(db: Db): Listing {
  */
 function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boolean; since?: boolean }) {
   const { id, version, favorite, label, size, createdAt, updatedAt, deletedAt, droppedAt } = secrets;
-  const mine = eq(secrets.accountId, account);
-  const inOrder = sql`(order by ${id} rows unbounded preceding)`;
+  const belongsToAccount = eq(secrets.accountId, account);
+  const idWindow = sql`(order by ${id} rows unbounded preceding)`;
   const page = db.$with("page").as(
     db
       .select({
         id,
-        fits: sql<boolean>`row_number() over ${inOrder} <= ${sql.placeholder("limit")} and (row_number() over ${inOrder} = 1 or sum(${octetLength(label)}) over ${inOrder} <= ${sql.raw(String(maxPageBytes))})`.as(
+        fits: sql<boolean>`row_number() over ${idWindow} <= ${sql.placeholder("limit")} and (row_number() over ${idWindow} = 1 or sum(${octetLength(label)}) over ${idWindow} <= ${sql.raw(String(maxPageBytes))})`.as(
           "fits",
         ),
         // Joined by hand: json_build_object, and taking its nulls away, cost three times as much.
@@ -102,7 +102,7 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
       .from(secrets)
       .where(
         and(
-          mine,
+          belongsToAccount,
           cursor ? gt(id, sql.placeholder("cursor")) : undefined,
           since ? gt(secrets.change, sql.placeholder("since")) : undefined,
         ),
@@ -111,33 +111,33 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
       .limit(sql.placeholder("rows")),
   );
   const fitting = sql`filter (where ${page.fits})`;
-  const written = db.$with("written").as(
+  const aggregate = db.$with("written").as(
     db
       .select({
         rowsJson: sql<string | null>`'[' || (string_agg(${page.row}, ',' order by ${page.id}) ${fitting}) || ']'`.as(
           "rows_json",
         ),
-        found: sql<number>`count(*)::int`.as("found"),
-        fitting: sql<number>`(count(*) ${fitting})::int`.as("fitting"),
-        last: sql<string | null>`(array_agg(${page.id} order by ${page.id} desc) ${fitting})[1]`.as("last"),
+        rowCount: sql<number>`count(*)::int`.as("found"),
+        fittingCount: sql<number>`(count(*) ${fitting})::int`.as("fitting"),
+        lastId: sql<string | null>`(array_agg(${page.id} order by ${page.id} desc) ${fitting})[1]`.as("last"),
       })
       .from(page),
   );
   return db
-    .with(page, written)
+    .with(page, aggregate)
     .select({
       changes: accounts.changes,
       stateRev: keyrings.stateRev,
-      total: db.$count(secrets, mine),
+      total: db.$count(secrets, belongsToAccount),
       purged: since ? purgedSince(db) : sql<string[] | null>`null::uuid[]`,
-      rowsJson: written.rowsJson,
-      found: written.found,
-      fitting: written.fitting,
-      last: written.last,
+      rowsJson: aggregate.rowsJson,
+      rowCount: aggregate.rowCount,
+      fittingCount: aggregate.fittingCount,
+      lastId: aggregate.lastId,
     })
     .from(accounts)
     .leftJoin(keyrings, eq(keyrings.accountId, account))
-    .crossJoin(written)
+    .crossJoin(aggregate)
     .where(eq(accounts.id, account))
     .prepare(`list_page${cursor ? "_next" : ""}${since ? "_since" : ""}`);
 }
@@ -149,11 +149,11 @@ function timeMember(name: string, column: PgColumn): SQL {
 
 function purgedSince(db: Db): SQL<string[]> {
   const { accountId, id, change } = purgedSecrets;
-  const some = db
+  const purgedIds = db
     .select({ id })
     .from(purgedSecrets)
     .where(and(eq(accountId, account), gt(change, sql.placeholder("since"))))
     .orderBy(asc(id))
     .limit(maxPurgedIds + 1);
-  return sql<string[]>`array(${some})`;
+  return sql<string[]>`array(${purgedIds})`;
 }

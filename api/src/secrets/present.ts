@@ -1,7 +1,7 @@
-import type { SecretContent, StoredSecret, VersionLine } from "@relicario/shared/api";
+import type { SecretContent, StoredSecret, VersionRecord } from "@relicario/shared/api";
 
 import type { ListedPage } from "./listing.ts";
-import type { KeptVersion, SecretRow, VersionRow } from "./queries.ts";
+import type { VersionWithTicket, SecretRow, VersionRow } from "./queries.ts";
 
 export function presentSecret(row: SecretRow): StoredSecret {
   return {
@@ -18,7 +18,7 @@ export function presentSecret(row: SecretRow): StoredSecret {
 }
 
 /** A `SecretPage`, written: its rows come as JSON from the database. */
-export function writePage({ rowsJson, total, nextCursor, stateRev, changes, purged }: ListedPage): string {
+export function serializePage({ rowsJson, total, nextCursor, stateRev, changes, purged }: ListedPage): string {
   const rest = JSON.stringify({
     total,
     next_cursor: nextCursor,
@@ -32,20 +32,20 @@ export function writePage({ rowsJson, total, nextCursor, stateRev, changes, purg
 /** @param content null when it is too large for one answer */
 export function presentContent(
   row: SecretRow,
-  wanted: KeptVersion,
+  storedVersion: VersionWithTicket,
   versions: readonly VersionRow[],
   content: Buffer | null,
 ): SecretContent {
   return {
-    version: wanted.version,
-    ticket: wanted.ticket.toString("base64url"),
+    version: storedVersion.version,
+    ticket: storedVersion.ticket.toString("base64url"),
     content: content === null ? null : content.toString("base64url"),
     label: row.label,
     versions: versions.map(presentVersion),
   };
 }
 
-export function presentVersion({ version, ticketSha256, size, createdAt, droppedAt }: VersionRow): VersionLine {
+export function presentVersion({ version, ticketSha256, size, createdAt, droppedAt }: VersionRow): VersionRecord {
   return {
     version,
     ticket_sha256: ticketSha256.toString("base64url"),

@@ -1,7 +1,7 @@
 import type { KeyringChange } from "@relicario/shared/api";
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 
-import type { Noted } from "../activity/note.ts";
+import type { ActivityEvent } from "../activity/record-activity.ts";
 import type { Tx } from "../db/database.ts";
 import { purgedSecrets, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
@@ -17,19 +17,23 @@ import { deleteVersions, dropVersions, findSecret, nextChange, octetLength } fro
  */
 export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly string[], now: Date): Promise<number> {
   if (ids.length === 0) return 0;
-  const wanted = [...ids];
-  const gone = await tx
+  const secretIds = [...ids];
+  const deleted = await tx
     .delete(secrets)
-    .where(and(eq(secrets.accountId, account.id), inArray(secrets.id, wanted), isNotNull(secrets.deletedAt)))
+    .where(and(eq(secrets.accountId, account.id), inArray(secrets.id, secretIds), isNotNull(secrets.deletedAt)))
     .returning({ labelBytes: octetLength(secrets.label) });
-  if (gone.length !== ids.length)
+  if (deleted.length !== ids.length)
     throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
-  const freed = await deleteVersions(tx, { accountId: account.id, vendorId: account.vendorId }, wanted, now);
-  const [only] = ids.length === 1 ? ids : [];
-  const noted: Noted = { kind: "secret_purged", count: ids.length, ...(only === undefined ? {} : { secretId: only }) };
-  const change = await nextChange(tx, account.id, { noted, now });
-  await tx.insert(purgedSecrets).values(wanted.map((id) => ({ accountId: account.id, id, change })));
-  return freed + gone.reduce((sum, { labelBytes }) => sum + labelBytes, 0);
+  const freedBytes = await deleteVersions(tx, { accountId: account.id, vendorId: account.vendorId }, secretIds, now);
+  const [singleId] = ids.length === 1 ? ids : [];
+  const event: ActivityEvent = {
+    kind: "secret_purged",
+    count: ids.length,
+    ...(singleId === undefined ? {} : { secretId: singleId }),
+  };
+  const change = await nextChange(tx, account.id, { event, now });
+  await tx.insert(purgedSecrets).values(secretIds.map((id) => ({ accountId: account.id, id, change })));
+  return freedBytes + deleted.reduce((sum, { labelBytes }) => sum + labelBytes, 0);
 }
 
 /**
@@ -42,16 +46,16 @@ export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly st
 export async function purgeVersions(
   tx: Tx,
   account: AccountRow,
-  wanted: NonNullable<KeyringChange["purge_versions"]>,
+  purges: NonNullable<KeyringChange["purge_versions"]>,
   now: Date,
 ): Promise<number> {
-  const own = { accountId: account.id, vendorId: account.vendorId };
-  let freed = 0;
-  for (const { secret_db_id: id, versions } of wanted) {
-    const row = await findSecret(tx, own, id);
+  const scope = { accountId: account.id, vendorId: account.vendorId };
+  let freedBytes = 0;
+  for (const { secret_db_id: id, versions } of purges) {
+    const row = await findSecret(tx, scope, id);
     if (row === null || versions.some((version) => version >= row.version))
       throw new Problem("keyring_change_invalid", { detail: "it removes a version that is not a former one" });
-    freed += await dropVersions(tx, own, [id], now, versions);
+    freedBytes += await dropVersions(tx, scope, [id], now, versions);
   }
-  return freed;
+  return freedBytes;
 }

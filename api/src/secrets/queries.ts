@@ -1,32 +1,32 @@
 import { createHash } from "node:crypto";
 
-import { formerVersionDays } from "@relicario/shared/api";
+import { formerVersionRetentionDays } from "@relicario/shared/api";
 import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull, sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
-import { noting, type Happened } from "../activity/note.ts";
+import { buildActivityInsert, type TimedActivityEvent } from "../activity/record-activity.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { KeptObject } from "../objects/checked-object.ts";
-import { discard } from "../objects/loose.ts";
-import { endSharesOf } from "../shares/end.ts";
-import { objectSize } from "./content.ts";
-import type { OwnSecrets } from "./policy.ts";
+import type { StoredObject } from "../objects/verified-object.ts";
+import { orphanObjects } from "../objects/orphaned-objects.ts";
+import { endSharesOf } from "../shares/end-shares.ts";
+import { objectSizeOf } from "./content.ts";
+import type { SecretsScope } from "./policy.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
 /** Without its ticket, which is large and which nobody needs of all versions. */
 export type VersionRow = Omit<typeof secretVersions.$inferSelect, "ticket">;
 /** One whose content and ticket are there. */
-export type KeptVersion = VersionRow & { readonly ticket: Buffer };
+export type VersionWithTicket = VersionRow & { readonly ticket: Buffer };
 
-export interface Counters {
+export interface RevisionCounters {
   readonly changes: number;
   readonly stateRev: number;
 }
 
 /** What the list's ETag carries: it changes with every row and with every state. */
-export async function readCounters(db: Db | Tx, { accountId }: OwnSecrets): Promise<Counters> {
+export async function readCounters(db: Db | Tx, { accountId }: SecretsScope): Promise<RevisionCounters> {
   const [row] = await db
     .select({ changes: accounts.changes, stateRev: keyrings.stateRev })
     .from(accounts)
@@ -36,7 +36,7 @@ export async function readCounters(db: Db | Tx, { accountId }: OwnSecrets): Prom
   return { changes: row.changes, stateRev: row.stateRev ?? 0 };
 }
 
-export async function findSecret(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<SecretRow | null> {
+export async function findSecret(db: Db | Tx, { accountId }: SecretsScope, id: string): Promise<SecretRow | null> {
   const [row] = await db
     .select()
     .from(secrets)
@@ -44,13 +44,13 @@ export async function findSecret(db: Db | Tx, { accountId }: OwnSecrets, id: str
   return row ?? null;
 }
 
-export async function countSecrets(db: Db | Tx, { accountId }: OwnSecrets): Promise<number> {
-  const [all] = await db.select({ rows: count() }).from(secrets).where(eq(secrets.accountId, accountId));
-  return all?.rows ?? 0;
+export async function countSecrets(db: Db | Tx, { accountId }: SecretsScope): Promise<number> {
+  const [total] = await db.select({ rows: count() }).from(secrets).where(eq(secrets.accountId, accountId));
+  return total?.rows ?? 0;
 }
 
 /** All that there ever were, newest first. */
-export function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string): Promise<VersionRow[]> {
+export function readVersions(db: Db | Tx, { accountId }: SecretsScope, id: string): Promise<VersionRow[]> {
   const { ticket: _, ...columns } = getTableColumns(secretVersions);
   return db
     .select(columns)
@@ -66,38 +66,38 @@ export function readVersions(db: Db | Tx, { accountId }: OwnSecrets, id: string)
  */
 export async function findVersion(
   db: Db | Tx,
-  own: OwnSecrets,
+  scope: SecretsScope,
   id: string,
   version: number | undefined,
-): Promise<{ row: SecretRow; wanted: KeptVersion }> {
-  const row = await findSecret(db, own, id);
+): Promise<{ row: SecretRow; storedVersion: VersionWithTicket }> {
+  const row = await findSecret(db, scope, id);
   if (row === null) throw new Problem("not_found");
   if (row.droppedAt !== null) throw new Problem("content_gone");
-  const [wanted] = await db
+  const [storedVersion] = await db
     .select()
     .from(secretVersions)
     .where(
       and(
-        eq(secretVersions.accountId, own.accountId),
+        eq(secretVersions.accountId, scope.accountId),
         eq(secretVersions.secretId, id),
         eq(secretVersions.version, version ?? row.version),
       ),
     );
-  if (wanted === undefined) throw new Problem("not_found");
-  const { ticket } = wanted;
+  if (storedVersion === undefined) throw new Problem("not_found");
+  const { ticket } = storedVersion;
   if (ticket === null) throw new Problem("content_gone");
-  return { row, wanted: { ...wanted, ticket } };
+  return { row, storedVersion: { ...storedVersion, ticket } };
 }
 
 /** The objects `from` … `to` of a version, in order. */
 export async function readObjects(
   db: Db | Tx,
-  { accountId }: OwnSecrets,
-  wanted: VersionRow,
+  { accountId }: SecretsScope,
+  storedVersion: VersionRow,
   from: number,
   to: number,
-): Promise<KeptObject[]> {
-  const { secretId, version } = wanted;
+): Promise<StoredObject[]> {
+  const { secretId, version } = storedVersion;
   const rows = await db
     .select({ part: versionObjects.part, key: versionObjects.objectKey, sha256: versionObjects.sha256 })
     .from(versionObjects)
@@ -110,34 +110,34 @@ export async function readObjects(
       ),
     )
     .orderBy(asc(versionObjects.part));
-  return rows.map(({ part, key, sha256 }) => ({ key, size: objectSize(wanted, part), sha256 }));
+  return rows.map(({ part, key, sha256 }) => ({ key, size: objectSizeOf(storedVersion, part), sha256 }));
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
-export async function isTaken(tx: Db | Tx, own: OwnSecrets, id: string): Promise<boolean> {
-  if ((await findSecret(tx, own, id)) !== null) return true;
-  const purged = await tx
+export async function isIdTaken(tx: Db | Tx, scope: SecretsScope, id: string): Promise<boolean> {
+  if ((await findSecret(tx, scope, id)) !== null) return true;
+  const purgedRows = await tx
     .select({ id: purgedSecrets.id })
     .from(purgedSecrets)
-    .where(and(eq(purgedSecrets.accountId, own.accountId), eq(purgedSecrets.id, id)));
-  return purged.length > 0;
+    .where(and(eq(purgedSecrets.accountId, scope.accountId), eq(purgedSecrets.id, id)));
+  return purgedRows.length > 0;
 }
 
-/** @throws Problem `id_taken` when one of them is, see {@link isTaken}. */
-export async function refuseTaken(tx: Tx, { accountId }: OwnSecrets, ids: readonly string[]): Promise<void> {
+/** @throws Problem `id_taken` when one of them is, see {@link isIdTaken}. */
+export async function rejectTakenIds(tx: Tx, { accountId }: SecretsScope, ids: readonly string[]): Promise<void> {
   for (const table of [secrets, purgedSecrets]) {
-    const taken = await tx
+    const existing = await tx
       .select({ id: table.id })
       .from(table)
       .where(and(eq(table.accountId, accountId), inArray(table.id, [...ids])))
       .limit(1);
-    if (taken.length > 0) throw new Problem("id_taken");
+    if (existing.length > 0) throw new Problem("id_taken");
   }
 }
 
 /** The next value of the account's counter, for the rows that this transaction changes. */
-export async function nextChange(tx: Tx, accountId: string, happened?: Happened): Promise<number> {
-  const [row] = await (happened === undefined ? tx : tx.with(noting(tx, accountId, happened)))
+export async function nextChange(tx: Tx, accountId: string, event?: TimedActivityEvent): Promise<number> {
+  const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
     .update(accounts)
     .set({ changes: sql`${accounts.changes} + 1` })
     .where(eq(accounts.id, accountId))
@@ -150,8 +150,13 @@ export async function nextChange(tx: Tx, accountId: string, happened?: Happened)
  * Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that
  * the account keeps.
  */
-export async function addStorage(tx: Tx, accountId: string, bytes: number, happened?: Happened): Promise<number> {
-  const [row] = await (happened === undefined ? tx : tx.with(noting(tx, accountId, happened)))
+export async function adjustStorageUsed(
+  tx: Tx,
+  accountId: string,
+  bytes: number,
+  event?: TimedActivityEvent,
+): Promise<number> {
+  const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
     .update(accounts)
     .set({ storageUsed: sql`${accounts.storageUsed} + ${bytes}` })
     .where(eq(accounts.id, accountId))
@@ -181,21 +186,21 @@ export interface NewVersion {
 
 /**
  * Version 1 makes the row; a later one takes it out of the trash, for somebody wants it kept.
- * Former versions beyond `former` give way, with their objects.
+ * Former versions beyond `maxVersions` give way, with their objects.
  *
  * @returns the bytes that are kept more than before, without the content's own.
  * @throws Problem `too_many_versions`
  */
 export async function writeVersion(
   tx: Tx,
-  own: OwnSecrets,
-  next: NewVersion,
-  { change, now, former }: { change: number; now: Date; former: number },
+  scope: SecretsScope,
+  newVersion: NewVersion,
+  { change, now, maxVersions }: { change: number; now: Date; maxVersions: number },
 ): Promise<number> {
-  const { accountId } = own;
-  const { id, version, label, ticket, objects, partSize, contentSha256, size } = next;
-  const giving = await versionsThatGiveWay(tx, own, id, former, now);
-  const labelBytes = version === 1 ? 0 : await readLabelBytes(tx, own, id);
+  const { accountId } = scope;
+  const { id, version, label, ticket, objects, partSize, contentSha256, size } = newVersion;
+  const displaced = await findDisplacedVersions(tx, scope, id, maxVersions, now);
+  const labelBytes = version === 1 ? 0 : await readLabelBytes(tx, scope, id);
   if (version === 1) {
     await tx.insert(secrets).values({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change });
   } else {
@@ -225,16 +230,16 @@ export async function writeVersion(
       sha256,
     })),
   );
-  return label.length - labelBytes + ticket.length - (await dropVersions(tx, own, [id], now, giving));
+  return label.length - labelBytes + ticket.length - (await dropVersions(tx, scope, [id], now, displaced));
 }
 
 /**
  * Rows of new secrets, at once. @returns the bytes that are kept more than before, without the
  * contents' own.
  */
-export async function writeNew(
+export async function insertSecrets(
   tx: Tx,
-  { accountId }: OwnSecrets,
+  { accountId }: SecretsScope,
   rows: readonly NewVersion[],
   { change, now }: { readonly change: number; readonly now: Date },
 ): Promise<number> {
@@ -275,7 +280,7 @@ export async function writeNew(
   return rows.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
 }
 
-async function readLabelBytes(tx: Tx, { accountId }: Pick<OwnSecrets, "accountId">, id: string): Promise<number> {
+async function readLabelBytes(tx: Tx, { accountId }: Pick<SecretsScope, "accountId">, id: string): Promise<number> {
   const [row] = await tx
     .select({ bytes: octetLength(secrets.label) })
     .from(secrets)
@@ -284,18 +289,18 @@ async function readLabelBytes(tx: Tx, { accountId }: Pick<OwnSecrets, "accountId
 }
 
 /**
- * The oldest kept versions that go when one more is written, so that no more than `former` are kept
- * beside it. A version that was replaced less than 30 days ago never does: somebody who can write,
- * or a program gone wrong, could otherwise press everything out that was there before.
+ * The oldest kept versions that go when one more is written, so that no more than `maxVersions` are
+ * kept beside it. A version that was replaced less than 30 days ago never does: somebody who can
+ * write, or a program gone wrong, could otherwise press everything out that was there before.
  *
  * @throws Problem `too_many_versions` when there is no room: the person removes some by a signed
  *   change.
  */
-export async function versionsThatGiveWay(
+export async function findDisplacedVersions(
   tx: Tx,
-  { accountId }: OwnSecrets,
+  { accountId }: SecretsScope,
   id: string,
-  former: number,
+  maxVersions: number,
   now: Date,
 ): Promise<number[]> {
   const rows = await tx
@@ -307,13 +312,15 @@ export async function versionsThatGiveWay(
     .from(secretVersions)
     .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id)))
     .orderBy(asc(secretVersions.version));
-  const kept = rows.filter(({ droppedAt }) => droppedAt === null);
-  const giving = kept.slice(0, Math.max(0, kept.length - former)).map(({ version }) => version);
+  const storedVersions = rows.filter(({ droppedAt }) => droppedAt === null);
+  const displaced = storedVersions
+    .slice(0, Math.max(0, storedVersions.length - maxVersions))
+    .map(({ version }) => version);
   const replacedAt = new Map(rows.map(({ version, createdAt }) => [version - 1, createdAt]));
-  const since = new Date(now.getTime() - formerVersionDays * 86_400_000);
-  if (giving.some((version) => (replacedAt.get(version) ?? now) > since))
-    throw new Problem("too_many_versions", { members: { limit: former } });
-  return giving;
+  const cutoff = new Date(now.getTime() - formerVersionRetentionDays * 86_400_000);
+  if (displaced.some((version) => (replacedAt.get(version) ?? now) > cutoff))
+    throw new Problem("too_many_versions", { members: { limit: maxVersions } });
+  return displaced;
 }
 
 /**
@@ -324,48 +331,48 @@ export async function versionsThatGiveWay(
  */
 export async function dropVersions(
   tx: Tx,
-  { accountId }: OwnSecrets,
+  { accountId }: SecretsScope,
   ids: readonly string[],
   now: Date,
-  numbers?: readonly number[],
+  versions?: readonly number[],
 ): Promise<number> {
-  const ofThese = (table: typeof secretVersions | typeof versionObjects) =>
+  const isSelected = (table: typeof secretVersions | typeof versionObjects) =>
     and(
       eq(table.accountId, accountId),
       inArray(table.secretId, [...ids]),
-      numbers === undefined ? undefined : inArray(table.version, [...numbers]),
+      versions === undefined ? undefined : inArray(table.version, [...versions]),
     );
-  const kept = and(ofThese(secretVersions), isNull(secretVersions.droppedAt));
-  const going = await tx
+  const isStored = and(isSelected(secretVersions), isNull(secretVersions.droppedAt));
+  const dropped = await tx
     .select({ size: secretVersions.size, ticketBytes: octetLength(secretVersions.ticket) })
     .from(secretVersions)
-    .where(kept);
-  if (going.length === 0) return 0;
-  const freed = await endSharesOf(tx, accountId, ids, now, numbers);
-  await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(kept);
+    .where(isStored);
+  if (dropped.length === 0) return 0;
+  const freedBytes = await endSharesOf(tx, accountId, ids, now, versions);
+  await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(isStored);
   const objects = await tx
     .delete(versionObjects)
-    .where(ofThese(versionObjects))
+    .where(isSelected(versionObjects))
     .returning({ objectKey: versionObjects.objectKey });
-  await discard(
+  await orphanObjects(
     tx,
     accountId,
     objects.map(({ objectKey }) => objectKey),
     now,
   );
-  return going.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, freed);
+  return dropped.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, freedBytes);
 }
 
 /**
  * Deletes all versions of secrets that go for good, lines included. @returns the bytes that became
  * free.
  */
-export async function deleteVersions(tx: Tx, own: OwnSecrets, ids: readonly string[], now: Date): Promise<number> {
-  const freed = await dropVersions(tx, own, ids, now);
+export async function deleteVersions(tx: Tx, scope: SecretsScope, ids: readonly string[], now: Date): Promise<number> {
+  const freedBytes = await dropVersions(tx, scope, ids, now);
   await tx
     .delete(secretVersions)
-    .where(and(eq(secretVersions.accountId, own.accountId), inArray(secretVersions.secretId, [...ids])));
-  return freed;
+    .where(and(eq(secretVersions.accountId, scope.accountId), inArray(secretVersions.secretId, [...ids])));
+  return freedBytes;
 }
 
 /**
@@ -376,38 +383,38 @@ export async function deleteVersions(tx: Tx, own: OwnSecrets, ids: readonly stri
  */
 export async function writeLabel(
   tx: Tx,
-  { accountId }: OwnSecrets,
+  { accountId }: SecretsScope,
   { id, version, label, ticket }: { id: string; version: number; label: string; ticket: Buffer | null },
   change: number,
   now: Date,
 ): Promise<number> {
-  const grown = label.length - (await readLabelBytes(tx, { accountId }, id));
+  const addedBytes = label.length - (await readLabelBytes(tx, { accountId }, id));
   await tx
     .update(secrets)
     .set({ label, updatedAt: now, change })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
-  if (ticket === null) return grown;
-  const present = and(
+  if (ticket === null) return addedBytes;
+  const isPresentVersion = and(
     eq(secretVersions.accountId, accountId),
     eq(secretVersions.secretId, id),
     eq(secretVersions.version, version),
     isNull(secretVersions.droppedAt),
   );
-  const [before] = await tx
+  const [previousTicket] = await tx
     .select({ bytes: octetLength(secretVersions.ticket) })
     .from(secretVersions)
-    .where(present);
-  if (before === undefined) throw new Problem("content_gone");
+    .where(isPresentVersion);
+  if (previousTicket === undefined) throw new Problem("content_gone");
   await tx
     .update(secretVersions)
     .set({ ticket, ticketSha256: sha256(ticket) })
-    .where(present);
-  return grown + ticket.length - before.bytes;
+    .where(isPresentVersion);
+  return addedBytes + ticket.length - previousTicket.bytes;
 }
 
-export async function writeTrashed(
+export async function markTrashed(
   tx: Tx,
-  { accountId }: OwnSecrets,
+  { accountId }: SecretsScope,
   id: string,
   deletedAt: Date,
   change: number,
@@ -418,7 +425,7 @@ export async function writeTrashed(
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 
-export async function writeRestored(tx: Tx, { accountId }: OwnSecrets, id: string, change: number): Promise<void> {
+export async function markRestored(tx: Tx, { accountId }: SecretsScope, id: string, change: number): Promise<void> {
   await tx
     .update(secrets)
     .set({ ...notInTrash, change })
@@ -427,7 +434,7 @@ export async function writeRestored(tx: Tx, { accountId }: OwnSecrets, id: strin
 
 export async function writeFavorite(
   tx: Tx,
-  { accountId }: OwnSecrets,
+  { accountId }: SecretsScope,
   id: string,
   favorite: boolean,
   change: number,

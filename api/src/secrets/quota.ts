@@ -1,10 +1,10 @@
-import type { Happened } from "../activity/note.ts";
+import type { TimedActivityEvent } from "../activity/record-activity.ts";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import type { AccountRow } from "../keyring/queries.ts";
-import type { KnownVendor } from "../vendors/vendors.ts";
-import type { OwnSecrets } from "./policy.ts";
-import { addStorage, countSecrets } from "./queries.ts";
+import type { VendorSettings } from "../vendors/vendors.ts";
+import type { SecretsScope } from "./policy.ts";
+import { adjustStorageUsed, countSecrets } from "./queries.ts";
 
 /** Rows of one account; far above what one person keeps, and within what one device lists. */
 const maxSecrets = 50_000;
@@ -14,43 +14,43 @@ const maxSecrets = 50_000;
  * and the end of an upload, whose content took its place before. Without it nobody could remove
  * something. In bytes.
  */
-export const reserveBytes = 64 * 1024 ** 2;
+export const quotaReserveBytes = 64 * 1024 ** 2;
 
 /**
  * Counts what a call keeps more than before, or fewer than none. What frees room is never refused.
  *
  * @throws Problem `quota_exceeded`; the transaction must not go on.
  */
-export async function countStored(
+export async function chargeStorage(
   tx: Tx,
-  vendor: KnownVendor,
+  vendor: VendorSettings,
   account: AccountRow,
   bytes: number,
   reserve = 0,
-  happened?: Happened,
+  event?: TimedActivityEvent,
 ): Promise<void> {
-  const used = await addStorage(tx, account.id, bytes, happened);
-  if (bytes > 0 && used > vendor.quotaBytes + reserve) throw new Problem("quota_exceeded");
+  const usedBytes = await adjustStorageUsed(tx, account.id, bytes, event);
+  if (bytes > 0 && usedBytes > vendor.quotaBytes + reserve) throw new Problem("quota_exceeded");
 }
 
 /**
  * What can be refused before anything is written.
  *
  * @param sizes of the contents, in bytes
- * @param added secrets that are new
+ * @param newSecrets secrets that are new
  * @throws Problem `quota_exceeded`, `payload_too_large` for a content that the vendor never takes.
  */
-export async function refuseExcess(
+export async function rejectOverQuota(
   tx: Tx,
-  vendor: KnownVendor,
-  own: OwnSecrets,
+  vendor: VendorSettings,
+  scope: SecretsScope,
   account: AccountRow,
   sizes: readonly number[],
-  added: number,
+  newSecrets: number,
 ): Promise<void> {
   if (sizes.some((size) => size > vendor.contentBytes))
     throw new Problem("payload_too_large", { members: { limit: vendor.contentBytes } });
   if (sizes.reduce((sum, size) => sum + size, account.storageUsed) > vendor.quotaBytes)
     throw new Problem("quota_exceeded");
-  if (added > 0 && (await countSecrets(tx, own)) + added > maxSecrets) throw new Problem("quota_exceeded");
+  if (newSecrets > 0 && (await countSecrets(tx, scope)) + newSecrets > maxSecrets) throw new Problem("quota_exceeded");
 }

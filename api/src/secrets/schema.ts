@@ -1,56 +1,56 @@
 import {
-  GetSecret,
+  GetSecretBody,
   Id,
-  ListQuery,
+  SecretListQuery,
   SecretContent,
   SecretPage,
-  SecretStored,
+  StoreSecretResponse,
   SecretVersions,
-  SetFavorite,
-  SecretsStored,
+  SetFavoriteBody,
+  StoreSecretsResponse,
   StoredSecret,
-  StoreSecret,
-  StoreSecrets,
+  StoreSecretBody,
+  StoreSecretsBody,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 export const secretSchemas = {
   list: {
     summary:
       "Rows of the account by id, trash included, as many as were asked for or as fit 512 KiB of labels; with since what changed",
-    querystring: ListQuery,
-    response: { ...answers(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") },
+    querystring: SecretListQuery,
+    response: { ...responseSchemas(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") },
   },
   store: {
     summary: "A new secret or version, a new label or ticket, or a restore from the trash",
-    body: StoreSecret,
-    response: answers(SecretStored),
+    body: StoreSecretBody,
+    response: responseSchemas(StoreSecretResponse),
   },
   batch: {
     summary: "New small secrets with one keyring change, all of them or none",
-    body: StoreSecrets,
-    response: answers(SecretsStored),
+    body: StoreSecretsBody,
+    response: responseSchemas(StoreSecretsResponse),
   },
   trash: {
     summary: "To the trash, for 30 days",
     params: z.strictObject({ secret_db_id: Id }),
-    response: answers(StoredSecret),
+    response: responseSchemas(StoredSecret),
   },
-  get: { summary: "Ticket and content of one version", body: GetSecret, response: answers(SecretContent) },
+  get: { summary: "Ticket and content of one version", body: GetSecretBody, response: responseSchemas(SecretContent) },
   versions: {
     summary: "One line for every version that there ever was, its content kept or dropped",
     params: z.strictObject({ secret_db_id: Id }),
-    response: answers(SecretVersions),
+    response: responseSchemas(SecretVersions),
   },
   stream: {
     summary: "The sealed content of one version as a stream; Range and If-Range are kept to",
-    body: GetSecret,
+    body: GetSecretBody,
     response: {
-      ...answers(z.unknown().describe("the sealed content")),
+      ...responseSchemas(z.unknown().describe("the sealed content")),
       206: z.unknown().describe("the range that was asked for"),
     },
   },
-  favorite: { summary: "Sets or takes away the star", body: SetFavorite, response: answers(StoredSecret) },
+  favorite: { summary: "Sets or takes away the star", body: SetFavoriteBody, response: responseSchemas(StoredSecret) },
 };

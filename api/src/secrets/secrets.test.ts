@@ -11,23 +11,23 @@ import {
   SecretContent,
   SecretPage,
   StoredSecret,
-  type StoreSecret,
+  type StoreSecretBody,
 } from "@relicario/shared/api";
 import { and, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { looseObjects, purgedSecrets, secrets, versionObjects } from "../db/schema.ts";
+import { orphanedObjects, purgedSecrets, secrets, versionObjects } from "../db/schema.ts";
 import {
   buildChange,
   buildLabel,
   buildSecret,
   buildJwe,
-  confirm,
+  confirmChange,
   type Person,
   type SecretCall,
 } from "../testing/person.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { contentsOf } from "../testing/storage.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
+import { checkStoredContents } from "../testing/storage.ts";
 import { maxPageBytes } from "./listing.ts";
 
 let service: TestService;
@@ -36,22 +36,22 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const store = (person: Person, body: unknown): Promise<Answer> =>
+const postSecret = (person: Person, body: unknown): Promise<TestResponse> =>
   service.call("POST", "/secrets/store", person.token, { body });
 
 /** Stores a secret and takes the answer over. */
-const keep = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
+const storeSecret = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
   const call = buildSecret(person, options);
-  const answer = await store(person, call.body);
+  const answer = await postSecret(person, call.body);
   if (answer.status !== 200) throw new Error(answer.text);
-  confirm(person, call.body.keyring);
+  confirmChange(person, call.body.keyring);
   return call;
 };
 
-const list = async (person: Person, query = ""): Promise<SecretPage> =>
+const listSecrets = async (person: Person, query = ""): Promise<SecretPage> =>
   SecretPage.parse((await service.call("GET", `/secrets/store${query}`, person.token)).body);
 
-const read = async (person: Person, id: string, version?: number): Promise<SecretContent> =>
+const readSecret = async (person: Person, id: string, version?: number): Promise<SecretContent> =>
   SecretContent.parse(
     (
       await service.call("POST", "/secrets/store/get-secret", person.token, {
@@ -66,11 +66,11 @@ const objectsOf = async (person: Person): Promise<string[]> =>
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-const relabelled = (person: Person, id: string, version = 1, more: Partial<StoreSecret> = {}) => ({
+const buildLabelChange = (person: Person, id: string, version = 1, overrides: Partial<StoreSecretBody> = {}) => ({
   secret_db_id: id,
   base_version: version,
   label: buildLabel(person, id, version, 2),
-  ...more,
+  ...overrides,
   keyring: buildChange(person),
 });
 
@@ -78,19 +78,19 @@ describe("POST /secrets/store with content", () => {
   it("keeps the first secret together with the first keyring", async () => {
     const person = await service.signIn();
     const { body, content } = buildSecret(person);
-    expect(await store(person, body)).toMatchObject({
+    expect(await postSecret(person, body)).toMatchObject({
       status: 200,
       body: { secret_db_id: body.secret_db_id, version: 1, state_rev: 1 },
     });
-    expect(await list(person)).toMatchObject({
+    expect(await listSecrets(person)).toMatchObject({
       total: 1,
       state_rev: 1,
       changes: 1,
       next_cursor: null,
       secrets: [{ secret_db_id: body.secret_db_id, version: 1, favorite: false, label: body.label, size: 700 }],
     });
-    const got = await read(person, body.secret_db_id);
-    expect(got).toMatchObject({
+    const storedContent = await readSecret(person, body.secret_db_id);
+    expect(storedContent).toMatchObject({
       version: 1,
       ticket: body.ticket,
       label: body.label,
@@ -101,31 +101,31 @@ describe("POST /secrets/store with content", () => {
 
   it("keeps a new version and the one before", async () => {
     const person = await service.signIn();
-    const first = await keep(person);
+    const first = await storeSecret(person);
     const id = first.body.secret_db_id;
-    const second = await keep(person, { id, base: 1, bytes: 300 });
-    expect(await read(person, id)).toMatchObject({
+    const second = await storeSecret(person, { id, base: 1, bytes: 300 });
+    expect(await readSecret(person, id)).toMatchObject({
       version: 2,
       ticket: second.body.ticket,
       content: second.content.toString("base64url"),
       label: second.body.label,
     });
-    expect(await read(person, id, 1)).toMatchObject({
+    expect(await readSecret(person, id, 1)).toMatchObject({
       version: 1,
       ticket: first.body.ticket,
       content: first.content.toString("base64url"),
     });
-    expect((await read(person, id)).versions.map(({ version }) => version)).toEqual([2, 1]);
-    expect(await list(person)).toMatchObject({ total: 1, secrets: [{ version: 2, size: 300 }] });
+    expect((await readSecret(person, id)).versions.map(({ version }) => version)).toEqual([2, 1]);
+    expect(await listSecrets(person)).toMatchObject({ total: 1, secrets: [{ version: 2, size: 300 }] });
   });
 
   it("takes a whole 256 KiB and refuses one byte more", async () => {
     const person = await service.signIn();
-    const { body, content } = await keep(person, { bytes: maxSmallSecretBytes });
-    expect((await read(person, body.secret_db_id)).content).toBe(content.toString("base64url"));
+    const { body, content } = await storeSecret(person, { bytes: maxSmallSecretBytes });
+    expect((await readSecret(person, body.secret_db_id)).content).toBe(content.toString("base64url"));
     const larger = buildSecret(person, { bytes: maxSmallSecretBytes + 1 });
-    expect(await store(person, larger.body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
-    expect(await store(person, { ...larger.body, content: "A".repeat(maxJsonBodyBytes) })).toMatchObject({
+    expect(await postSecret(person, larger.body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await postSecret(person, { ...larger.body, content: "A".repeat(maxJsonBodyBytes) })).toMatchObject({
       status: 413,
       body: { code: "payload_too_large" },
     });
@@ -134,17 +134,17 @@ describe("POST /secrets/store with content", () => {
   it("answers the same call once more as the first time, and keeps one object", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => store(person, body)));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => postSecret(person, body)));
     expect(answers.map(({ body: answer }) => answer)).toEqual(
       Array(4).fill({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 }),
     );
-    expect(await list(person)).toMatchObject({ total: 1, changes: 1 });
+    expect(await listSecrets(person)).toMatchObject({ total: 1, changes: 1 });
     expect(await objectsOf(person)).toHaveLength(1);
 
-    confirm(person, body.keyring);
+    confirmChange(person, body.keyring);
     const next = buildSecret(person, { id: body.secret_db_id, base: 1 });
     for (let count = 0; count < 2; count++)
-      expect(await store(person, next.body)).toMatchObject({ status: 200, body: { version: 2, state_rev: 2 } });
+      expect(await postSecret(person, next.body)).toMatchObject({ status: 200, body: { version: 2, state_rev: 2 } });
     expect(await service.call("PUT", "/user/keyring", person.token, { body: next.body.keyring })).toMatchObject({
       status: 200,
       body: { state_rev: 2 },
@@ -154,67 +154,67 @@ describe("POST /secrets/store with content", () => {
   it("never answers as the first time when the change comes with other contents", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    await store(person, body);
-    const other = { ...body, content: randomBytes(50).toString("base64url") };
-    expect(await store(person, other)).toMatchObject({
+    await postSecret(person, body);
+    const altered = { ...body, content: randomBytes(50).toString("base64url") };
+    expect(await postSecret(person, altered)).toMatchObject({
       status: 409,
       body: { code: "state_conflict", keyring: { state_rev: 1 } },
     });
-    expect((await read(person, body.secret_db_id)).content).toBe(body.content);
+    expect((await readSecret(person, body.secret_db_id)).content).toBe(body.content);
   });
 
   it("answers id_taken for an id that this account has, and lets another account have it too", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
-    const again = buildSecret(person, { id: body.secret_db_id });
-    expect(await store(person, again.body)).toMatchObject({ status: 409, body: { code: "id_taken" } });
-    const somebody = await service.signIn();
-    expect((await store(somebody, buildSecret(somebody, { id: body.secret_db_id }).body)).status).toBe(200);
-    expect((await read(person, body.secret_db_id)).content).toBe(body.content);
+    const { body } = await storeSecret(person);
+    const reuse = buildSecret(person, { id: body.secret_db_id });
+    expect(await postSecret(person, reuse.body)).toMatchObject({ status: 409, body: { code: "id_taken" } });
+    const otherPerson = await service.signIn();
+    expect((await postSecret(otherPerson, buildSecret(otherPerson, { id: body.secret_db_id }).body)).status).toBe(200);
+    expect((await readSecret(person, body.secret_db_id)).content).toBe(body.content);
   });
 
   it("looks at version_conflict before state_conflict, and loses nothing", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
+    const { body } = await storeSecret(person);
     const id = body.secret_db_id;
     const stale = buildSecret(person, { id, base: 1 }); // another device, at the same state
-    const winner = await keep(person, { id, base: 1 });
-    expect(await store(person, stale.body)).toMatchObject({
+    const winner = await storeSecret(person, { id, base: 1 });
+    expect(await postSecret(person, stale.body)).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 2 },
     });
     const staleState = buildSecret({ ...person, stateRev: 1 }, { id, base: 2 });
-    expect(await store(person, staleState.body)).toMatchObject({
+    expect(await postSecret(person, staleState.body)).toMatchObject({
       status: 409,
       body: { code: "state_conflict", keyring: { state_rev: 2 } },
     });
-    expect((await read(person, id)).content).toBe(winner.content.toString("base64url"));
+    expect((await readSecret(person, id)).content).toBe(winner.content.toString("base64url"));
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(2);
   });
 
   it("lets exactly one of two devices win that both make the first secret", async () => {
-    const one = await service.signIn();
-    const two = { ...one, imageId: uuidv7() };
-    const calls = [buildSecret(one), buildSecret(two)];
-    const answers = await Promise.all(calls.map(({ body }) => store(one, body)));
+    const firstDevice = await service.signIn();
+    const secondDevice = { ...firstDevice, imageId: uuidv7() };
+    const calls = [buildSecret(firstDevice), buildSecret(secondDevice)];
+    const answers = await Promise.all(calls.map(({ body }) => postSecret(firstDevice, body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
       code: "state_conflict",
       keyring: { state_rev: 1 },
     });
-    expect(await list(one)).toMatchObject({ total: 1, state_rev: 1 });
-    expect(await objectsOf(one)).toHaveLength(1);
+    expect(await listSecrets(firstDevice)).toMatchObject({ total: 1, state_rev: 1 });
+    expect(await objectsOf(firstDevice)).toHaveLength(1);
   });
 
   it("lets exactly one of many devices win that all write the next version", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
+    const { body } = await storeSecret(person);
     const calls = Array.from({ length: 5 }, () => buildSecret(person, { id: body.secret_db_id, base: 1 }));
-    const answers = await Promise.all(calls.map((call) => store(person, call.body)));
+    const answers = await Promise.all(calls.map((call) => postSecret(person, call.body)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     const winner = calls[answers.findIndex(({ status }) => status === 200)];
-    expect((await read(person, body.secret_db_id)).content).toBe(winner?.body.content);
+    expect((await readSecret(person, body.secret_db_id)).content).toBe(winner?.body.content);
     expect(await objectsOf(person)).toHaveLength(2);
   });
 
@@ -236,9 +236,9 @@ describe("POST /secrets/store with content", () => {
   ])("refuses a label whose header names %s", async (_, label) => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    const answer = await store(person, { ...body, label: label(person, body.secret_db_id) });
+    const answer = await postSecret(person, { ...body, label: label(person, body.secret_db_id) });
     expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
-    expect(await list(person)).toMatchObject({ total: 0 });
+    expect(await listSecrets(person)).toMatchObject({ total: 0 });
   });
 
   it.each<[string, (body: SecretCall["body"]) => unknown]>([
@@ -248,10 +248,10 @@ describe("POST /secrets/store with content", () => {
     ["no ticket", ({ ticket: _, ...body }) => body],
     ["no keyring", ({ keyring: _, ...body }) => body],
     ["base_version 0", (body) => ({ ...body, base_version: 0 })],
-  ])("refuses %s with 422 and no word of what was sent", async (_, change) => {
+  ])("refuses %s with 422 and no word of what was sent", async (_, alter) => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    const answer = await store(person, change(body));
+    const answer = await postSecret(person, alter(body));
     expect(answer).toMatchObject({ status: 422, body: { code: "validation_error" } });
     expect(answer.text).not.toContain(body.ticket.slice(0, 20));
     expect(answer.text).not.toContain(body.content.slice(0, 20));
@@ -259,13 +259,13 @@ describe("POST /secrets/store with content", () => {
 
   it("stops at the vendor's quota", async () => {
     const person = await service.signIn(undefined, "second"); // 100,000 bytes
-    await keep(person, { bytes: 60_000 });
-    expect(await store(person, buildSecret(person, { bytes: 40_001 }).body)).toMatchObject({
+    await storeSecret(person, { bytes: 60_000 });
+    expect(await postSecret(person, buildSecret(person, { bytes: 40_001 }).body)).toMatchObject({
       status: 413,
       body: { code: "quota_exceeded" },
     });
-    await keep(person, { bytes: 20_000 });
-    expect(await contentsOf(service, person)).toBe(80_000);
+    await storeSecret(person, { bytes: 20_000 });
+    expect(await checkStoredContents(service, person)).toBe(80_000);
     expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({
       storage_quota: 100_000,
       secrets: 2,
@@ -276,32 +276,37 @@ describe("POST /secrets/store with content", () => {
 describe("POST /secrets/store with a label", () => {
   it("changes the label alone, and the ticket where one comes with it; the version stays", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
+    const { body } = await storeSecret(person);
     const id = body.secret_db_id;
-    const renamed = relabelled(person, id);
-    expect(await store(person, renamed)).toMatchObject({
+    const labelChange = buildLabelChange(person, id);
+    expect(await postSecret(person, labelChange)).toMatchObject({
       status: 200,
       body: { secret_db_id: id, version: 1, state_rev: 2 },
     });
-    expect(await read(person, id)).toMatchObject({ version: 1, label: renamed.label, ticket: body.ticket });
-    confirm(person, renamed.keyring);
+    expect(await readSecret(person, id)).toMatchObject({ version: 1, label: labelChange.label, ticket: body.ticket });
+    confirmChange(person, labelChange.keyring);
     const ticket = randomBytes(100).toString("base64url");
-    const both = relabelled(person, id, 1, { ticket });
-    expect((await store(person, both)).status).toBe(200);
-    expect((await store(person, both)).body).toMatchObject({ state_rev: 3 });
-    expect(await read(person, id)).toMatchObject({ version: 1, label: both.label, ticket, content: body.content });
-    expect(await list(person)).toMatchObject({ changes: 3, state_rev: 3 });
+    const labelAndTicketChange = buildLabelChange(person, id, 1, { ticket });
+    expect((await postSecret(person, labelAndTicketChange)).status).toBe(200);
+    expect((await postSecret(person, labelAndTicketChange)).body).toMatchObject({ state_rev: 3 });
+    expect(await readSecret(person, id)).toMatchObject({
+      version: 1,
+      label: labelAndTicketChange.label,
+      ticket,
+      content: body.content,
+    });
+    expect(await listSecrets(person)).toMatchObject({ changes: 3, state_rev: 3 });
   });
 
   it("must name the present version", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
-    await keep(person, { id: body.secret_db_id, base: 1 });
-    expect(await store(person, relabelled(person, body.secret_db_id, 1))).toMatchObject({
+    const { body } = await storeSecret(person);
+    await storeSecret(person, { id: body.secret_db_id, base: 1 });
+    expect(await postSecret(person, buildLabelChange(person, body.secret_db_id, 1))).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 2 },
     });
-    expect(await store(person, relabelled(person, uuidv7(), 1))).toMatchObject({
+    expect(await postSecret(person, buildLabelChange(person, uuidv7(), 1))).toMatchObject({
       status: 404,
       body: { code: "not_found" },
     });
@@ -311,41 +316,41 @@ describe("POST /secrets/store with a label", () => {
 describe("the trash", () => {
   it("takes a secret and gives it back, twice as once, without a keyring change", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
+    const { body } = await storeSecret(person);
     const id = body.secret_db_id;
-    const trash = () => service.call("DELETE", `/secrets/store/${id}`, person.token);
-    const first = StoredSecret.parse((await trash()).body);
+    const trashSecret = () => service.call("DELETE", `/secrets/store/${id}`, person.token);
+    const first = StoredSecret.parse((await trashSecret()).body);
     expect(first.deleted_at).toBeDefined();
-    expect((await trash()).body).toEqual(first);
-    expect(await list(person)).toMatchObject({
+    expect((await trashSecret()).body).toEqual(first);
+    expect(await listSecrets(person)).toMatchObject({
       total: 1,
       changes: 2,
       state_rev: 1,
       secrets: [{ deleted_at: first.deleted_at }],
     });
     for (let count = 0; count < 2; count++) {
-      expect(await store(person, { secret_db_id: id, restore: true })).toMatchObject({
+      expect(await postSecret(person, { secret_db_id: id, restore: true })).toMatchObject({
         status: 200,
         body: { secret_db_id: id, version: 1, state_rev: 1 },
       });
     }
-    const after = await list(person);
+    const after = await listSecrets(person);
     expect(after.changes).toBe(3);
     expect(after.secrets[0]).not.toHaveProperty("deleted_at");
     expect(await service.call("DELETE", `/secrets/store/${uuidv7()}`, person.token)).toMatchObject({ status: 404 });
     expect(await service.call("DELETE", "/secrets/store/not-an-id", person.token)).toMatchObject({ status: 422 });
-    expect(await store(person, { secret_db_id: uuidv7(), restore: true })).toMatchObject({ status: 404 });
+    expect(await postSecret(person, { secret_db_id: uuidv7(), restore: true })).toMatchObject({ status: 404 });
   });
 });
 
 describe("PATCH /secrets/favorite", () => {
   it("sets the star once, whatever the number of calls", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
-    const star = (favorite: boolean) =>
+    const { body } = await storeSecret(person);
+    const setFavorite = (favorite: boolean) =>
       service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: body.secret_db_id, favorite } });
-    for (const favorite of [true, true, false]) expect((await star(favorite)).body).toMatchObject({ favorite });
-    expect(await list(person)).toMatchObject({ changes: 3 });
+    for (const favorite of [true, true, false]) expect((await setFavorite(favorite)).body).toMatchObject({ favorite });
+    expect(await listSecrets(person)).toMatchObject({ changes: 3 });
   });
 });
 
@@ -353,17 +358,17 @@ describe("GET /secrets/store", () => {
   it("goes page by page in the order of ids, trash included", async () => {
     const person = await service.signIn();
     const ids: string[] = [];
-    for (let count = 0; count < 5; count++) ids.push((await keep(person, { bytes: 10 })).body.secret_db_id);
+    for (let count = 0; count < 5; count++) ids.push((await storeSecret(person, { bytes: 10 })).body.secret_db_id);
     await service.call("DELETE", `/secrets/store/${String(ids[1])}`, person.token);
-    const seen: string[] = [];
+    const seenIds: string[] = [];
     let cursor: string | null = null;
     do {
-      const page: SecretPage = await list(person, `?limit=2${cursor === null ? "" : `&cursor=${cursor}`}`);
+      const page: SecretPage = await listSecrets(person, `?limit=2${cursor === null ? "" : `&cursor=${cursor}`}`);
       expect(page.total).toBe(5);
-      seen.push(...page.secrets.map(({ secret_db_id }) => secret_db_id));
+      seenIds.push(...page.secrets.map(({ secret_db_id }) => secret_db_id));
       cursor = page.next_cursor;
     } while (cursor !== null);
-    expect(seen).toEqual([...ids].sort());
+    expect(seenIds).toEqual([...ids].sort());
     for (const query of ["?limit=0", "?limit=1001", "?limit=x", "?cursor=x", "?since=-1", "?unknown=1"]) {
       expect((await service.call("GET", `/secrets/store${query}`, person.token)).status).toBe(422);
     }
@@ -384,34 +389,37 @@ describe("GET /secrets/store", () => {
         change: 1,
       })),
     );
-    const seen: string[] = [];
+    const seenIds: string[] = [];
     for (let cursor: string | null = ""; cursor !== null;) {
-      const page: SecretPage = await list(person, cursor === "" ? "" : `?cursor=${cursor}`);
+      const page: SecretPage = await listSecrets(person, cursor === "" ? "" : `?cursor=${cursor}`);
       const bytes = page.secrets.reduce((sum, { label }) => sum + label.length, 0);
       expect(bytes).toBeLessThanOrEqual(maxPageBytes);
       expect(bytes).toBeGreaterThan(page.next_cursor === null ? 0 : maxPageBytes - maxLabelLength);
-      seen.push(...page.secrets.map(({ secret_db_id }) => secret_db_id));
+      seenIds.push(...page.secrets.map(({ secret_db_id }) => secret_db_id));
       cursor = page.next_cursor;
     }
-    expect(seen).toEqual([...ids].sort());
+    expect(seenIds).toEqual([...ids].sort());
   });
 
   it("is sent packed to whoever unpacks it, and nothing else is", async () => {
     const person = await service.signIn();
-    for (let count = 0; count < 6; count++) await keep(person, { bytes: 5_000 });
-    const ask = (encodings: string) =>
+    for (let count = 0; count < 6; count++) await storeSecret(person, { bytes: 5_000 });
+    const fetchList = (encodings: string) =>
       service.app.http.inject({
         method: "GET",
         url: "/secrets/store",
         headers: { authorization: `Bearer ${person.token}`, "accept-encoding": encodings },
       });
-    const plain = await ask("identity");
-    const packed = await ask("gzip, br, zstd");
-    expect([plain.headers["content-encoding"], packed.headers["content-encoding"]]).toEqual([undefined, "zstd"]);
-    expect(packed.rawPayload.length).toBeLessThan(plain.rawPayload.length * 0.8);
-    expect(zstdDecompressSync(packed.rawPayload).toString()).toBe(plain.body);
-    expect(String(packed.headers.vary).toLowerCase()).toContain("accept-encoding");
-    const [row] = (await list(person)).secrets;
+    const uncompressed = await fetchList("identity");
+    const compressed = await fetchList("gzip, br, zstd");
+    expect([uncompressed.headers["content-encoding"], compressed.headers["content-encoding"]]).toEqual([
+      undefined,
+      "zstd",
+    ]);
+    expect(compressed.rawPayload.length).toBeLessThan(uncompressed.rawPayload.length * 0.8);
+    expect(zstdDecompressSync(compressed.rawPayload).toString()).toBe(uncompressed.body);
+    expect(String(compressed.headers.vary).toLowerCase()).toContain("accept-encoding");
+    const [row] = (await listSecrets(person)).secrets;
     const content = await service.app.http.inject({
       method: "POST",
       url: "/secrets/store/get-secret",
@@ -423,65 +431,65 @@ describe("GET /secrets/store", () => {
 
   it("gives with since what changed after it, and nothing else", async () => {
     const person = await service.signIn();
-    const first = (await keep(person)).body.secret_db_id;
-    const second = (await keep(person)).body.secret_db_id;
-    const { changes } = await list(person);
-    expect(await list(person, `?since=${String(changes)}`)).toMatchObject({ secrets: [], purged: [], total: 2 });
+    const first = (await storeSecret(person)).body.secret_db_id;
+    const second = (await storeSecret(person)).body.secret_db_id;
+    const { changes } = await listSecrets(person);
+    expect(await listSecrets(person, `?since=${String(changes)}`)).toMatchObject({ secrets: [], purged: [], total: 2 });
     await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: first, favorite: true } });
-    const changed = await list(person, `?since=${String(changes)}`);
-    expect(changed).toMatchObject({
+    const changedPage = await listSecrets(person, `?since=${String(changes)}`);
+    expect(changedPage).toMatchObject({
       secrets: [{ secret_db_id: first, favorite: true }],
       changes: changes + 1,
       total: 2,
     });
-    expect((await list(person, "?since=1")).secrets.map(({ secret_db_id }) => secret_db_id)).toEqual(
+    expect((await listSecrets(person, "?since=1")).secrets.map(({ secret_db_id }) => secret_db_id)).toEqual(
       [first, second].sort(),
     );
   });
 
   it("names with since what went for good, and nothing when that is too much for an answer", async () => {
     const person = await service.signIn();
-    await keep(person);
-    const { changes } = await list(person);
-    const add = (numbers: readonly number[]) =>
+    await storeSecret(person);
+    const { changes } = await listSecrets(person);
+    const insertPurged = (numbers: readonly number[]) =>
       service.app.services.db
         .insert(purgedSecrets)
         .values(numbers.map((number) => ({ accountId: person.userId, id: uuidv7(), change: changes + number })));
-    await add(Array.from({ length: maxPurgedIds }, (_, index) => index + 1));
-    expect((await list(person, `?since=${String(changes)}`)).purged).toHaveLength(maxPurgedIds);
-    await add([maxPurgedIds + 1]);
-    expect(await list(person, `?since=${String(changes)}`)).not.toHaveProperty("purged");
-    expect((await list(person, `?since=${String(changes + 1)}`)).purged).toHaveLength(maxPurgedIds);
+    await insertPurged(Array.from({ length: maxPurgedIds }, (_, index) => index + 1));
+    expect((await listSecrets(person, `?since=${String(changes)}`)).purged).toHaveLength(maxPurgedIds);
+    await insertPurged([maxPurgedIds + 1]);
+    expect(await listSecrets(person, `?since=${String(changes)}`)).not.toHaveProperty("purged");
+    expect((await listSecrets(person, `?since=${String(changes + 1)}`)).purged).toHaveLength(maxPurgedIds);
   });
 
   it("answers 304 until a row or the state changes", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
-    const ask = (etag: string) =>
+    const { body } = await storeSecret(person);
+    const fetchWithEtag = (etag: string) =>
       service.call("GET", "/secrets/store", person.token, { headers: { "if-none-match": etag } });
-    const tag = String((await ask('"none"')).headers["etag"]);
-    expect(await ask(tag)).toMatchObject({ status: 304, text: "" });
+    const firstEtag = String((await fetchWithEtag('"none"')).headers["etag"]);
+    expect(await fetchWithEtag(firstEtag)).toMatchObject({ status: 304, text: "" });
     await service.call("PATCH", "/secrets/favorite", person.token, {
       body: { secret_db_id: body.secret_db_id, favorite: true },
     });
-    const next = await ask(tag);
+    const next = await fetchWithEtag(firstEtag);
     expect(next.status).toBe(200);
     await service.call("PUT", "/user/keyring", person.token, { body: buildChange(person) });
-    expect(await ask(String(next.headers["etag"]))).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await fetchWithEtag(String(next.headers["etag"]))).toMatchObject({ status: 200, body: { state_rev: 2 } });
   });
 });
 
 describe("POST /secrets/store/get-secret", () => {
   it("answers content, ticket and label of the newest version, or content and ticket of the one that is named", async () => {
     const person = await service.signIn();
-    const first = await keep(person);
+    const first = await storeSecret(person);
     const id = first.body.secret_db_id;
     const second = buildSecret(person, { id, base: 1 });
-    expect(await store(person, second.body)).toMatchObject({ status: 200 });
-    const ask = (more: object) =>
-      service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...more } });
+    expect(await postSecret(person, second.body)).toMatchObject({ status: 200 });
+    const fetchSecret = (overrides: object) =>
+      service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...overrides } });
     const { label } = second.body;
-    expect(await ask({})).toMatchObject({
+    expect(await fetchSecret({})).toMatchObject({
       status: 200,
       body: {
         version: 2,
@@ -494,7 +502,7 @@ describe("POST /secrets/store/get-secret", () => {
         ],
       },
     });
-    expect(await ask({ version: 1 })).toMatchObject({
+    expect(await fetchSecret({ version: 1 })).toMatchObject({
       status: 200,
       body: { version: 1, content: first.body.content, ticket: first.body.ticket, label },
     });
@@ -506,7 +514,7 @@ describe("POST /secrets/store/get-secret", () => {
 
   it("never gives bytes other than those that were kept", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
+    const { body } = await storeSecret(person);
     const id = body.secret_db_id;
     const [row] = await service.app.services.db
       .select()
@@ -525,21 +533,23 @@ describe("POST /secrets/store/get-secret", () => {
 describe("objects", () => {
   it("that were never published go when they are due, published ones stay", async () => {
     const person = await service.signIn();
-    const { body } = await keep(person);
+    const { body } = await storeSecret(person);
     const { db, objects } = service.app.services;
     const objectKey = `${person.userId}/${uuidv7()}/1-unpublished`;
-    await db.insert(looseObjects).values({ accountId: person.userId, objectKey, dueAt: new Date(Date.now() + 60_000) });
+    await db
+      .insert(orphanedObjects)
+      .values({ accountId: person.userId, objectKey, dueAt: new Date(Date.now() + 60_000) });
     await objects.put(objectKey, randomBytes(10));
     await writeFile(join(service.objectsFolder, `${objectKey}.abc.tmp`), "half");
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(3);
     await db
-      .update(looseObjects)
+      .update(orphanedObjects)
       .set({ dueAt: new Date(Date.now() - 1) })
-      .where(and(eq(looseObjects.accountId, person.userId), eq(looseObjects.objectKey, objectKey)));
+      .where(and(eq(orphanedObjects.accountId, person.userId), eq(orphanedObjects.objectKey, objectKey)));
     await service.app.sweep();
     expect(await objectsOf(person)).toHaveLength(1);
-    expect((await read(person, body.secret_db_id)).content).toBe(body.content);
-    expect(await db.select().from(looseObjects).where(eq(looseObjects.accountId, person.userId))).toEqual([]);
+    expect((await readSecret(person, body.secret_db_id)).content).toBe(body.content);
+    expect(await db.select().from(orphanedObjects).where(eq(orphanedObjects.accountId, person.userId))).toEqual([]);
   });
 });

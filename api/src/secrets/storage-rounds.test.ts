@@ -1,7 +1,7 @@
-import { checkCounts } from "../testing/counted-device.ts";
+import { checkStorageCounts } from "../testing/storage-count-check.ts";
 
 jest.setTimeout(720_000); // 720 acts, on a machine that may be busy
 
 describe("what the service counts", () => {
-  it("is what the tables hold, whatever was done, twelve times", () => checkCounts(12));
+  it("is what the tables hold, whatever was done, twelve times", () => checkStorageCounts(12));
 });

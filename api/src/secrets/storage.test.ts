@@ -1,9 +1,9 @@
 import type { KeyringChange } from "@relicario/shared/api";
 
-import { checkCounts } from "../testing/counted-device.ts";
-import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
-import { reserveBytes } from "./quota.ts";
+import { checkStorageCounts } from "../testing/storage-count-check.ts";
+import { buildChange, buildSecret, confirmChange, type Person } from "../testing/person.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
+import { quotaReserveBytes } from "./quota.ts";
 
 jest.setTimeout(120_000); // 60 acts, on a machine that may be busy
 
@@ -15,53 +15,53 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const requireOk = async (answer: Promise<Answer>): Promise<Answer> => {
+const requireOk = async (answer: Promise<TestResponse>): Promise<TestResponse> => {
   const { status, text } = await answer;
   if (status >= 300) throw new Error(text);
   return answer;
 };
 
 describe("what the service counts", () => {
-  it("is what the tables hold, whatever was done", () => checkCounts(1));
+  it("is what the tables hold, whatever was done", () => checkStorageCounts(1));
 });
 
 describe("a full account", () => {
-  const stored = async (person: Person): Promise<number> =>
+  const readStorageUsed = async (person: Person): Promise<number> =>
     ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
 
   it("takes no more contents, by whatever they are counted: their own bytes, label, ticket or keyring", async () => {
     const person = await service.signIn(undefined, "small");
     const { body } = buildSecret(person);
     await requireOk(service.call("POST", "/secrets/store", person.token, { body }));
-    confirm(person, body.keyring);
-    const before = await stored(person);
+    confirmChange(person, body.keyring);
+    const before = await readStorageUsed(person);
     expect(before).toBeGreaterThan(9_000); // 700 bytes of content, and all that belongs to it
-    const further = buildSecret(person, { bytes: 29_000 - before });
-    expect(await service.call("POST", "/secrets/store", person.token, { body: further.body })).toMatchObject({
+    const furtherSecret = buildSecret(person, { bytes: 29_000 - before });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: furtherSecret.body })).toMatchObject({
       status: 413,
       body: { code: "quota_exceeded" },
     });
-    expect(await stored(person)).toBe(before);
+    expect(await readStorageUsed(person)).toBe(before);
   });
 
   it("can still change its keyring and remove secrets, within a reserve", async () => {
     const person = await service.signIn(undefined, "small");
     const { body } = buildSecret(person);
     await requireOk(service.call("POST", "/secrets/store", person.token, { body }));
-    confirm(person, body.keyring);
+    confirmChange(person, body.keyring);
     await service.app.services.db.execute(
-      `update accounts set storage_used = ${String(30_000 + reserveBytes - 20_000)} where id = '${person.userId}'`,
+      `update accounts set storage_used = ${String(30_000 + quotaReserveBytes - 20_000)} where id = '${person.userId}'`,
     );
-    const put = (change: KeyringChange): Promise<Answer> =>
+    const putChange = (change: KeyringChange): Promise<TestResponse> =>
       service.call("PUT", "/user/keyring", person.token, { body: change });
     const change = buildChange(person, {});
-    await requireOk(put(change));
-    confirm(person, change);
+    await requireOk(putChange(change));
+    confirmChange(person, change);
     await service.app.services.db.execute(
-      `update accounts set storage_used = ${String(30_000 + reserveBytes)} where id = '${person.userId}'`,
+      `update accounts set storage_used = ${String(30_000 + quotaReserveBytes)} where id = '${person.userId}'`,
     );
-    expect(await put(buildChange(person, {}))).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
+    expect(await putChange(buildChange(person, {}))).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
     await requireOk(service.call("DELETE", `/secrets/store/${body.secret_db_id}`, person.token));
-    await requireOk(put(buildChange(person, { purge: [body.secret_db_id] })));
+    await requireOk(putChange(buildChange(person, { purge: [body.secret_db_id] })));
   });
 });

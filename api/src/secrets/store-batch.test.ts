@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { maxBatchSecrets, SecretContent, SecretPage } from "@relicario/shared/api";
 
-import { buildBatch, buildLabel, buildSecret, confirm, type Person } from "../testing/person.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { buildBatch, buildLabel, buildSecret, confirmChange, type Person } from "../testing/person.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const store = (person: Person, body: unknown): Promise<Answer> =>
+const postBatch = (person: Person, body: unknown): Promise<TestResponse> =>
   service.call("POST", "/secrets/store/batch", person.token, { body });
 
-const list = async (person: Person, query = ""): Promise<SecretPage> =>
+const listSecrets = async (person: Person, query = ""): Promise<SecretPage> =>
   SecretPage.parse((await service.call("GET", `/secrets/store${query}`, person.token)).body);
 
-const read = async (person: Person, id: string): Promise<SecretContent> =>
+const readSecret = async (person: Person, id: string): Promise<SecretContent> =>
   SecretContent.parse(
     (await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } })).body,
   );
@@ -30,26 +30,26 @@ const objectsOf = async (person: Person): Promise<number> =>
   ).filter((entry) => entry.isFile()).length;
 
 /** Somebody who has a secret already. */
-const keeper = async (): Promise<Person> => {
+const createPersonWithSecret = async (): Promise<Person> => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
-  confirm(person, body.keyring);
+  confirmChange(person, body.keyring);
   return person;
 };
 
 describe("POST /secrets/store/batch", () => {
   it("keeps a hundred secrets with one change, each with its content", async () => {
-    const person = await keeper();
+    const person = await createPersonWithSecret();
     const body = buildBatch(person, maxBatchSecrets);
-    expect(await store(person, body)).toMatchObject({ status: 200, body: { state_rev: 2 } });
-    const { total, secrets, state_rev: stateRev } = await list(person);
+    expect(await postBatch(person, body)).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    const { total, secrets, state_rev: stateRev } = await listSecrets(person);
     expect([total, stateRev]).toEqual([maxBatchSecrets + 1, 2]);
     for (const sent of [body.secrets[0], body.secrets[99]]) {
       expect(secrets).toContainEqual(
         expect.objectContaining({ secret_db_id: sent?.secret_db_id, version: 1, label: sent?.label }),
       );
-      expect(await read(person, sent?.secret_db_id ?? "")).toMatchObject({
+      expect(await readSecret(person, sent?.secret_db_id ?? "")).toMatchObject({
         version: 1,
         ticket: sent?.ticket,
         content: sent?.content,
@@ -58,52 +58,52 @@ describe("POST /secrets/store/batch", () => {
   });
 
   it("shows all of them as changed since", async () => {
-    const person = await keeper();
-    const { changes } = await list(person);
-    await store(person, buildBatch(person, 3));
-    expect((await list(person, `?since=${String(changes)}`)).secrets).toHaveLength(3);
+    const person = await createPersonWithSecret();
+    const { changes } = await listSecrets(person);
+    await postBatch(person, buildBatch(person, 3));
+    expect((await listSecrets(person, `?since=${String(changes)}`)).secrets).toHaveLength(3);
   });
 
   it("begins an account", async () => {
     const person = await service.signIn();
-    expect(await store(person, buildBatch(person, 2))).toMatchObject({ status: 200, body: { state_rev: 1 } });
-    expect(await list(person)).toMatchObject({ total: 2, state_rev: 1 });
+    expect(await postBatch(person, buildBatch(person, 2))).toMatchObject({ status: 200, body: { state_rev: 1 } });
+    expect(await listSecrets(person)).toMatchObject({ total: 2, state_rev: 1 });
   });
 
   it("answers the same call once more as the first time, and keeps nothing twice", async () => {
-    const person = await keeper();
+    const person = await createPersonWithSecret();
     const body = buildBatch(person, 2);
-    const [first, again] = [await store(person, body), await store(person, body)];
+    const [first, again] = [await postBatch(person, body), await postBatch(person, body)];
     expect(again).toMatchObject({ status: 200, body: first.body });
-    expect(await list(person)).toMatchObject({ total: 3 });
+    expect(await listSecrets(person)).toMatchObject({ total: 3 });
     expect(await objectsOf(person)).toBe(3);
   });
 
   it("counts what it keeps", async () => {
-    const person = await keeper();
-    const used = async () =>
+    const person = await createPersonWithSecret();
+    const readStorageUsed = async () =>
       ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
-    const before = await used();
+    const before = await readStorageUsed();
     const body = buildBatch(person, 2);
-    await store(person, body);
+    await postBatch(person, body);
     const sent = body.secrets.flatMap(({ label, ticket, content }) => [
       label.length,
       Buffer.from(ticket, "base64url").length,
       Buffer.from(content, "base64url").length,
     ]);
-    expect((await used()) - before).toBeGreaterThanOrEqual(sent.reduce((sum, bytes) => sum + bytes, 0));
+    expect((await readStorageUsed()) - before).toBeGreaterThanOrEqual(sent.reduce((sum, bytes) => sum + bytes, 0));
   });
 
   describe("keeps nothing of it", () => {
-    const refused: Record<string, readonly [code: string, spoil: (person: Person) => Promise<unknown>]> = {
+    const refusals: Record<string, readonly [code: string, spoil: (person: Person) => Promise<unknown>]> = {
       "when one id is taken": [
         "id_taken",
         async (person) => {
           const {
-            secrets: [known],
-          } = await list(person);
+            secrets: [existing],
+          } = await listSecrets(person);
           const body = buildBatch(person, 2);
-          const id = known?.secret_db_id ?? "";
+          const id = existing?.secret_db_id ?? "";
           return {
             ...body,
             secrets: [body.secrets[0], { ...body.secrets[1], secret_db_id: id, label: buildLabel(person, id, 1) }],
@@ -142,25 +142,25 @@ describe("POST /secrets/store/batch", () => {
           Promise.resolve(buildBatch({ ...person, signingKey: (await service.signIn()).signingKey }, 2)),
       ],
     };
-    it.each(Object.keys(refused))("%s", async (name) => {
-      const person = await keeper();
-      const [code, spoil] = refused[name] ?? ["", () => Promise.resolve(null)];
-      expect((await store(person, await spoil(person))).body).toMatchObject({ code });
-      expect(await list(person)).toMatchObject({ total: 1, state_rev: 1 });
+    it.each(Object.keys(refusals))("%s", async (name) => {
+      const person = await createPersonWithSecret();
+      const [code, buildBody] = refusals[name] ?? ["", () => Promise.resolve(null)];
+      expect((await postBatch(person, await buildBody(person))).body).toMatchObject({ code });
+      expect(await listSecrets(person)).toMatchObject({ total: 1, state_rev: 1 });
       expect(await objectsOf(person)).toBe(1);
     });
 
     it("when all together are over the quota", async () => {
-      const person = await keeper();
+      const person = await createPersonWithSecret();
       const vendors = service.app.services.vendors;
       const vendor = vendors.require("relicario");
-      const full = jest.spyOn(vendors, "require").mockReturnValue({ ...vendor, quotaBytes: 6_000 });
+      const quotaSpy = jest.spyOn(vendors, "require").mockReturnValue({ ...vendor, quotaBytes: 6_000 });
       try {
-        expect((await store(person, buildBatch(person, 8))).body).toMatchObject({ code: "quota_exceeded" });
+        expect((await postBatch(person, buildBatch(person, 8))).body).toMatchObject({ code: "quota_exceeded" });
       } finally {
-        full.mockRestore();
+        quotaSpy.mockRestore();
       }
-      expect(await list(person)).toMatchObject({ total: 1 });
+      expect(await listSecrets(person)).toMatchObject({ total: 1 });
       expect(await objectsOf(person)).toBe(1);
     });
   });

@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import type { NewSecret, SecretsStored, StoreSecrets } from "@relicario/shared/api";
+import type { NewSecret, StoreSecretsResponse, StoreSecretsBody } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
-import { applyChange, callOf, type Circumstances } from "../keyring/apply-change.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { abandon, announceAll, publishAll } from "../objects/loose.ts";
+import { applyChange, createChangeCall, type RequestContext } from "../keyring/apply-change.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { discardObject, reserveObjects, publishObjects } from "../objects/orphaned-objects.ts";
 import type { Services } from "../services.ts";
-import type { OwnSecrets } from "./policy.ts";
-import { nextChange, refuseTaken, writeNew, type NewVersion } from "./queries.ts";
-import { countStored, refuseExcess } from "./quota.ts";
-import { begin, checkLabel } from "./signed-call.ts";
+import type { SecretsScope } from "./policy.ts";
+import { nextChange, rejectTakenIds, insertSecrets, type NewVersion } from "./queries.ts";
+import { chargeStorage, rejectOverQuota } from "./quota.ts";
+import { readCallState, checkLabel } from "./signed-call.ts";
 
 /** Objects that are put at the same time. */
-const putsAtOnce = 8;
+const concurrentPuts = 8;
 
 /**
  * New secrets with one keyring change, all of them or none: [Note: Objects and rows] and [Note:
@@ -21,78 +21,81 @@ const putsAtOnce = 8;
  */
 export async function storeBatch(
   services: Services,
-  own: OwnSecrets,
-  { keyring, ...rest }: StoreSecrets,
-  when: Circumstances,
-): Promise<SecretsStored> {
+  scope: SecretsScope,
+  { keyring, ...rest }: StoreSecretsBody,
+  context: RequestContext,
+): Promise<StoreSecretsResponse> {
   const { db, objects } = services;
-  const { now } = when;
-  const vendor = services.vendors.require(own.vendorId);
-  const call = callOf(keyring, rest);
-  for (const { secret_db_id: id, label } of rest.secrets) checkLabel(own, keyring, label, id, 1);
-  const contents = rest.secrets.map((secret) => contentOf(own, secret));
-  const [{ row: first }] = contents as [Content, ...Content[]]; // its schema says so
-  const keys = contents.map(({ objectKey }) => objectKey);
+  const { now } = context;
+  const vendor = services.vendors.require(scope.vendorId);
+  const call = createChangeCall(keyring, rest);
+  for (const { secret_db_id: id, label } of rest.secrets) checkLabel(scope, keyring, label, id, 1);
+  const contents = rest.secrets.map((secret) => decodeContent(scope, secret));
+  const [{ row: firstRow }] = contents as [BatchContent, ...BatchContent[]]; // its schema says so
+  const objectKeys = contents.map(({ objectKey }) => objectKey);
   const sizes = contents.map(({ bytes }) => bytes.length);
 
-  const abandonAll = async (): Promise<void> => {
-    for (const key of keys) await abandon(db, objects, own.accountId, key);
+  const discardAll = async (): Promise<void> => {
+    for (const key of objectKeys) await discardObject(db, objects, scope.accountId, key);
   };
-  await announceAll(db, own.accountId, keys, now);
+  await reserveObjects(db, scope.accountId, objectKeys, now);
   try {
-    for (let start = 0; start < contents.length; start += putsAtOnce) {
+    for (let start = 0; start < contents.length; start += concurrentPuts) {
       await Promise.all(
-        contents.slice(start, start + putsAtOnce).map(({ objectKey, bytes }) => objects.put(objectKey, bytes)),
+        contents.slice(start, start + concurrentPuts).map(({ objectKey, bytes }) => objects.put(objectKey, bytes)),
       );
     }
-    const answer = await changeAccount(
+    const outcome = await withLockedAccount(
       services,
-      own.accountId,
-      async (tx, account): Promise<{ stored: SecretsStored; published: boolean }> => {
-        const { stored, repeated } = await begin(tx, own, call);
-        if (repeated !== null) return { stored: { state_rev: repeated.state_rev }, published: false };
-        await refuseTaken(
+      scope.accountId,
+      async (tx, account): Promise<{ stored: StoreSecretsResponse; published: boolean }> => {
+        const { stored, recordedAnswer } = await readCallState(tx, scope, call);
+        if (recordedAnswer !== null) return { stored: { state_rev: recordedAnswer.state_rev }, published: false };
+        await rejectTakenIds(
           tx,
-          own,
+          scope,
           contents.map(({ row }) => row.id),
         );
-        await refuseExcess(tx, vendor, own, account, sizes, contents.length);
-        const added = await applyChange(
+        await rejectOverQuota(tx, vendor, scope, account, sizes, contents.length);
+        const changeBytes = await applyChange(
           tx,
           account,
           stored,
           call,
-          { secretId: first.id, version: first.version },
+          { secretId: firstRow.id, version: firstRow.version },
           services,
-          when,
+          context,
         );
-        await publishAll(tx, own.accountId, keys);
-        const more = await writeNew(
+        await publishObjects(tx, scope.accountId, objectKeys);
+        const rowBytes = await insertSecrets(
           tx,
-          own,
+          scope,
           contents.map(({ row }) => row),
-          { change: await nextChange(tx, own.accountId), now },
+          { change: await nextChange(tx, scope.accountId), now },
         );
-        await countStored(tx, vendor, account, added + more + sizes.reduce((sum, size) => sum + size, 0));
+        await chargeStorage(tx, vendor, account, changeBytes + rowBytes + sizes.reduce((sum, size) => sum + size, 0));
         return { stored: { state_rev: keyring.state_rev }, published: true };
       },
     );
-    if (!answer.published) await abandonAll();
-    return answer.stored;
+    if (!outcome.published) await discardAll();
+    return outcome.stored;
   } catch (error) {
     // after any other failure the commit may have taken place, its answer lost
-    if (error instanceof Problem) await abandonAll();
+    if (error instanceof Problem) await discardAll();
     throw error;
   }
 }
 
-interface Content {
+interface BatchContent {
   readonly objectKey: string;
   readonly bytes: Buffer;
   readonly row: NewVersion;
 }
 
-function contentOf({ accountId }: OwnSecrets, { secret_db_id: id, label, ticket, content }: NewSecret): Content {
+function decodeContent(
+  { accountId }: SecretsScope,
+  { secret_db_id: id, label, ticket, content }: NewSecret,
+): BatchContent {
   const bytes = Buffer.from(content, "base64url");
   const size = bytes.length;
   const contentSha256 = createHash("sha256").update(bytes).digest();

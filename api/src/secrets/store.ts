@@ -1,29 +1,29 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import type { SecretStored, StoreSecret } from "@relicario/shared/api";
+import type { StoreSecretResponse, StoreSecretBody } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
-import { applyChange, callOf, type Circumstances } from "../keyring/apply-change.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { abandon, announce, publish } from "../objects/loose.ts";
+import { applyChange, createChangeCall, type RequestContext } from "../keyring/apply-change.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { discardObject, reserveObject, publishObject } from "../objects/orphaned-objects.ts";
 import type { Services } from "../services.ts";
-import type { OwnSecrets } from "./policy.ts";
-import { findSecret, nextChange, readCounters, writeLabel, writeRestored, writeVersion } from "./queries.ts";
-import { countStored, refuseExcess, reserveBytes } from "./quota.ts";
-import { begin, checkLabel, refuseConflicts, versionAfter } from "./signed-call.ts";
+import type { SecretsScope } from "./policy.ts";
+import { findSecret, nextChange, readCounters, writeLabel, markRestored, writeVersion } from "./queries.ts";
+import { chargeStorage, rejectOverQuota, quotaReserveBytes } from "./quota.ts";
+import { readCallState, checkLabel, rejectConflicts, nextVersion } from "./signed-call.ts";
 
-type Sealed = Extract<StoreSecret, { content: string }>;
-type Labelled = Exclude<StoreSecret, Sealed | { restore: true }>;
+type ContentBody = Extract<StoreSecretBody, { content: string }>;
+type LabelBody = Exclude<StoreSecretBody, ContentBody | { restore: true }>;
 
 export function storeSecret(
   services: Services,
-  own: OwnSecrets,
-  body: StoreSecret,
-  when: Circumstances,
-): Promise<SecretStored> {
-  if ("restore" in body) return restore(services, own, body.secret_db_id, when.now);
-  if ("content" in body) return storeContent(services, own, body, when);
-  return storeLabel(services, own, body, when);
+  scope: SecretsScope,
+  body: StoreSecretBody,
+  context: RequestContext,
+): Promise<StoreSecretResponse> {
+  if ("restore" in body) return restoreSecret(services, scope, body.secret_db_id, context.now);
+  if ("content" in body) return storeContent(services, scope, body, context);
+  return storeLabel(services, scope, body, context);
 }
 
 /**
@@ -32,37 +32,37 @@ export function storeSecret(
  */
 async function storeContent(
   services: Services,
-  own: OwnSecrets,
-  { keyring, ...rest }: Sealed,
-  when: Circumstances,
-): Promise<SecretStored> {
+  scope: SecretsScope,
+  { keyring, ...rest }: ContentBody,
+  context: RequestContext,
+): Promise<StoreSecretResponse> {
   const { db, objects } = services;
-  const { now } = when;
-  const vendor = services.vendors.require(own.vendorId);
-  const call = callOf(keyring, rest);
-  const { secret_db_id: id, base_version: base } = rest;
+  const { now } = context;
+  const vendor = services.vendors.require(scope.vendorId);
+  const call = createChangeCall(keyring, rest);
+  const { secret_db_id: id, base_version: baseVersion } = rest;
   const content = Buffer.from(rest.content, "base64url");
-  const version = versionAfter(base);
-  checkLabel(own, keyring, rest.label, id, version);
+  const version = nextVersion(baseVersion);
+  checkLabel(scope, keyring, rest.label, id, version);
 
-  const objectKey = `${own.accountId}/${id}/${String(version)}-${randomBytes(12).toString("base64url")}`;
-  await announce(db, own.accountId, objectKey, now);
+  const objectKey = `${scope.accountId}/${id}/${String(version)}-${randomBytes(12).toString("base64url")}`;
+  await reserveObject(db, scope.accountId, objectKey, now);
   try {
     await objects.put(objectKey, content);
-    const answer = await changeAccount(
+    const outcome = await withLockedAccount(
       services,
-      own.accountId,
-      async (tx, account): Promise<{ stored: SecretStored; published: boolean }> => {
-        const { stored, repeated } = await begin(tx, own, call);
-        if (repeated !== null) return { stored: repeated, published: false };
-        await refuseConflicts(tx, own, id, base);
-        await refuseExcess(tx, vendor, own, account, [content.length], base === undefined ? 1 : 0);
-        const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
-        await publish(tx, own.accountId, objectKey);
+      scope.accountId,
+      async (tx, account): Promise<{ stored: StoreSecretResponse; published: boolean }> => {
+        const { stored, recordedAnswer } = await readCallState(tx, scope, call);
+        if (recordedAnswer !== null) return { stored: recordedAnswer, published: false };
+        await rejectConflicts(tx, scope, id, baseVersion);
+        await rejectOverQuota(tx, vendor, scope, account, [content.length], baseVersion === undefined ? 1 : 0);
+        const changeBytes = await applyChange(tx, account, stored, call, { secretId: id, version }, services, context);
+        await publishObject(tx, scope.accountId, objectKey);
         const contentSha256 = createHash("sha256").update(content).digest();
         const ticket = Buffer.from(rest.ticket, "base64url");
         const size = content.length;
-        const next = {
+        const newVersion = {
           id,
           version,
           label: rest.label,
@@ -72,53 +72,58 @@ async function storeContent(
           contentSha256,
           size,
         };
-        const more = await writeVersion(tx, own, next, {
-          change: await nextChange(tx, own.accountId, {
-            noted: { kind: base === undefined ? "secret_added" : "secret_changed", secretId: id },
+        const rowBytes = await writeVersion(tx, scope, newVersion, {
+          change: await nextChange(tx, scope.accountId, {
+            event: { kind: baseVersion === undefined ? "secret_added" : "secret_changed", secretId: id },
             now,
           }),
           now,
-          former: vendor.formerVersions,
+          maxVersions: vendor.formerVersions,
         });
-        await countStored(tx, vendor, account, added + more + size);
+        await chargeStorage(tx, vendor, account, changeBytes + rowBytes + size);
         return { stored: { secret_db_id: id, version, state_rev: keyring.state_rev }, published: true };
       },
     );
-    if (!answer.published) await abandon(db, objects, own.accountId, objectKey);
-    return answer.stored;
+    if (!outcome.published) await discardObject(db, objects, scope.accountId, objectKey);
+    return outcome.stored;
   } catch (error) {
     // A refusal rolled everything back. After any other failure the commit may have taken place,
-    // its answer lost: then the
-    // object stays, and is collected in a day if it is loose.
-    if (error instanceof Problem) await abandon(db, objects, own.accountId, objectKey);
+    // its answer lost: then the object stays, and is collected in a day if it is orphaned.
+    if (error instanceof Problem) await discardObject(db, objects, scope.accountId, objectKey);
     throw error;
   }
 }
 
 async function storeLabel(
   services: Services,
-  own: OwnSecrets,
-  { keyring, ...rest }: Labelled,
-  when: Circumstances,
-): Promise<SecretStored> {
-  const { ticket, ...always } = rest;
-  const call = callOf(keyring, { ...always, ...(ticket === undefined ? {} : { ticket }) });
+  scope: SecretsScope,
+  { keyring, ...rest }: LabelBody,
+  context: RequestContext,
+): Promise<StoreSecretResponse> {
+  const { ticket, ...fields } = rest;
+  const call = createChangeCall(keyring, { ...fields, ...(ticket === undefined ? {} : { ticket }) });
   const { secret_db_id: id, base_version: version, label } = rest;
-  checkLabel(own, keyring, label, id, version);
-  return changeAccount(services, own.accountId, async (tx, account) => {
-    const { stored, repeated } = await begin(tx, own, call);
-    if (repeated !== null) return repeated;
-    await refuseConflicts(tx, own, id, version);
-    const added = await applyChange(tx, account, stored, call, { secretId: id, version }, services, when);
-    const next = { id, version, label, ticket: ticket === undefined ? null : Buffer.from(ticket, "base64url") };
-    const more = await writeLabel(
+  checkLabel(scope, keyring, label, id, version);
+  return withLockedAccount(services, scope.accountId, async (tx, account) => {
+    const { stored, recordedAnswer } = await readCallState(tx, scope, call);
+    if (recordedAnswer !== null) return recordedAnswer;
+    await rejectConflicts(tx, scope, id, version);
+    const changeBytes = await applyChange(tx, account, stored, call, { secretId: id, version }, services, context);
+    const newLabel = { id, version, label, ticket: ticket === undefined ? null : Buffer.from(ticket, "base64url") };
+    const rowBytes = await writeLabel(
       tx,
-      own,
-      next,
-      await nextChange(tx, own.accountId, { noted: { kind: "label_changed", secretId: id }, now: when.now }),
-      when.now,
+      scope,
+      newLabel,
+      await nextChange(tx, scope.accountId, { event: { kind: "label_changed", secretId: id }, now: context.now }),
+      context.now,
     );
-    await countStored(tx, services.vendors.require(own.vendorId), account, added + more, reserveBytes);
+    await chargeStorage(
+      tx,
+      services.vendors.require(scope.vendorId),
+      account,
+      changeBytes + rowBytes,
+      quotaReserveBytes,
+    );
     return { secret_db_id: id, version, state_rev: keyring.state_rev };
   });
 }
@@ -128,19 +133,19 @@ async function storeLabel(
  *
  * @throws Problem `content_gone` when there is nothing left to take out.
  */
-function restore(services: Services, own: OwnSecrets, id: string, now: Date): Promise<SecretStored> {
-  return changeAccount(services, own.accountId, async (tx) => {
-    const row = await findSecret(tx, own, id);
+function restoreSecret(services: Services, scope: SecretsScope, id: string, now: Date): Promise<StoreSecretResponse> {
+  return withLockedAccount(services, scope.accountId, async (tx) => {
+    const row = await findSecret(tx, scope, id);
     if (row === null) throw new Problem("not_found");
     if (row.droppedAt !== null) throw new Problem("content_gone");
     if (row.deletedAt !== null)
-      await writeRestored(
+      await markRestored(
         tx,
-        own,
+        scope,
         id,
-        await nextChange(tx, own.accountId, { noted: { kind: "secret_restored", secretId: id }, now }),
+        await nextChange(tx, scope.accountId, { event: { kind: "secret_restored", secretId: id }, now }),
       );
-    const { stateRev } = await readCounters(tx, own);
+    const { stateRev } = await readCounters(tx, scope);
     return { secret_db_id: id, version: row.version, state_rev: stateRev };
   });
 }

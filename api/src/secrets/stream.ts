@@ -6,11 +6,11 @@ import { buffer } from "node:stream/consumers";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import type { Tx } from "../db/database.ts";
-import { inOneMoment } from "../keyring/queries.ts";
-import type { KeptObject } from "../objects/checked-object.ts";
+import { withSnapshot } from "../keyring/queries.ts";
+import type { StoredObject } from "../objects/verified-object.ts";
 import type { Services } from "../services.ts";
-import { objectsOf, rangeOf, streamContent, type ContentPlace } from "./content.ts";
-import type { OwnSecrets } from "./policy.ts";
+import { objectNumbersOf, parseRange, streamContent, type ContentLayout } from "./content.ts";
+import type { SecretsScope } from "./policy.ts";
 import { findVersion, readObjects, type VersionRow } from "./queries.ts";
 
 export interface StreamedContent {
@@ -47,48 +47,52 @@ export function sendContent(reply: FastifyReply, { status, headers, bytes }: Str
 /** The sealed content of one version, or a range of it. */
 export function openContent(
   services: Services,
-  own: OwnSecrets,
-  { id, version, ...asked }: StreamRequest,
+  scope: SecretsScope,
+  { id, version, ...rangeRequest }: StreamRequest,
 ): Promise<StreamedContent> {
-  return openKept(services, asked, async (tx) => {
-    const { wanted } = await findVersion(tx, own, id, version);
-    return { ...wanted, read: (from, to) => readObjects(tx, own, wanted, from, to) };
+  return openStoredContent(services, rangeRequest, async (tx) => {
+    const { storedVersion } = await findVersion(tx, scope, id, version);
+    return { ...storedVersion, readObjects: (from, to) => readObjects(tx, scope, storedVersion, from, to) };
   });
 }
 
-/** A content as its rows know it. `read` gives the objects with these numbers, from 1. */
-export interface KeptContent extends ContentPlace {
+/** A content as its rows know it. `readObjects` gives those with these numbers, from 1. */
+export interface StoredContent extends ContentLayout {
   readonly contentSha256: Buffer;
-  readonly read: (from: number, to: number) => Promise<KeptObject[]>;
+  readonly readObjects: (from: number, to: number) => Promise<StoredObject[]>;
 }
 
 /**
  * All of a content, or a range. Its ETag is the content's own digest, so that `If-Range` never
  * mixes two of them.
  */
-export async function openKept(
+export async function openStoredContent(
   services: Services,
   { range, ifRange }: RangeRequest,
-  find: (tx: Tx) => Promise<KeptContent>,
+  findContent: (tx: Tx) => Promise<StoredContent>,
 ): Promise<StreamedContent> {
-  const content = await inOneMoment(services.db, async (tx): Promise<StreamedContent> => {
-    const wanted = await find(tx);
-    const etag = `"${wanted.contentSha256.toString("base64url")}"`;
-    const asked = ifRange === undefined || ifRange === etag ? rangeOf(range, wanted.size) : null;
-    const given = asked ?? { start: 0, end: wanted.size - 1 };
-    const { from, to } = objectsOf(wanted, given);
-    const kept = await wanted.read(from, to);
-    if (kept.length !== to - from + 1) throw new Error("a content without its objects");
+  const content = await withSnapshot(services.db, async (tx): Promise<StreamedContent> => {
+    const stored = await findContent(tx);
+    const etag = `"${stored.contentSha256.toString("base64url")}"`;
+    const requestedRange = ifRange === undefined || ifRange === etag ? parseRange(range, stored.size) : null;
+    const servedRange = requestedRange ?? { start: 0, end: stored.size - 1 };
+    const { from, to } = objectNumbersOf(stored, servedRange);
+    const storedObjects = await stored.readObjects(from, to);
+    if (storedObjects.length !== to - from + 1) throw new Error("a content without its objects");
     const headers = {
       "content-type": "application/octet-stream",
-      "content-length": String(given.end - given.start + 1),
+      "content-length": String(servedRange.end - servedRange.start + 1),
       "accept-ranges": "bytes",
       etag,
-      ...(asked === null
+      ...(requestedRange === null
         ? {}
-        : { "content-range": `bytes ${String(given.start)}-${String(given.end)}/${String(wanted.size)}` }),
+        : { "content-range": `bytes ${String(servedRange.start)}-${String(servedRange.end)}/${String(stored.size)}` }),
     };
-    return { status: asked === null ? 200 : 206, headers, bytes: streamContent(services, wanted, kept, given) };
+    return {
+      status: requestedRange === null ? 200 : 206,
+      headers,
+      bytes: streamContent(services, stored, storedObjects, servedRange),
+    };
   });
   // damage that shows before the first byte is a problem, not an answer that breaks off
   await once(content.bytes, "readable");
@@ -99,13 +103,13 @@ export async function openKept(
  * The whole of a small content, read through: other bytes than those that were kept are never
  * given.
  */
-export async function readContent(services: Services, own: OwnSecrets, wanted: VersionRow): Promise<Buffer> {
-  const whole = { start: 0, end: wanted.size - 1 };
-  const { from, to } = objectsOf(wanted, whole);
+export async function readContent(services: Services, scope: SecretsScope, storedVersion: VersionRow): Promise<Buffer> {
+  const fullRange = { start: 0, end: storedVersion.size - 1 };
+  const { from, to } = objectNumbersOf(storedVersion, fullRange);
   const content = await buffer(
-    streamContent(services, wanted, await readObjects(services.db, own, wanted, from, to), whole),
+    streamContent(services, storedVersion, await readObjects(services.db, scope, storedVersion, from, to), fullRange),
   );
-  if (!createHash("sha256").update(content).digest().equals(wanted.contentSha256))
+  if (!createHash("sha256").update(content).digest().equals(storedVersion.contentSha256))
     throw new Error("a stored object has other bytes");
   return content;
 }

@@ -6,18 +6,18 @@ import { eq, sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import { accounts, keyringFormer } from "../db/schema.ts";
-import { mailsOf } from "../testing/outbox.ts";
+import { readMails } from "../testing/outbox.ts";
 import {
   buildChange,
   buildLabel,
   buildSecret,
   buildSlot,
-  confirm,
+  confirmChange,
   type Person,
   type SecretCall,
 } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { contentsOf } from "../testing/storage.ts";
+import { checkStoredContents } from "../testing/storage.ts";
 
 let service: TestService;
 let clock: Date;
@@ -32,20 +32,20 @@ const sweepAfter = async (days: number): Promise<void> => {
   expect(await service.app.sweep()).toBe(true);
 };
 
-const keep = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
+const storeSecret = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
   const call = buildSecret(person, options);
   const answer = await service.call("POST", "/secrets/store", person.token, { body: call.body });
   if (answer.status !== 200) throw new Error(answer.text);
-  confirm(person, call.body.keyring);
+  confirmChange(person, call.body.keyring);
   return call;
 };
 
-const trash = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
-const read = (person: Person, id: string) =>
+const trashSecret = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
+const readSecret = (person: Person, id: string) =>
   service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
-const restore = (person: Person, id: string) =>
+const restoreSecret = (person: Person, id: string) =>
   service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
-const list = async (person: Person): Promise<SecretPage> =>
+const listSecrets = async (person: Person): Promise<SecretPage> =>
   SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
 const objectsOf = async (person: Person): Promise<number> =>
   (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter(
@@ -53,148 +53,148 @@ const objectsOf = async (person: Person): Promise<number> =>
   ).length;
 
 /** Somebody with two secrets, one of them with two versions and in the trash, who reads mails. */
-const scene = async () => {
+const createScenario = async () => {
   const person = await service.signIn();
   await service.app.services.db
     .update(accounts)
     .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
     .where(eq(accounts.id, person.userId));
-  const kept = await keep(person);
-  const { secret_db_id: id } = (await keep(person)).body;
-  await keep(person, { id, base: 1, bytes: 300 });
-  await trash(person, id);
-  return { person, kept, id };
+  const keptSecret = await storeSecret(person);
+  const { secret_db_id: id } = (await storeSecret(person)).body;
+  await storeSecret(person, { id, base: 1, bytes: 300 });
+  await trashSecret(person, id);
+  return { person, keptSecret, id };
 };
 
 describe("the collector", () => {
   it("warns a week before, then drops contents and tickets; the row stays until it is purged", async () => {
-    const { person, kept, id } = await scene();
+    const { person, keptSecret, id } = await createScenario();
     await sweepAfter(22.9);
-    expect(await mailsOf(service)).toHaveLength(2); // openers, trash
+    expect(await readMails(service)).toHaveLength(2); // openers, trash
     await sweepAfter(0.2);
-    expect((await mailsOf(service)).at(-1)).toMatchObject({
+    expect((await readMails(service)).at(-1)).toMatchObject({
       to: "ana@example.org",
       subject: "Your Relicario trash: contents are removed in 7 days",
     });
     await sweepAfter(6.8);
-    expect(await mailsOf(service)).toHaveLength(3);
-    expect((await read(person, id)).status).toBe(200);
+    expect(await readMails(service)).toHaveLength(3);
+    expect((await readSecret(person, id)).status).toBe(200);
     expect(await objectsOf(person)).toBe(3);
 
     await sweepAfter(0.3);
-    expect(await read(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
+    expect(await readSecret(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
     expect(
       await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id } }),
     ).toMatchObject({ status: 410 });
-    expect(await restore(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
+    expect(await restoreSecret(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
     expect(await objectsOf(person)).toBe(1);
-    const page = await list(person);
+    const page = await listSecrets(person);
     expect(page).toMatchObject({ total: 2, state_rev: 3 });
     expect(page.secrets.find((row) => row.secret_db_id === id)).toMatchObject({
       version: 2,
       dropped_at: clock.toISOString(),
     });
-    expect(await contentsOf(service, person)).toBe(kept.content.length);
+    expect(await checkStoredContents(service, person)).toBe(keptSecret.content.length);
     expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ secrets: 2 });
-    expect((await read(person, kept.body.secret_db_id)).status).toBe(200);
+    expect((await readSecret(person, keptSecret.body.secret_db_id)).status).toBe(200);
 
-    const purge = buildChange(person, { purge: [id] });
-    expect((await service.call("PUT", "/user/keyring", person.token, { body: purge })).status).toBe(200);
-    expect(await list(person)).toMatchObject({ total: 1 });
+    const purgeChange = buildChange(person, { purge: [id] });
+    expect((await service.call("PUT", "/user/keyring", person.token, { body: purgeChange })).status).toBe(200);
+    expect(await listSecrets(person)).toMatchObject({ total: 1 });
   });
 
   it("tells devices by since which rows it dropped, once", async () => {
-    const { person, id } = await scene();
+    const { person, id } = await createScenario();
     await sweepAfter(23.1);
-    const { changes } = await list(person);
+    const { changes } = await listSecrets(person);
     await sweepAfter(7);
     await sweepAfter(1);
-    const since = SecretPage.parse(
+    const changedPage = SecretPage.parse(
       (await service.call("GET", `/secrets/store?since=${String(changes)}`, person.token)).body,
     );
-    expect(since).toMatchObject({ changes: changes + 1, secrets: [{ secret_db_id: id }] });
+    expect(changedPage).toMatchObject({ changes: changes + 1, secrets: [{ secret_db_id: id }] });
   });
 
   it("never drops without a week's warning, however late it runs", async () => {
-    const { person, id } = await scene();
+    const { person, id } = await createScenario();
     await sweepAfter(60);
-    expect((await read(person, id)).status).toBe(200);
-    expect((await mailsOf(service)).at(-1)?.text).toContain(
+    expect((await readSecret(person, id)).status).toBe(200);
+    expect((await readMails(service)).at(-1)?.text).toContain(
       new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" }).format(
         new Date(clock.getTime() + 7 * 86_400_000),
       ),
     );
     await sweepAfter(6.9);
-    expect((await read(person, id)).status).toBe(200);
+    expect((await readSecret(person, id)).status).toBe(200);
     await sweepAfter(0.2);
-    expect((await read(person, id)).status).toBe(410);
+    expect((await readSecret(person, id)).status).toBe(410);
   });
 
   it("begins anew for what was taken out of the trash in between", async () => {
-    const { person, id } = await scene();
+    const { person, id } = await createScenario();
     await sweepAfter(23.1);
-    expect((await restore(person, id)).status).toBe(200);
+    expect((await restoreSecret(person, id)).status).toBe(200);
     await sweepAfter(30);
-    expect((await read(person, id)).status).toBe(200);
-    await trash(person, id);
+    expect((await readSecret(person, id)).status).toBe(200);
+    await trashSecret(person, id);
     await sweepAfter(7.1);
-    expect((await read(person, id)).status).toBe(200);
-    expect((await list(person)).secrets.every((row) => row.dropped_at === undefined)).toBe(true);
+    expect((await readSecret(person, id)).status).toBe(200);
+    expect((await listSecrets(person)).secrets.every((row) => row.dropped_at === undefined)).toBe(true);
   });
 
   it("leaves a new version in peace: saving takes a secret out of the trash", async () => {
-    const { person, id } = await scene();
+    const { person, id } = await createScenario();
     await sweepAfter(23.1);
-    await keep(person, { id, base: 2 });
-    expect((await list(person)).secrets.find((row) => row.secret_db_id === id)).not.toHaveProperty("deleted_at");
+    await storeSecret(person, { id, base: 2 });
+    expect((await listSecrets(person)).secrets.find((row) => row.secret_db_id === id)).not.toHaveProperty("deleted_at");
     await sweepAfter(30);
-    expect((await read(person, id)).status).toBe(200);
+    expect((await readSecret(person, id)).status).toBe(200);
   });
 
   it("leaves nothing to seal a new ticket for, but takes a new content", async () => {
-    const { person, id } = await scene();
+    const { person, id } = await createScenario();
     await sweepAfter(23.1);
     await sweepAfter(7.1);
-    const relabel = {
+    const labelChange = {
       secret_db_id: id,
       base_version: 2,
       label: buildLabel(person, id, 2, 2),
       ticket: "AAAA",
       keyring: buildChange(person),
     };
-    expect(await service.call("POST", "/secrets/store", person.token, { body: relabel })).toMatchObject({
+    expect(await service.call("POST", "/secrets/store", person.token, { body: labelChange })).toMatchObject({
       status: 410,
       body: { code: "content_gone" },
     });
-    await keep(person, { id, base: 2 });
-    expect(await read(person, id)).toMatchObject({ status: 200, body: { version: 3 } });
-    expect((await list(person)).secrets.find((row) => row.secret_db_id === id)).not.toHaveProperty("dropped_at");
+    await storeSecret(person, { id, base: 2 });
+    expect(await readSecret(person, id)).toMatchObject({ status: 200, body: { version: 3 } });
+    expect((await listSecrets(person)).secrets.find((row) => row.secret_db_id === id)).not.toHaveProperty("dropped_at");
   });
 
   it("keeps former slots and books for 30 days", async () => {
-    const { person } = await scene();
+    const { person } = await createScenario();
     const change = buildChange(person, {
       slots: { set: [buildSlot(person.imageId), buildSlot(uuidv7(), "recovery_code")], remove: [] },
     });
     expect((await service.call("PUT", "/user/keyring", person.token, { body: change })).status).toBe(200);
-    const former = () =>
+    const formerParts = () =>
       service.app.services.db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId));
     await sweepAfter(29.9);
-    expect(await former()).toMatchObject([{ part: "slot" }]);
+    expect(await formerParts()).toMatchObject([{ part: "slot" }]);
     await sweepAfter(0.2);
-    expect(await former()).toEqual([]);
+    expect(await formerParts()).toEqual([]);
   });
 
   it("leaves the work to another process that is at it", async () => {
-    const { person, id } = await scene();
+    const { person, id } = await createScenario();
     await sweepAfter(23.1);
     clock = new Date(clock.getTime() + 7.1 * 86_400_000);
     await service.app.services.db.transaction(async (tx) => {
       await tx.execute(sql`select pg_advisory_xact_lock(7235002)`);
       expect(await service.app.sweep()).toBe(false);
     });
-    expect((await read(person, id)).status).toBe(200);
+    expect((await readSecret(person, id)).status).toBe(200);
     expect(await service.app.sweep()).toBe(true);
-    expect((await read(person, id)).status).toBe(410);
+    expect((await readSecret(person, id)).status).toBe(410);
   });
 });

@@ -3,13 +3,13 @@ import { eq } from "drizzle-orm";
 
 import { accounts } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { Circumstances } from "../keyring/apply-change.ts";
-import { changeAccount } from "../keyring/queries.ts";
+import type { RequestContext } from "../keyring/apply-change.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
 import type { Services } from "../services.ts";
-import { endSharesOf } from "../shares/end.ts";
-import type { OwnSecrets } from "./policy.ts";
+import { endSharesOf } from "../shares/end-shares.ts";
+import type { SecretsScope } from "./policy.ts";
 import { presentSecret } from "./present.ts";
-import { addStorage, findSecret, nextChange, writeTrashed } from "./queries.ts";
+import { adjustStorageUsed, findSecret, nextChange, markTrashed } from "./queries.ts";
 import { isSameDay } from "./trash-times.ts";
 
 /**
@@ -18,26 +18,26 @@ import { isSameDay } from "./trash-times.ts";
  */
 export function trashSecret(
   services: Services,
-  own: OwnSecrets,
+  scope: SecretsScope,
   id: string,
-  when: Circumstances,
+  context: RequestContext,
 ): Promise<StoredSecret> {
-  const { now } = when;
-  return changeAccount(services, own.accountId, async (tx, account) => {
-    const row = await findSecret(tx, own, id);
+  const { now } = context;
+  return withLockedAccount(services, scope.accountId, async (tx, account) => {
+    const row = await findSecret(tx, scope, id);
     if (row === null) throw new Problem("not_found");
     if (row.deletedAt !== null) return presentSecret(row);
-    await addStorage(tx, own.accountId, -(await endSharesOf(tx, own.accountId, [id], now)));
-    await writeTrashed(
+    await adjustStorageUsed(tx, scope.accountId, -(await endSharesOf(tx, scope.accountId, [id], now)));
+    await markTrashed(
       tx,
-      own,
+      scope,
       id,
       now,
-      await nextChange(tx, own.accountId, { noted: { kind: "secret_trashed", secretId: id }, now }),
+      await nextChange(tx, scope.accountId, { event: { kind: "secret_trashed", secretId: id }, now }),
     );
     if (account.trashMailAt === null || !isSameDay(account.trashMailAt, now)) {
-      await services.mailer.queue(tx, own.accountId, "trashed", when);
-      await tx.update(accounts).set({ trashMailAt: now }).where(eq(accounts.id, own.accountId));
+      await services.mailer.queue(tx, scope.accountId, "trashed", context);
+      await tx.update(accounts).set({ trashMailAt: now }).where(eq(accounts.id, scope.accountId));
     }
     return presentSecret({ ...row, deletedAt: now });
   });

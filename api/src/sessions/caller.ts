@@ -6,14 +6,14 @@ import { isIP } from "node:net";
  * What people are shown of whoever signed in: enough to know themselves again, too little to be
  * found by.
  */
-export interface CallerFacts {
+export interface CallerInfo {
   /** Browser and system as the browser says; null where it says neither. */
   readonly device: string | null;
   readonly address: string | null;
 }
 
-export function callerOf({ headers, ip }: Pick<FastifyRequest, "headers" | "ip">): CallerFacts {
-  return { device: deviceOf(headers["user-agent"] ?? ""), address: shortAddress(ip) };
+export function readCallerInfo({ headers, ip }: Pick<FastifyRequest, "headers" | "ip">): CallerInfo {
+  return { device: parseDevice(headers["user-agent"] ?? ""), address: shortenAddress(ip) };
 }
 
 /** In this order: most browsers name others as well. */
@@ -36,16 +36,16 @@ const systems: readonly (readonly [string, RegExp])[] = [
 ];
 
 /** Names of our own list alone: nothing that a caller sends is kept or shown. */
-export function deviceOf(userAgent: string): string | null {
-  const named = [browsers, systems].flatMap((list) => list.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? []);
-  return named.length === 0 ? null : named.join(", ");
+export function parseDevice(userAgent: string): string | null {
+  const names = [browsers, systems].flatMap((list) => list.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? []);
+  return names.length === 0 ? null : names.join(", ");
 }
 
 /**
  * An IPv4 address without its last number, an IPv6 one as the first three of eight groups; null for
  * what is none.
  */
-export function shortAddress(address: string): string | null {
+export function shortenAddress(address: string): string | null {
   if (isIP(address) === 0) return null;
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv6)

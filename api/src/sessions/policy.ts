@@ -1,6 +1,6 @@
 import type { Actor } from "../auth/session-tokens.ts";
 
-export interface OwnSessions {
+export interface SessionsScope {
   readonly accountId: string;
   /** The one that asks. */
   readonly sessionId: string;
@@ -10,6 +10,6 @@ export interface OwnSessions {
  * Every session of an account sees the others and may end them: whoever notices a stranger needs no
  * more than a device of their own.
  */
-export function sessionsPolicy({ accountId, sessionId }: Actor): OwnSessions {
+export function authorizeSessions({ accountId, sessionId }: Actor): SessionsScope {
   return { accountId, sessionId };
 }

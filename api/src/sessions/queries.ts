@@ -1,12 +1,12 @@
-import { sessionDays } from "@relicario/shared/api";
+import { sessionRetentionDays } from "@relicario/shared/api";
 import { and, desc, eq, gt, isNull, not, sql } from "drizzle-orm";
 
-import { note } from "../activity/note.ts";
-import { providerSessionOf, sameSignIn } from "../auth/queries.ts";
+import { recordActivity } from "../activity/record-activity.ts";
+import { findProviderSession, matchesSignIn } from "../auth/queries.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { OwnSessions } from "./policy.ts";
+import type { SessionsScope } from "./policy.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;
 
@@ -17,26 +17,24 @@ export interface SignIn {
 }
 
 /** Those that nobody ended, the last seen first. */
-export async function readSignIns(db: Db, { accountId, sessionId }: OwnSessions, now: Date): Promise<SignIn[]> {
+export async function readSignIns(db: Db, { accountId, sessionId }: SessionsScope, now: Date): Promise<SignIn[]> {
   const signIn = sql`coalesce(${sessions.providerSession}, ${sessions.id}::text)`;
-  const asking = sql<boolean>`bool_or(${sessions.id} = ${sessionId}) over (partition by ${signIn})`;
+  const isAsking = sql<boolean>`bool_or(${sessions.id} = ${sessionId}) over (partition by ${signIn})`;
   const rows = await db
-    .selectDistinctOn([signIn], { session: sessions, current: asking })
+    .selectDistinctOn([signIn], { session: sessions, current: isAsking })
     .from(sessions)
     .where(
       and(
         eq(sessions.accountId, accountId),
         isNull(sessions.revokedAt),
-        gt(sessions.createdAt, new Date(now.getTime() - sessionDays * 86_400_000)),
+        gt(sessions.createdAt, new Date(now.getTime() - sessionRetentionDays * 86_400_000)),
       ),
     )
     .orderBy(signIn, desc(sessions.createdAt));
   // a token that is over, and nothing it came from
   const live = rows.filter(({ session }) => session.providerSession !== null || session.expiresAt > now);
   return live.toSorted(
-    (one, other) =>
-      Number(other.current) - Number(one.current) ||
-      other.session.createdAt.getTime() - one.session.createdAt.getTime(),
+    (a, b) => Number(b.current) - Number(a.current) || b.session.createdAt.getTime() - a.session.createdAt.getTime(),
   );
 }
 
@@ -44,25 +42,25 @@ export async function readSignIns(db: Db, { accountId, sessionId }: OwnSessions,
  * Ends a sign-in from elsewhere, see [Note: Exchange and sign-out]. With the account held. @throws
  * Problem `not_found`
  */
-export async function closeSignIn(tx: Tx, { accountId }: OwnSessions, id: string, now: Date): Promise<void> {
-  const providerSession = await providerSessionOf(tx, accountId, id);
+export async function closeSignIn(tx: Tx, { accountId }: SessionsScope, id: string, now: Date): Promise<void> {
+  const providerSession = await findProviderSession(tx, accountId, id);
   if (providerSession === undefined) throw new Problem("not_found");
-  await close(tx, accountId, sameSignIn(id, providerSession), now);
+  await close(tx, accountId, matchesSignIn(id, providerSession), now);
 }
 
 /** Ends all but the one that asks. With the account held. */
-export async function closeOtherSignIns(tx: Tx, { accountId, sessionId }: OwnSessions, now: Date): Promise<void> {
-  const own = sameSignIn(sessionId, (await providerSessionOf(tx, accountId, sessionId)) ?? null);
+export async function closeOtherSignIns(tx: Tx, { accountId, sessionId }: SessionsScope, now: Date): Promise<void> {
+  const own = matchesSignIn(sessionId, (await findProviderSession(tx, accountId, sessionId)) ?? null);
   // null: a session that names no provider's
   if (own !== undefined) await close(tx, accountId, sql`coalesce(${not(own)}, true)`, now);
 }
 
-async function close(tx: Tx, accountId: string, which: ReturnType<typeof sameSignIn>, now: Date): Promise<void> {
-  const at = new Date(); // as with a sign-out: tokens of an exchange that went before are not younger
-  const ended = await tx
+async function close(tx: Tx, accountId: string, condition: ReturnType<typeof matchesSignIn>, now: Date): Promise<void> {
+  const endedAt = new Date(); // as with a sign-out: tokens of an exchange that went before are not younger
+  const endedSessions = await tx
     .update(sessions)
-    .set({ revokedAt: at, closedAt: at })
-    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), which))
+    .set({ revokedAt: endedAt, closedAt: endedAt })
+    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), condition))
     .returning({
       id: sessions.id,
       providerSession: sessions.providerSession,
@@ -70,13 +68,13 @@ async function close(tx: Tx, accountId: string, which: ReturnType<typeof sameSig
       address: sessions.address,
       createdAt: sessions.createdAt,
     });
-  const newest = new Map<string, (typeof ended)[number]>();
-  for (const row of ended.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime()))
-    newest.set(row.providerSession ?? row.id, row);
-  await note(
+  const newestBySignIn = new Map<string, (typeof endedSessions)[number]>();
+  for (const row of endedSessions.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime()))
+    newestBySignIn.set(row.providerSession ?? row.id, row);
+  await recordActivity(
     tx,
     accountId,
-    [...newest.values()].map(({ device, address }) => ({ kind: "session_ended", device, address })),
+    [...newestBySignIn.values()].map(({ device, address }) => ({ kind: "session_ended", device, address })),
     now,
   );
 }

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { changeAccount } from "../keyring/queries.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
 import type { Services } from "../services.ts";
-import { sessionsPolicy } from "./policy.ts";
+import { authorizeSessions } from "./policy.ts";
 import { presentSignIn } from "./present.ts";
 import { closeOtherSignIns, closeSignIn, readSignIns } from "./queries.ts";
 import { sessionSchemas } from "./schema.ts";
@@ -14,13 +14,13 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
   const write = { access: "signed_in", rates: [rateRules.write] } as const;
 
   app.get("/user/sessions", { schema: sessionSchemas.list, config: { access: "signed_in" } }, async (request) => ({
-    sessions: (await readSignIns(db, sessionsPolicy(actorOf(request)), now())).map(presentSignIn),
+    sessions: (await readSignIns(db, authorizeSessions(requireActor(request)), now())).map(presentSignIn),
   }));
 
   app.delete("/user/sessions/:id", { schema: sessionSchemas.end, config: write }, async (request, reply) => {
-    const own = sessionsPolicy(actorOf(request));
-    await changeAccount(services, own.accountId, (tx) => closeSignIn(tx, own, request.params.id, now()));
-    sessionTokens.forget(own.accountId);
+    const scope = authorizeSessions(requireActor(request));
+    await withLockedAccount(services, scope.accountId, (tx) => closeSignIn(tx, scope, request.params.id, now()));
+    sessionTokens.invalidate(scope.accountId);
     return reply.code(204).send();
   });
 
@@ -28,9 +28,9 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/user/sessions",
     { schema: sessionSchemas.endOthers, config: { ...write, idempotent: true } },
     async (request, reply) => {
-      const own = sessionsPolicy(actorOf(request));
-      await changeAccount(services, own.accountId, (tx) => closeOtherSignIns(tx, own, now()));
-      sessionTokens.forget(own.accountId);
+      const scope = authorizeSessions(requireActor(request));
+      await withLockedAccount(services, scope.accountId, (tx) => closeOtherSignIns(tx, scope, now()));
+      sessionTokens.invalidate(scope.accountId);
       return reply.code(204).send();
     },
   );

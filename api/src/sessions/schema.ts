@@ -1,16 +1,16 @@
 import { Id, OwnSessions } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
-const ended = answers(z.undefined().describe("ended"), 204);
+const endedResponse = responseSchemas(z.undefined().describe("ended"), 204);
 
 export const sessionSchemas = {
-  list: { summary: "Where the account is signed in", response: answers(OwnSessions) },
+  list: { summary: "Where the account is signed in", response: responseSchemas(OwnSessions) },
   end: {
     summary: "Ends a sign-in, with all sessions that came from it",
     params: z.strictObject({ id: Id }),
-    response: ended,
+    response: endedResponse,
   },
-  endOthers: { summary: "Ends every sign-in but the one that asks", response: ended },
+  endOthers: { summary: "Ends every sign-in but the one that asks", response: endedResponse },
 };

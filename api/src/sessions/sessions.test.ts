@@ -1,10 +1,10 @@
-import { Activity, OwnSessions, type OwnSession } from "@relicario/shared/api";
+import { ActivityResponse, OwnSessions, type OwnSession } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 
 import { accounts } from "../db/schema.ts";
-import { mailsOf } from "../testing/outbox.ts";
+import { readMails } from "../testing/outbox.ts";
 import { startService, type TestService } from "../testing/service.ts";
-import { deviceOf, shortAddress } from "./caller.ts";
+import { parseDevice, shortenAddress } from "./caller.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ interface SignInFacts {
 }
 
 let people = 0;
-const somebody = (): string => `somebody-${String(people++)}`;
+const newSubject = (): string => `somebody-${String(people++)}`;
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
 /** A token exchange, of a browser at an address. */
@@ -43,69 +43,70 @@ async function exchange(
     remoteAddress: address,
   });
 }
-const signedIn = async (subject: string, facts?: SignInFacts): Promise<string> =>
+const signIn = async (subject: string, facts?: SignInFacts): Promise<string> =>
   String((await exchange(subject, facts)).body["token"]);
 const sessionsOf = async (token: string): Promise<OwnSession[]> =>
   OwnSessions.parse((await service.call("GET", "/user/sessions", token)).body).sessions;
 const kindsOf = async (token: string): Promise<string[]> =>
-  Activity.parse((await service.call("GET", "/user/activity", token)).body).entries.map(({ kind }) => kind);
-const works = async (token: string): Promise<boolean> => (await service.call("GET", "/user/me", token)).status === 200;
+  ActivityResponse.parse((await service.call("GET", "/user/activity", token)).body).entries.map(({ kind }) => kind);
+const isAccepted = async (token: string): Promise<boolean> =>
+  (await service.call("GET", "/user/me", token)).status === 200;
 
 describe("GET /user/sessions", () => {
   it("lists sign-ins, each once however many sessions came from it, the one that asks first", async () => {
-    const subject = somebody();
+    const subject = newSubject();
     const authTime = nowSeconds() - 3_600;
-    await signedIn(subject, { sid: "one", authTime });
-    const own = await signedIn(subject, { sid: "one", authTime });
-    await signedIn(subject, { sid: "two", agent: iphone, address: "2001:db8:1:2:3:4:5:6" });
-    const found = await sessionsOf(own);
-    expect(found.map(({ current, device, address }) => ({ current, device, address }))).toEqual([
+    await signIn(subject, { sid: "one", authTime });
+    const own = await signIn(subject, { sid: "one", authTime });
+    await signIn(subject, { sid: "two", agent: iphone, address: "2001:db8:1:2:3:4:5:6" });
+    const listed = await sessionsOf(own);
+    expect(listed.map(({ current, device, address }) => ({ current, device, address }))).toEqual([
       { current: true, device: "Firefox, Linux", address: "192.0.2.x" },
       { current: false, device: "Safari, iPhone", address: "2001:db8:1:x" },
     ]);
-    expect(found[0]?.signed_in_at).toBe(new Date(authTime * 1_000).toISOString());
+    expect(listed[0]?.signed_in_at).toBe(new Date(authTime * 1_000).toISOString());
   });
 
   it("shows nobody else's", async () => {
-    await signedIn(somebody(), { sid: "shared name of a session" });
-    const own = await signedIn(somebody(), { sid: "shared name of a session" });
+    await signIn(newSubject(), { sid: "shared name of a session" });
+    const own = await signIn(newSubject(), { sid: "shared name of a session" });
     expect(await sessionsOf(own)).toHaveLength(1);
   });
 
   it("leaves out those that signed out", async () => {
-    const subject = somebody();
-    const [one, two] = [await signedIn(subject, { sid: "one" }), await signedIn(subject, { sid: "two" })];
-    await service.call("DELETE", "/auth/token", two);
-    expect((await sessionsOf(one)).map(({ current }) => current)).toEqual([true]);
+    const subject = newSubject();
+    const [firstToken, secondToken] = [await signIn(subject, { sid: "one" }), await signIn(subject, { sid: "two" })];
+    await service.call("DELETE", "/auth/token", secondToken);
+    expect((await sessionsOf(firstToken)).map(({ current }) => current)).toEqual([true]);
   });
 });
 
 describe("DELETE /user/sessions/{id}", () => {
   /** Somebody with this browser, and another one that was signed in before. */
-  async function two() {
-    const subject = somebody();
+  async function createTwoSignIns() {
+    const subject = newSubject();
     const authTime = nowSeconds() - 60;
     const others = [
-      await signedIn(subject, { sid: "other", authTime, agent: iphone }),
-      await signedIn(subject, { sid: "other", authTime, agent: iphone }),
+      await signIn(subject, { sid: "other", authTime, agent: iphone }),
+      await signIn(subject, { sid: "other", authTime, agent: iphone }),
     ];
-    const own = await signedIn(subject, { sid: "own", authTime });
+    const own = await signIn(subject, { sid: "own", authTime });
     const other = (await sessionsOf(own)).find(({ current }) => !current);
     if (other === undefined) throw new Error("the other one is not listed");
     return { subject, authTime, own, others, id: other.id };
   }
 
   it("refuses the next call of every session that came from that sign-in, and of no other", async () => {
-    const { own, others, id } = await two();
+    const { own, others, id } = await createTwoSignIns();
     expect((await service.call("DELETE", `/user/sessions/${id}`, own)).status).toBe(204);
-    expect(await Promise.all(others.map(works))).toEqual([false, false]);
-    expect(await works(own)).toBe(true);
+    expect(await Promise.all(others.map(isAccepted))).toEqual([false, false]);
+    expect(await isAccepted(own)).toBe(true);
     expect(await sessionsOf(own)).toHaveLength(1);
     expect(await kindsOf(own)).toContain("session_ended");
   });
 
   it("lets it in again only after a new sign-in at the provider, whatever tokens it gets by itself", async () => {
-    const { subject, authTime, own, id } = await two();
+    const { subject, authTime, own, id } = await createTwoSignIns();
     await service.call("DELETE", `/user/sessions/${id}`, own);
     expect(await exchange(subject, { sid: "other", authTime, agent: iphone })).toMatchObject({
       status: 401,
@@ -117,32 +118,32 @@ describe("DELETE /user/sessions/{id}", () => {
   });
 
   it("answers 404 for somebody else's, one that is over, and none", async () => {
-    const { own, id } = await two();
-    const stranger = await signedIn(somebody());
+    const { own, id } = await createTwoSignIns();
+    const stranger = await signIn(newSubject());
     expect((await service.call("DELETE", `/user/sessions/${id}`, stranger)).status).toBe(404);
     await service.call("DELETE", `/user/sessions/${id}`, own);
     expect((await service.call("DELETE", `/user/sessions/${id}`, own)).status).toBe(404);
   });
 
   it("ends all others at once", async () => {
-    const { subject, own, others } = await two();
-    const third = await signedIn(subject, { sid: null });
+    const { subject, own, others } = await createTwoSignIns();
+    const third = await signIn(subject, { sid: null });
     expect((await service.call("DELETE", "/user/sessions", own)).status).toBe(204);
-    expect(await Promise.all([...others, third, own].map(works))).toEqual([false, false, false, true]);
+    expect(await Promise.all([...others, third, own].map(isAccepted))).toEqual([false, false, false, true]);
     expect((await kindsOf(own)).filter((kind) => kind === "session_ended")).toHaveLength(2);
   });
 
   it("ends all others for a session that names none of the provider's", async () => {
-    const subject = somebody();
-    const [own, other] = [await signedIn(subject, { sid: null }), await signedIn(subject, { sid: null })];
+    const subject = newSubject();
+    const [own, other] = [await signIn(subject, { sid: null }), await signIn(subject, { sid: null })];
     await service.call("DELETE", "/user/sessions", own);
-    expect([await works(own), await works(other)]).toEqual([true, false]);
+    expect([await isAccepted(own), await isAccepted(other)]).toEqual([true, false]);
   });
 });
 
 describe("a sign-in", () => {
   /** Mails with this subject that came to an address of this account. */
-  const told = async (token: string, subject: string) => {
+  const watchMails = async (token: string, subject: string) => {
     const { user_id: id } = (await service.call("GET", "/user/me", token)).body;
     const address = `${subject}@example.org`;
     await service.app.services.db
@@ -150,32 +151,32 @@ describe("a sign-in", () => {
       .set({ contactEmail: address, contactEmailVerified: true })
       .where(eq(accounts.id, String(id)));
     return async () =>
-      (await mailsOf(service)).filter(
+      (await readMails(service)).filter(
         (mail) => mail.to === address && mail.subject === "Somebody signed in to Relicario as you",
       );
   };
 
   it("is noted once, not with each exchange", async () => {
-    const subject = somebody();
-    await signedIn(subject, { sid: "one" });
-    const own = await signedIn(subject, { sid: "one" });
+    const subject = newSubject();
+    await signIn(subject, { sid: "one" });
+    const own = await signIn(subject, { sid: "one" });
     expect(await kindsOf(own)).toEqual(["signed_in"]);
   });
 
   it("with an unknown browser is told by mail, the first of an account and a known one are not", async () => {
-    const subject = somebody();
-    const mails = await told(await signedIn(subject, { sid: "one" }), subject);
-    await signedIn(subject, { sid: "two" });
+    const subject = newSubject();
+    const mails = await watchMails(await signIn(subject, { sid: "one" }), subject);
+    await signIn(subject, { sid: "two" });
     expect(await mails()).toEqual([]);
-    await signedIn(subject, { sid: "three", agent: iphone });
-    await signedIn(subject, { sid: "four", address: "198.51.100.2" });
+    await signIn(subject, { sid: "three", agent: iphone });
+    await signIn(subject, { sid: "four", address: "198.51.100.2" });
     expect(await mails()).toHaveLength(2);
     expect((await mails())[0]?.source).not.toMatch(/List-Unsubscribe/); // about security
   });
 
   it("keeps nothing of what a caller calls itself, and no whole address", async () => {
     const planted = "planted-in-the-user-agent Firefox/1";
-    const own = await signedIn(somebody(), { agent: planted, address: "203.0.113.77" });
+    const own = await signIn(newSubject(), { agent: planted, address: "203.0.113.77" });
     const answers = [
       (await service.call("GET", "/user/sessions", own)).text,
       (await service.call("GET", "/user/activity", own)).text,
@@ -200,7 +201,7 @@ it.each([
   ["curl/8.0", null],
   ["", null],
 ])("names the browser of %s", (agent, expected) => {
-  expect(deviceOf(agent)).toBe(expected);
+  expect(parseDevice(agent)).toBe(expected);
 });
 
 it.each([
@@ -209,5 +210,5 @@ it.each([
   ["2001:db8::1", "2001:db8:0:x"],
   ["no address", null],
 ])("shortens the address %s", (address, expected) => {
-  expect(shortAddress(address)).toBe(expected);
+  expect(shortenAddress(address)).toBe(expected);
 });

@@ -1,23 +1,23 @@
-import { claimMinutes, maxWrongPasswords, ShareClaimed, ShareOffer } from "@relicario/shared/api";
+import { claimLifetimeMinutes, maxWrongPasswords, ShareClaim, ShareOffer } from "@relicario/shared/api";
 import { eq, sql } from "drizzle-orm";
 
-import { downloadHours } from "../auth/grants.ts";
+import { maxDownloadHours } from "../auth/grants.ts";
 import { shares } from "../db/schema.ts";
-import { openSaboteur } from "../testing/database-faults.ts";
-import { confirm, type Person } from "../testing/person.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { openFaultInjector } from "../testing/database-faults.ts";
+import { confirmChange, type Person } from "../testing/person.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
   buildChangeWith,
-  done,
-  inDays,
-  keepSecret,
-  keepShare,
+  callOk,
+  daysFromNow,
+  storeSecret,
+  createShare,
   newPublicId,
-  openingOf,
-  sharedBySomebody,
-  sharesOf,
+  buildOpening,
+  createSharedSecret,
+  listShares,
   type BuiltShare,
-  type Link,
+  type LinkCredentials,
 } from "../testing/sharing.ts";
 
 let service: TestService;
@@ -36,34 +36,34 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const later = (minutes: number): void => {
+const advanceMinutes = (minutes: number): void => {
   clock = new Date(clock.getTime() + minutes * 60_000);
 };
 
-const open = (body: unknown, headers = {}): Promise<Answer> =>
+const openShare = (body: unknown, headers = {}): Promise<TestResponse> =>
   service.call("POST", "/share/get-public-secret", null, { body, headers });
-const look = (shareId: string, headers = {}): Promise<Answer> =>
+const readShareInfo = (shareId: string, headers = {}): Promise<TestResponse> =>
   service.call("POST", `/share/get-public-secret/${shareId}`, null, { headers });
 const download = (
   token: string,
-  { headers = {}, as = null }: { headers?: Readonly<Record<string, string>>; as?: Person | null } = {},
+  { headers = {}, actor = null }: { headers?: Readonly<Record<string, string>>; actor?: Person | null } = {},
 ) =>
   service.app.http.inject({
     method: "POST",
     url: "/share/content",
-    headers: { ...(as === null ? {} : { authorization: `Bearer ${as.token}` }), ...headers },
+    headers: { ...(actor === null ? {} : { authorization: `Bearer ${actor.token}` }), ...headers },
     payload: { token },
   });
-const claimed = (answer: Answer): ShareClaimed => {
+const parseClaim = (answer: TestResponse): ShareClaim => {
   if (answer.status !== 200) throw new Error(answer.text);
-  return ShareClaimed.parse(answer.body);
+  return ShareClaim.parse(answer.body);
 };
-const viewsOf = async (share: Link): Promise<number> => {
+const viewCountOf = async (share: LinkCredentials): Promise<number> => {
   const [row] = await service.app.services.db.select().from(shares).where(eq(shares.shareId, share.shareId));
   return row?.views ?? NaN;
 };
 /** Without what differs from answer to answer. */
-const plain = ({ status, body: { request_id: _, ...body } }: Answer) => ({ status, body });
+const withoutRequestId = ({ status, body: { request_id: _, ...body } }: TestResponse) => ({ status, body });
 const unavailable = {
   status: 404,
   body: { type: "about:blank", title: "Not found", status: 404, code: "share_unavailable" },
@@ -88,12 +88,12 @@ const previewAgents = [
 
 describe("a look at a share", () => {
   it("costs nothing, nor does a HEAD, a GET or an offer, whoever makes it: people, and ten known preview agents", async () => {
-    const { share, owner, secret } = await sharedBySomebody(service, { max_views: 1 });
-    const { claim_id: _, pass_auth: _pass, ...offer } = openingOf(share);
+    const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
+    const { claim_id: _, pass_auth: _pass, ...offer } = buildOpening(share);
     for (const agent of [...previewAgents, "Mozilla/5.0"]) {
       const headers = { "user-agent": agent };
-      expect((await look(share.shareId, headers)).status).toBe(200);
-      expect((await open(offer, headers)).status).toBe(200);
+      expect((await readShareInfo(share.shareId, headers)).status).toBe(200);
+      expect((await openShare(offer, headers)).status).toBe(200);
       for (const path of [
         `/share/get-public-secret/${share.shareId}`,
         `/share/${share.shareId}`,
@@ -103,13 +103,13 @@ describe("a look at a share", () => {
           expect((await service.app.http.inject({ method, url: path, headers })).statusCode).toBe(404);
       }
     }
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ views: 0, last_opened_at: null, end: null }]);
-    expect((await open(openingOf(share))).status).toBe(200);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([{ views: 0, last_opened_at: null, end: null }]);
+    expect((await openShare(buildOpening(share))).status).toBe(200);
   });
 
   it("says what is asked for and until when, and nothing of who or what", async () => {
-    const { share } = await sharedBySomebody(service, { password: true });
-    expect((await look(share.shareId)).body).toEqual({
+    const { share } = await createSharedSecret(service, { password: true });
+    expect((await readShareInfo(share.shareId)).body).toEqual({
       share_id: share.shareId,
       audience: "public",
       password: true,
@@ -120,8 +120,8 @@ describe("a look at a share", () => {
 
   it("with the link's proof says from whom it is, and gives the helper of its picture", async () => {
     const helper = Buffer.alloc(454, 7).toString("base64url");
-    const { share, owner } = await sharedBySomebody(service, { share_helper: helper, max_views: 5 });
-    const answer = await open({ share_id: share.shareId, link_auth: share.linkAuth });
+    const { share, owner } = await createSharedSecret(service, { share_helper: helper, max_views: 5 });
+    const answer = await openShare({ share_id: share.shareId, link_auth: share.linkAuth });
     expect(ShareOffer.parse(answer.body)).toMatchObject({
       from: { user_id: owner.userId, user_name: owner.subject },
       picture: true,
@@ -133,94 +133,94 @@ describe("a look at a share", () => {
 
 describe("a claim", () => {
   it("counts one view, and gives ticket and content, a range of it too, as often as asked", async () => {
-    const { share, secret } = await sharedBySomebody(service, { max_views: 1 });
-    const { ticket, download: token } = claimed(await open(openingOf(share)));
+    const { share, secret } = await createSharedSecret(service, { max_views: 1 });
+    const { ticket, download: token } = parseClaim(await openShare(buildOpening(share)));
     expect(ticket).toBe(share.body.ticket);
     expect(token.size).toBe(secret.content.length);
     expect((await download(token.token)).rawPayload.equals(secret.content)).toBe(true);
-    const part = await download(token.token, { headers: { range: "bytes=100-199" } });
+    const rangeResponse = await download(token.token, { headers: { range: "bytes=100-199" } });
     expect([
-      part.statusCode,
-      part.headers["content-range"],
-      part.rawPayload.equals(secret.content.subarray(100, 200)),
+      rangeResponse.statusCode,
+      rangeResponse.headers["content-range"],
+      rangeResponse.rawPayload.equals(secret.content.subarray(100, 200)),
     ]).toEqual([206, `bytes 100-199/${String(secret.content.length)}`, true]);
     expect((await download(token.token, { headers: { range: "bytes=9999-" } })).statusCode).toBe(416);
-    expect(await viewsOf(share)).toBe(1);
-    expect(plain(await open(openingOf(share)))).toEqual(unavailable);
+    expect(await viewCountOf(share)).toBe(1);
+    expect(withoutRequestId(await openShare(buildOpening(share)))).toEqual(unavailable);
   });
 
   it("with the same claim_id is the same view for ten minutes, also of the last one, also at the same moment", async () => {
-    const { share } = await sharedBySomebody(service, { max_views: 2 });
-    const opening = openingOf(share);
-    const together = await Promise.all(Array.from({ length: 10 }, () => open(opening)));
-    expect(new Set(together.map(({ status }) => status))).toEqual(new Set([200]));
-    await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(share) });
-    later(claimMinutes - 1);
-    expect((await open(opening)).status).toBe(200);
-    expect(await viewsOf(share)).toBe(2);
-    later(2);
-    expect(plain(await open(opening))).toEqual(unavailable);
+    const { share } = await createSharedSecret(service, { max_views: 2 });
+    const opening = buildOpening(share);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => openShare(opening)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
+    advanceMinutes(claimLifetimeMinutes - 1);
+    expect((await openShare(opening)).status).toBe(200);
+    expect(await viewCountOf(share)).toBe(2);
+    advanceMinutes(2);
+    expect(withoutRequestId(await openShare(opening))).toEqual(unavailable);
     await service.app.sweep();
-    expect(plain(await open(opening))).toEqual(unavailable);
+    expect(withoutRequestId(await openShare(opening))).toEqual(unavailable);
   });
 
   it("is one view for each of those who come at once, and no more than there are: forty for five", async () => {
-    const { share } = await sharedBySomebody(service, { max_views: 5 });
-    const answers = await Promise.all(Array.from({ length: 40 }, () => open(openingOf(share))));
+    const { share } = await createSharedSecret(service, { max_views: 5 });
+    const answers = await Promise.all(Array.from({ length: 40 }, () => openShare(buildOpening(share))));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-    for (const answer of answers) if (answer.status !== 200) expect(plain(answer)).toEqual(unavailable);
-    expect(await viewsOf(share)).toBe(5);
+    for (const answer of answers) if (answer.status !== 200) expect(withoutRequestId(answer)).toEqual(unavailable);
+    expect(await viewCountOf(share)).toBe(5);
   });
 
   it("is downloaded from for as long as it goes on, in pieces, and no longer than ten minutes after the last", async () => {
-    const { share, secret } = await sharedBySomebody(service, { max_views: 1 });
-    const { download: token } = claimed(await open(openingOf(share)));
-    const pieces: Buffer[] = [];
+    const { share, secret } = await createSharedSecret(service, { max_views: 1 });
+    const { download: token } = parseClaim(await openShare(buildOpening(share)));
+    const chunks: Buffer[] = [];
     for (let start = 0; start < secret.content.length; start += 200) {
-      later(claimMinutes - 2);
+      advanceMinutes(claimLifetimeMinutes - 2);
       await service.app.sweep();
       const { statusCode, rawPayload } = await download(token.token, {
         headers: { range: `bytes=${String(start)}-${String(start + 199)}` },
       });
       expect(statusCode).toBe(206);
-      pieces.push(rawPayload);
+      chunks.push(rawPayload);
     }
-    expect(Buffer.concat(pieces).equals(secret.content)).toBe(true);
-    later(claimMinutes);
+    expect(Buffer.concat(chunks).equals(secret.content)).toBe(true);
+    advanceMinutes(claimLifetimeMinutes);
     expect((await download(token.token)).statusCode).toBe(404);
-    expect(await viewsOf(share)).toBe(1);
+    expect(await viewCountOf(share)).toBe(1);
   });
 
   it("ends a day after it was made, however long it is downloaded from and asked for again: then the same claim_id is another view", async () => {
-    const { share } = await sharedBySomebody(service, { max_views: 2 });
-    const opening = openingOf(share);
-    const dayLater = new Date(clock.getTime() + downloadHours * 3_600_000);
-    claimed(await open(opening));
-    later(downloadHours * 60 - 5);
+    const { share } = await createSharedSecret(service, { max_views: 2 });
+    const opening = buildOpening(share);
+    const deadline = new Date(clock.getTime() + maxDownloadHours * 3_600_000);
+    parseClaim(await openShare(opening));
+    advanceMinutes(maxDownloadHours * 60 - 5);
     await service.app.services.db.execute(
       sql`update share_claims set used_at = ${clock.toISOString()} where share_id = ${share.shareId}`,
     );
-    const { download: again } = claimed(await open(opening));
-    expect(again.expires_at).toBe(dayLater.toISOString());
-    later(4);
-    expect((await download(again.token)).statusCode).toBe(200);
-    expect(await viewsOf(share)).toBe(1);
-    later(1);
-    expect((await download(again.token)).statusCode).toBe(404);
-    const { download: anew } = claimed(await open(opening));
-    expect(await viewsOf(share)).toBe(2);
-    expect((await download(anew.token)).statusCode).toBe(200);
-    later(claimMinutes);
-    expect(plain(await open(opening))).toEqual(unavailable);
+    const { download: repeatedDownload } = parseClaim(await openShare(opening));
+    expect(repeatedDownload.expires_at).toBe(deadline.toISOString());
+    advanceMinutes(4);
+    expect((await download(repeatedDownload.token)).statusCode).toBe(200);
+    expect(await viewCountOf(share)).toBe(1);
+    advanceMinutes(1);
+    expect((await download(repeatedDownload.token)).statusCode).toBe(404);
+    const { download: newDownload } = parseClaim(await openShare(opening));
+    expect(await viewCountOf(share)).toBe(2);
+    expect((await download(newDownload.token)).statusCode).toBe(200);
+    advanceMinutes(claimLifetimeMinutes);
+    expect(withoutRequestId(await openShare(opening))).toEqual(unavailable);
   });
 
   it("holds nothing of the account: it is answered while the owner's row is held", async () => {
-    const { share, owner } = await sharedBySomebody(service);
-    const holder = await openSaboteur(service.database.url);
+    const { share, owner } = await createSharedSecret(service);
+    const holder = await openFaultInjector(service.database.url);
     try {
       await holder.query("begin");
       await holder.query(`select 1 from accounts where id = '${owner.userId}' for update`);
-      expect((await open(openingOf(share))).status).toBe(200);
+      expect((await openShare(buildOpening(share))).status).toBe(200);
     } finally {
       await holder.query("rollback");
       await holder.close();
@@ -228,56 +228,61 @@ describe("a claim", () => {
   });
 
   it("is one view when the database's connection is lost in the middle of it", async () => {
-    const { share } = await sharedBySomebody(service, { audience: "signed_in", max_views: 3 });
-    const saboteur = await openSaboteur(service.database.url);
+    const { share } = await createSharedSecret(service, { audience: "signed_in", max_views: 3 });
+    const faultInjector = await openFaultInjector(service.database.url);
     try {
-      await saboteur.hold("share_recipients"); // written last
-      const opening = service.call("POST", "/share/get-secret", reader.token, { body: openingOf(share) });
-      await saboteur.waiting(1);
-      expect(await saboteur.terminate("waiting")).toBe(1);
-      await saboteur.release();
+      await faultInjector.lockTable("share_recipients"); // written last
+      const opening = service.call("POST", "/share/get-secret", reader.token, { body: buildOpening(share) });
+      await faultInjector.waitForBlocked(1);
+      expect(await faultInjector.terminate("waiting")).toBe(1);
+      await faultInjector.release();
       expect((await opening).status).toBe(200);
-      expect(await viewsOf(share)).toBe(1);
+      expect(await viewCountOf(share)).toBe(1);
     } finally {
-      await saboteur.close();
+      await faultInjector.close();
     }
   });
 
   it("of another claim_id of somebody else's view is not theirs: a link for signed-in people downloads for whoever claimed it alone", async () => {
-    const { share, secret } = await sharedBySomebody(service, { audience: "signed_in", max_views: 1 });
-    const opening = openingOf(share);
-    const claim = (person: Person) => service.call("POST", "/share/get-secret", person.token, { body: opening });
-    const { download: token } = claimed(await claim(reader));
+    const { share, secret } = await createSharedSecret(service, { audience: "signed_in", max_views: 1 });
+    const opening = buildOpening(share);
+    const claimShare = (person: Person) => service.call("POST", "/share/get-secret", person.token, { body: opening });
+    const { download: token } = parseClaim(await claimShare(reader));
     const other = await service.signIn();
-    expect(plain(await claim(other))).toEqual(unavailable);
-    expect((await download(token.token, { as: other })).statusCode).toBe(404);
+    expect(withoutRequestId(await claimShare(other))).toEqual(unavailable);
+    expect((await download(token.token, { actor: other })).statusCode).toBe(404);
     expect((await download(token.token)).statusCode).toBe(404);
-    expect((await download(token.token, { as: reader })).rawPayload.equals(secret.content)).toBe(true);
+    expect((await download(token.token, { actor: reader })).rawPayload.equals(secret.content)).toBe(true);
   });
 
   it("gives no content without a token of its own, with an altered one, or after ten minutes", async () => {
-    const { share } = await sharedBySomebody(service);
-    const { download: token } = claimed(await open(openingOf(share)));
+    const { share } = await createSharedSecret(service);
+    const { download: token } = parseClaim(await openShare(buildOpening(share)));
     const [head = "", body = "", signature = ""] = token.token.split(".");
-    const altered = Buffer.from(body, "base64url")
+    const alteredPayload = Buffer.from(body, "base64url")
       .toString()
       .replace(/"version":1/, '"version":2');
-    const none = Buffer.from(JSON.stringify({ alg: "none", typ: "relicario-grant+jwt" })).toString("base64url");
+    const unsignedHeader = Buffer.from(JSON.stringify({ alg: "none", typ: "relicario-grant+jwt" })).toString(
+      "base64url",
+    );
     const tokens = [
       "x",
-      `${head}.${Buffer.from(altered).toString("base64url")}.${signature}`,
-      `${none}.${body}.`,
+      `${head}.${Buffer.from(alteredPayload).toString("base64url")}.${signature}`,
+      `${unsignedHeader}.${body}.`,
       reader.token,
     ];
     for (const wrong of tokens)
       expect((await download(wrong)).json()).toMatchObject({ status: 404, code: "share_unavailable" });
-    later(claimMinutes);
+    advanceMinutes(claimLifetimeMinutes);
     expect((await download(token.token)).statusCode).toBe(404);
   });
 });
 
 describe("what makes a share unavailable", () => {
-  const ways: readonly (readonly [string, (share: BuiltShare, owner: Person, secretId: string) => Promise<Link>])[] = [
+  const unavailableCases: readonly (readonly [
+    string,
+    (share: BuiltShare, owner: Person, secretId: string) => Promise<LinkCredentials>,
+  ])[] = [
     [
       "it is unknown",
       () => Promise.resolve({ shareId: newPublicId(), linkAuth: "A".repeat(43), passAuth: "A".repeat(43) }),
@@ -285,7 +290,7 @@ describe("what makes a share unavailable", () => {
     ["its link is a wrong one", (share) => Promise.resolve({ ...share, linkAuth: "A".repeat(43) })],
     [
       "it is for signed-in people",
-      async (_, owner, secretId) => keepShare(service, owner, secretId, { audience: "signed_in" }),
+      async (_, owner, secretId) => createShare(service, owner, secretId, { audience: "signed_in" }),
     ],
     [
       "it is a request",
@@ -295,25 +300,25 @@ describe("what makes a share unavailable", () => {
           request_id: id,
           document: "a..b.c.d",
           link_auth_sha256: "A".repeat(43),
-          expires_at: inDays(1),
+          expires_at: daysFromNow(1),
           max_size: 1,
           keyring: buildChangeWith(owner, "requests"),
         };
-        await done(service, "POST", "/requests", owner.token, { body });
+        await callOk(service, "POST", "/requests", owner.token, { body });
         return { shareId: id, linkAuth: "A".repeat(43), passAuth: "A".repeat(43) };
       },
     ],
     [
       "it expired",
       (share) => {
-        later(8 * 24 * 60);
+        advanceMinutes(8 * 24 * 60);
         return Promise.resolve(share);
       },
     ],
     [
       "it was opened as often as allowed",
       async (share) => {
-        await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(share) });
+        await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
         return share;
       },
     ],
@@ -327,7 +332,7 @@ describe("what makes a share unavailable", () => {
     [
       "its secret went to the trash",
       async (share, owner, secretId) => {
-        await done(service, "DELETE", `/secrets/store/${secretId}`, owner.token);
+        await callOk(service, "DELETE", `/secrets/store/${secretId}`, owner.token);
         return share;
       },
     ],
@@ -335,7 +340,7 @@ describe("what makes a share unavailable", () => {
       "it was closed by wrong passwords",
       async (share) => {
         for (let tries = 0; tries < maxWrongPasswords; tries++)
-          await open({ ...openingOf(share), pass_auth: "A".repeat(43) });
+          await openShare({ ...buildOpening(share), pass_auth: "A".repeat(43) });
         return share;
       },
     ],
@@ -355,18 +360,18 @@ describe("what makes a share unavailable", () => {
     ],
   ];
 
-  it.each(ways)("is not told, by the answer or by the queries behind it: %s", async (_, make) => {
-    const { share, owner, secret } = await sharedBySomebody(service, { max_views: 1 });
-    const link = await make(share, owner, secret.id);
-    const { claim_id: _claim, pass_auth: _pass, ...offer } = openingOf(link);
-    expect(plain(await open(openingOf(link)))).toEqual(unavailable);
-    expect(plain(await open(offer))).toEqual(unavailable);
+  it.each(unavailableCases)("is not told, by the answer or by the queries behind it: %s", async (_, prepareLink) => {
+    const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
+    const link = await prepareLink(share, owner, secret.id);
+    const { claim_id: _claim, pass_auth: _pass, ...offer } = buildOpening(link);
+    expect(withoutRequestId(await openShare(buildOpening(link)))).toEqual(unavailable);
+    expect(withoutRequestId(await openShare(offer))).toEqual(unavailable);
     if (link.linkAuth === share.linkAuth || link.shareId !== share.shareId)
-      expect(plain(await look(link.shareId))).toEqual(unavailable);
-    expect(await queriesOf(() => open(openingOf(link)))).toEqual(
-      await queriesOf(() => open(openingOf({ ...link, shareId: newPublicId() }))),
+      expect(withoutRequestId(await readShareInfo(link.shareId))).toEqual(unavailable);
+    expect(await queriesOf(() => openShare(buildOpening(link)))).toEqual(
+      await queriesOf(() => openShare(buildOpening({ ...link, shareId: newPublicId() }))),
     );
-    expect(await queriesOf(() => open(openingOf(link)))).toHaveLength(3);
+    expect(await queriesOf(() => openShare(buildOpening(link)))).toHaveLength(3);
   });
 
   /**
@@ -388,39 +393,45 @@ describe("what makes a share unavailable", () => {
   }
 
   it("of a person's share is being somebody else, and of a link for signed-in people being of another vendor", async () => {
-    const { share, owner, secret } = await sharedBySomebody(service, { recipient: reader.userId });
-    const link = await keepShare(service, owner, secret.id, { audience: "signed_in" });
+    const { share, owner, secret } = await createSharedSecret(service, { recipient: reader.userId });
+    const link = await createShare(service, owner, secret.id, { audience: "signed_in" });
     const stranger = await service.signIn(undefined, "second");
-    const claim = (body: unknown, person: Person) => service.call("POST", "/share/get-secret", person.token, { body });
-    const ofPerson = { share_id: share.shareId, claim_id: newPublicId() };
+    const claimShare = (body: unknown, person: Person) =>
+      service.call("POST", "/share/get-secret", person.token, { body });
+    const personClaim = { share_id: share.shareId, claim_id: newPublicId() };
     for (const other of [owner, stranger, await service.signIn()]) {
-      expect(plain(await claim(ofPerson, other))).toEqual(unavailable);
-      expect(plain(await service.call("POST", `/share/get-secret/${share.shareId}`, other.token))).toEqual(unavailable);
+      expect(withoutRequestId(await claimShare(personClaim, other))).toEqual(unavailable);
+      expect(withoutRequestId(await service.call("POST", `/share/get-secret/${share.shareId}`, other.token))).toEqual(
+        unavailable,
+      );
     }
-    expect(plain(await claim(openingOf(link), stranger))).toEqual(unavailable);
-    expect((await claim(ofPerson, reader)).status).toBe(200);
-    expect((await claim(openingOf(link), reader)).status).toBe(200);
-    expect((await service.call("POST", "/share/get-secret", null, { body: ofPerson })).status).toBe(401);
+    expect(withoutRequestId(await claimShare(buildOpening(link), stranger))).toEqual(unavailable);
+    expect((await claimShare(personClaim, reader)).status).toBe(200);
+    expect((await claimShare(buildOpening(link), reader)).status).toBe(200);
+    expect((await service.call("POST", "/share/get-secret", null, { body: personClaim })).status).toBe(401);
   });
 });
 
 describe("a wrong password", () => {
   it("is told after a right link alone, with the tries that are left; ten close the share for the right one, too", async () => {
-    const { share } = await sharedBySomebody(service, { password: true, max_views: 3 });
-    const wrong = { ...openingOf(share), pass_auth: "A".repeat(43) };
-    for (let left = maxWrongPasswords - 1; left >= 0; left--) {
-      expect(plain(await open({ ...wrong, link_auth: "A".repeat(43) }))).toEqual(unavailable);
-      expect(await open(wrong)).toMatchObject({ status: 403, body: { code: "wrong_password", tries_left: left } });
+    const { share } = await createSharedSecret(service, { password: true, max_views: 3 });
+    const wrong = { ...buildOpening(share), pass_auth: "A".repeat(43) };
+    for (let triesLeft = maxWrongPasswords - 1; triesLeft >= 0; triesLeft--) {
+      expect(withoutRequestId(await openShare({ ...wrong, link_auth: "A".repeat(43) }))).toEqual(unavailable);
+      expect(await openShare(wrong)).toMatchObject({
+        status: 403,
+        body: { code: "wrong_password", tries_left: triesLeft },
+      });
     }
-    expect(plain(await open(wrong))).toEqual(unavailable);
-    expect(plain(await open(openingOf(share)))).toEqual(unavailable);
-    expect(await viewsOf(share)).toBe(0);
+    expect(withoutRequestId(await openShare(wrong))).toEqual(unavailable);
+    expect(withoutRequestId(await openShare(buildOpening(share)))).toEqual(unavailable);
+    expect(await viewCountOf(share)).toBe(0);
   });
 
   it("is not guessed by many at once: of forty guesses ten are told, the right one behind them is not", async () => {
-    const { share } = await sharedBySomebody(service, { password: true });
+    const { share } = await createSharedSecret(service, { password: true });
     const guesses = await Promise.all(
-      Array.from({ length: 40 }, () => open({ ...openingOf(share), pass_auth: "A".repeat(43) })),
+      Array.from({ length: 40 }, () => openShare({ ...buildOpening(share), pass_auth: "A".repeat(43) })),
     );
     expect(
       guesses
@@ -428,67 +439,67 @@ describe("a wrong password", () => {
         .map(({ body }) => body["tries_left"])
         .sort(),
     ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(plain(await open(openingOf(share)))).toEqual(unavailable);
+    expect(withoutRequestId(await openShare(buildOpening(share)))).toEqual(unavailable);
   });
 
   it("costs no view, and a call without one costs no try", async () => {
-    const { share, owner, secret } = await sharedBySomebody(service, { max_views: 1 });
-    await open({ ...openingOf(share), pass_auth: "A".repeat(43) });
-    const { pass_auth: _, ...without } = openingOf(share);
-    expect(await open(without)).toMatchObject({
+    const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
+    await openShare({ ...buildOpening(share), pass_auth: "A".repeat(43) });
+    const { pass_auth: _, ...bodyWithoutPassword } = buildOpening(share);
+    expect(await openShare(bodyWithoutPassword)).toMatchObject({
       status: 422,
       body: { errors: [{ path: "/pass_auth", reason: "missing" }] },
     });
-    expect((await open(openingOf(share))).status).toBe(200);
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ views: 1, end: "used_up" }]);
+    expect((await openShare(buildOpening(share))).status).toBe(200);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([{ views: 1, end: "used_up" }]);
   });
 });
 
 describe("openings", () => {
   it("are so many a minute for an address, and for a share, wherever they come from; the next is answered too_many_requests", async () => {
-    const strict = await startService({ RATE_LIMITS: JSON.stringify({ visit: 3, open_share: 5 }) });
+    const limitedService = await startService({ RATE_LIMITS: JSON.stringify({ visit: 3, open_share: 5 }) });
     try {
-      const { share } = await sharedBySomebody(strict);
-      const from = async (remoteAddress: string, shareId = share.shareId) =>
+      const { share } = await createSharedSecret(limitedService);
+      const openFrom = async (remoteAddress: string, shareId = share.shareId) =>
         (
-          await strict.call("POST", "/share/get-public-secret", null, {
+          await limitedService.call("POST", "/share/get-public-secret", null, {
             body: { share_id: shareId, link_auth: share.linkAuth },
             remoteAddress,
           })
         ).status;
-      const statuses = async (address: string, count: number): Promise<number[]> => {
-        const all: number[] = [];
-        for (let call = 0; call < count; call++) all.push(await from(address));
-        return all;
+      const openRepeatedly = async (address: string, count: number): Promise<number[]> => {
+        const statuses: number[] = [];
+        for (let call = 0; call < count; call++) statuses.push(await openFrom(address));
+        return statuses;
       };
-      expect(await statuses("192.0.2.1", 4)).toEqual([200, 200, 200, 429]);
-      expect(await statuses("192.0.2.2", 3)).toEqual([200, 200, 429]);
-      expect(await from("192.0.2.3", newPublicId())).toBe(404);
+      expect(await openRepeatedly("192.0.2.1", 4)).toEqual([200, 200, 200, 429]);
+      expect(await openRepeatedly("192.0.2.2", 3)).toEqual([200, 200, 429]);
+      expect(await openFrom("192.0.2.3", newPublicId())).toBe(404);
     } finally {
-      await strict.stop();
+      await limitedService.stop();
     }
   });
 
   it("of a share are not used up by whoever has its id alone", async () => {
-    const strict = await startService({ RATE_LIMITS: JSON.stringify({ open_share: 2 }) }, () => clock);
+    const limitedService = await startService({ RATE_LIMITS: JSON.stringify({ open_share: 2 }) }, () => clock);
     try {
-      const { share, owner, secret } = await sharedBySomebody(strict);
-      const [recipient, other] = [await strict.signIn(), await strict.signIn()];
-      const { shareId } = await keepShare(strict, owner, secret.id, { recipient: recipient.userId });
-      const byLink = async (linkAuth: string) =>
+      const { share, owner, secret } = await createSharedSecret(limitedService);
+      const [recipient, other] = [await limitedService.signIn(), await limitedService.signIn()];
+      const { shareId } = await createShare(limitedService, owner, secret.id, { recipient: recipient.userId });
+      const openByLink = async (linkAuth: string) =>
         (
-          await strict.call("POST", "/share/get-public-secret", null, {
+          await limitedService.call("POST", "/share/get-public-secret", null, {
             body: { share_id: share.shareId, link_auth: linkAuth },
           })
         ).status;
-      const byPerson = async ({ token }: Person) =>
-        (await strict.call("POST", "/share/get-secret", token, { body: { share_id: shareId } })).status;
+      const openByPerson = async ({ token }: Person) =>
+        (await limitedService.call("POST", "/share/get-secret", token, { body: { share_id: shareId } })).status;
       for (let calls = 0; calls < 3; calls++)
-        expect([await byLink("A".repeat(43)), await byPerson(other)]).toEqual([404, 404]);
+        expect([await openByLink("A".repeat(43)), await openByPerson(other)]).toEqual([404, 404]);
       for (const status of [200, 200, 429])
-        expect([await byLink(share.linkAuth), await byPerson(recipient)]).toEqual([status, status]);
+        expect([await openByLink(share.linkAuth), await openByPerson(recipient)]).toEqual([status, status]);
     } finally {
-      await strict.stop();
+      await limitedService.stop();
     }
   });
 });
@@ -497,49 +508,49 @@ describe("what the operator does while it is open", () => {
   it.each([
     ["the owner's account is closed", "locked_at = now()", "locked_at = null"],
     ["the owner's vendor is closed", "vendor_id = 'closed'", "vendor_id = 'relicario'"],
-  ])("takes the download away for as long as it lasts: %s", async (_, close, openAgain) => {
-    const { share, owner } = await sharedBySomebody(service);
-    const { download: token } = claimed(await open(openingOf(share)));
-    const set = (what: string) =>
-      service.app.services.db.execute(`update accounts set ${what} where id = '${owner.userId}'`);
-    await set(close);
+  ])("takes the download away for as long as it lasts: %s", async (_, closeSql, reopenSql) => {
+    const { share, owner } = await createSharedSecret(service);
+    const { download: token } = parseClaim(await openShare(buildOpening(share)));
+    const updateAccount = (assignment: string) =>
+      service.app.services.db.execute(`update accounts set ${assignment} where id = '${owner.userId}'`);
+    await updateAccount(closeSql);
     expect((await download(token.token)).json()).toMatchObject({ status: 404, code: "share_unavailable" });
-    await set(openAgain);
+    await updateAccount(reopenSql);
     expect((await download(token.token)).statusCode).toBe(200);
   });
 });
 
 describe("what its owner does while it is open", () => {
   it("takes the download away at once: revoked, or expired by a new time", async () => {
-    const { share, owner } = await sharedBySomebody(service);
-    const { download: token } = claimed(await open(openingOf(share)));
+    const { share, owner } = await createSharedSecret(service);
+    const { download: token } = parseClaim(await openShare(buildOpening(share)));
     const keyring = buildChangeWith(owner, "shares");
-    await done(service, "PATCH", `/share/${share.shareId}`, owner.token, {
+    await callOk(service, "PATCH", `/share/${share.shareId}`, owner.token, {
       body: { expires_at: new Date(clock.getTime() + 60_000).toISOString(), keyring },
     });
-    confirm(owner, keyring);
+    confirmChange(owner, keyring);
     expect((await download(token.token)).statusCode).toBe(200);
-    later(1);
+    advanceMinutes(1);
     expect((await download(token.token)).statusCode).toBe(404);
 
-    const second = await sharedBySomebody(service);
-    const { download: open2 } = claimed(await open(openingOf(second.share)));
+    const second = await createSharedSecret(service);
+    const { download: secondDownload } = parseClaim(await openShare(buildOpening(second.share)));
     await service.call("DELETE", `/share/${second.share.shareId}`, second.owner.token);
-    expect((await download(open2.token)).json()).toMatchObject({ code: "share_unavailable" });
-    expect((await open(openingOf(second.share))).status).toBe(404);
+    expect((await download(secondDownload.token)).json()).toMatchObject({ code: "share_unavailable" });
+    expect((await openShare(buildOpening(second.share))).status).toBe(404);
   });
 
   it("leaves the content of an earlier claim as it was, and gives the updated one to whoever asks again", async () => {
-    const { share, owner, secret } = await sharedBySomebody(service, { max_views: 1 });
-    const opening = openingOf(share);
-    const before = claimed(await open(opening));
-    const next = await keepSecret(service, owner, { id: secret.id, base: 1 });
+    const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
+    const opening = buildOpening(share);
+    const claimBefore = parseClaim(await openShare(opening));
+    const newVersion = await storeSecret(service, owner, { id: secret.id, base: 1 });
     const keyring = buildChangeWith(owner, "shares");
     const ticket = Buffer.alloc(1_000, 3).toString("base64url");
-    await done(service, "PATCH", `/share/${share.shareId}`, owner.token, { body: { version: 2, ticket, keyring } });
-    expect((await download(before.download.token)).rawPayload.equals(secret.content)).toBe(true);
-    const after = claimed(await open(opening));
-    expect(after.ticket).toBe(ticket);
-    expect((await download(after.download.token)).rawPayload.equals(next.content)).toBe(true);
+    await callOk(service, "PATCH", `/share/${share.shareId}`, owner.token, { body: { version: 2, ticket, keyring } });
+    expect((await download(claimBefore.download.token)).rawPayload.equals(secret.content)).toBe(true);
+    const claimAfter = parseClaim(await openShare(opening));
+    expect(claimAfter.ticket).toBe(ticket);
+    expect((await download(claimAfter.download.token)).rawPayload.equals(newVersion.content)).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import type { Audience } from "@relicario/shared/api";
 
 import type { Actor } from "../auth/session-tokens.ts";
 
-export interface OwnShares {
+export interface SharesScope {
   readonly accountId: string;
   readonly vendorId: string;
 }
@@ -11,7 +11,7 @@ export interface OwnShares {
  * Shares are made, listed, changed and ended by their owner alone: rows are looked for under the
  * actor's own account.
  */
-export function sharesPolicy({ accountId, vendorId }: Actor): OwnShares {
+export function authorizeShares({ accountId, vendorId }: Actor): SharesScope {
   return { accountId, vendorId };
 }
 
@@ -19,16 +19,16 @@ export function sharesPolicy({ accountId, vendorId }: Actor): OwnShares {
 export interface Visitor {
   /** Shares for others are not there for this call. */
   readonly audiences: readonly Audience[];
-  readonly actor: OwnShares | null;
+  readonly actor: SharesScope | null;
 }
 
 /** `public` links, for whoever has one; signed in or not. */
-export function publicPolicy(actor: Actor | null): Visitor {
+export function authorizePublicVisitor(actor: Actor | null): Visitor {
   return { audiences: ["public"], actor };
 }
 
 /** Links for signed-in people, and what was shared with this account. */
-export function signedInPolicy(actor: Actor): Visitor {
+export function authorizeSignedInVisitor(actor: Actor): Visitor {
   return { audiences: ["signed_in", "person"], actor };
 }
 

@@ -1,6 +1,6 @@
-import type { OwnShare, ShareClaimed, ShareLook, ShareOffer, SharesWithMe } from "@relicario/shared/api";
+import type { OwnShare, ShareClaim, ShareInfo, ShareOffer, ReceivedShares } from "@relicario/shared/api";
 
-import { endOf, type KeptShare, type Owner, type ReceivedRow, type ShareRow } from "./queries.ts";
+import { endReasonOf, type ShareWithTicket, type ShareOwner, type ReceivedRow, type ShareRow } from "./queries.ts";
 
 export function presentOwnShare(share: ShareRow, recipientName: string | null, now: Date): OwnShare {
   return {
@@ -18,28 +18,32 @@ export function presentOwnShare(share: ShareRow, recipientName: string | null, n
     max_views: share.maxViews,
     last_opened_at: share.lastOpenedAt?.toISOString() ?? null,
     notify: share.notify,
-    end: endOf(share, now),
+    end: endReasonOf(share, now),
   };
 }
 
-export function presentLook({ shareId, audience, password, picture, expiresAt }: ShareRow): ShareLook {
+export function presentShareInfo({ shareId, audience, password, picture, expiresAt }: ShareRow): ShareInfo {
   return { share_id: shareId, audience, password, picture, expires_at: expiresAt.toISOString() };
 }
 
-export function presentOffer(share: KeptShare, owner: Owner): ShareOffer {
+export function presentOffer(share: ShareWithTicket, owner: ShareOwner): ShareOffer {
   return {
-    ...presentLook(share),
+    ...presentShareInfo(share),
     from: presentPerson(owner),
     share_helper: share.shareHelper?.toString("base64url") ?? null,
     views_left: viewsLeft(share),
   };
 }
 
-export function presentClaimed({ ticket }: KeptShare, owner: Owner, download: ShareClaimed["download"]): ShareClaimed {
+export function presentClaim(
+  { ticket }: ShareWithTicket,
+  owner: ShareOwner,
+  download: ShareClaim["download"],
+): ShareClaim {
   return { from: presentPerson(owner), ticket: ticket.toString("base64url"), download };
 }
 
-export function presentReceived({ share, owner, openedAt }: ReceivedRow, now: Date): SharesWithMe["shares"][number] {
+export function presentReceived({ share, owner, openedAt }: ReceivedRow, now: Date): ReceivedShares["shares"][number] {
   return {
     share_id: share.shareId,
     audience: share.audience,
@@ -48,11 +52,11 @@ export function presentReceived({ share, owner, openedAt }: ReceivedRow, now: Da
     expires_at: share.expiresAt.toISOString(),
     opened_at: openedAt?.toISOString() ?? null,
     views_left: viewsLeft(share),
-    available: endOf(share, now) === null && owner.lockedAt === null,
+    available: endReasonOf(share, now) === null && owner.lockedAt === null,
   };
 }
 
-function presentPerson({ id, userName }: Owner): { user_id: string; user_name: string } {
+function presentPerson({ id, userName }: ShareOwner): { user_id: string; user_name: string } {
   return { user_id: id, user_name: userName };
 }
 

@@ -18,14 +18,14 @@ import { v7 as uuidv7 } from "uuid";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, activity, shareRecipients, shares } from "../db/schema.ts";
-import type { OwnShares } from "./policy.ts";
+import type { SharesScope } from "./policy.ts";
 
 export type ShareRow = typeof shares.$inferSelect;
 /** One that is not over for good. */
-export type KeptShare = ShareRow & { readonly ticket: Buffer };
+export type ShareWithTicket = ShareRow & { readonly ticket: Buffer };
 
 /** Its account, as far as strangers are concerned with it. */
-export interface Owner {
+export interface ShareOwner {
   readonly id: string;
   readonly userName: string;
   readonly vendorId: string;
@@ -43,10 +43,10 @@ const ownerColumns = {
 /**
  * Nobody's: asked for where there is no owner, so that an unknown id is looked for like any other.
  */
-export const nobody = "00000000-0000-0000-0000-000000000000";
+export const unknownAccountId = "00000000-0000-0000-0000-000000000000";
 
 /** Why a share can no longer be opened; null while it can. What its owner did comes first. */
-export function endOf(
+export function endReasonOf(
   { revokedAt, endedAt, wrongPasswords, expiresAt, maxViews, views }: ShareRow,
   now: Date,
 ): OwnShare["end"] {
@@ -57,8 +57,8 @@ export function endOf(
   return maxViews !== null && views >= maxViews ? "used_up" : null;
 }
 
-/** {@link endOf} is null, for the database. */
-export function canBeOpened(now: Date | Placeholder): SQL | undefined {
+/** {@link endReasonOf} is null, for the database. */
+export function isOpenable(now: Date | Placeholder): SQL | undefined {
   return and(
     isNull(shares.revokedAt),
     isNull(shares.endedAt),
@@ -70,7 +70,7 @@ export function canBeOpened(now: Date | Placeholder): SQL | undefined {
 }
 
 export async function findShare(db: Db | Tx, ownerId: string, shareId: string): Promise<ShareRow | null> {
-  const [row] = await db.select().from(shares).where(isThat(ownerId, shareId));
+  const [row] = await db.select().from(shares).where(isShare(ownerId, shareId));
   return row ?? null;
 }
 
@@ -78,19 +78,19 @@ export async function findShareAndOwner(
   db: Db | Tx,
   ownerId: string,
   shareId: string,
-): Promise<{ share: ShareRow; owner: Owner } | null> {
+): Promise<{ share: ShareRow; owner: ShareOwner } | null> {
   const [row] = await db
     .select({ share: shares, owner: ownerColumns })
     .from(shares)
     .innerJoin(accounts, eq(accounts.id, shares.accountId))
-    .where(isThat(ownerId, shareId));
+    .where(isShare(ownerId, shareId));
   return row ?? null;
 }
 
 /** Those of one secret, newest first. */
 export function listShares(
   db: Db,
-  { accountId }: OwnShares,
+  { accountId }: SharesScope,
   secretId: string,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<{ share: ShareRow; recipientName: string | null }[]> {
@@ -98,16 +98,16 @@ export function listShares(
     .select({ share: shares, recipientName: accounts.userName })
     .from(shares)
     .leftJoin(accounts, eq(accounts.id, shares.recipientId))
-    .where(and(eq(shares.accountId, accountId), eq(shares.secretId, secretId), ended ? undefined : canBeOpened(now)))
+    .where(and(eq(shares.accountId, accountId), eq(shares.secretId, secretId), ended ? undefined : isOpenable(now)))
     .orderBy(desc(shares.createdAt), desc(shares.shareId));
 }
 
-export async function countLive(db: Db | Tx, accountId: string, now: Date): Promise<number> {
-  const [all] = await db
+export async function countLiveShares(db: Db | Tx, accountId: string, now: Date): Promise<number> {
+  const [total] = await db
     .select({ rows: count() })
     .from(shares)
-    .where(and(eq(shares.accountId, accountId), canBeOpened(now)));
-  return all?.rows ?? 0;
+    .where(and(eq(shares.accountId, accountId), isOpenable(now)));
+  return total?.rows ?? 0;
 }
 
 /** Newest of these, so many at most: others decide how many there are. */
@@ -115,24 +115,24 @@ export const maxReceivedPage = 1_000;
 
 export interface ReceivedRow {
   readonly share: ShareRow;
-  readonly owner: Owner;
+  readonly owner: ShareOwner;
   readonly openedAt: Date | null;
 }
 
 /** What was shared with this account, or opened by it through a link, newest first. */
 export function listReceived(
   db: Db,
-  { accountId }: OwnShares,
+  { accountId }: SharesScope,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<ReceivedRow[]> {
-  const given = aliasedTable(shareRecipients, "given");
+  const received = aliasedTable(shareRecipients, "given");
   return db
-    .select({ share: shares, owner: ownerColumns, openedAt: given.openedAt })
-    .from(given)
-    .innerJoin(shares, and(eq(shares.accountId, given.ownerId), eq(shares.shareId, given.shareId)))
+    .select({ share: shares, owner: ownerColumns, openedAt: received.openedAt })
+    .from(received)
+    .innerJoin(shares, and(eq(shares.accountId, received.ownerId), eq(shares.shareId, received.shareId)))
     .innerJoin(accounts, eq(accounts.id, shares.accountId))
-    .where(and(eq(given.accountId, accountId), ended ? undefined : and(canBeOpened(now), isNull(accounts.lockedAt))))
-    .orderBy(desc(given.addedAt), desc(given.shareId))
+    .where(and(eq(received.accountId, accountId), ended ? undefined : and(isOpenable(now), isNull(accounts.lockedAt))))
+    .orderBy(desc(received.addedAt), desc(received.shareId))
     .limit(maxReceivedPage);
 }
 
@@ -143,22 +143,22 @@ export async function countWrongPassword(db: Db, { accountId, shareId }: ShareRo
   const [row] = await db
     .update(shares)
     .set({ wrongPasswords: sql`${shares.wrongPasswords} + 1` })
-    .where(and(isThat(accountId, shareId), canBeOpened(now)))
+    .where(and(isShare(accountId, shareId), isOpenable(now)))
     .returning({ wrongPasswords: shares.wrongPasswords });
   return row === undefined ? null : maxWrongPasswords - row.wrongPasswords;
 }
 
 /** One view, on this row alone. @returns the share as it is then; null when no view is left. */
-export async function takeView(
+export async function consumeView(
   tx: Tx,
   { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">,
   now: Date,
 ): Promise<ShareRow | null> {
   const [row] = await tx
-    .with(notingOpened(tx, { accountId, shareId }, now))
+    .with(buildOpenedActivityInsert(tx, { accountId, shareId }, now))
     .update(shares)
     .set({ views: sql`${shares.views} + 1`, lastOpenedAt: now })
-    .where(and(isThat(accountId, shareId), canBeOpened(now)))
+    .where(and(isShare(accountId, shareId), isOpenable(now)))
     .returning();
   return row ?? null;
 }
@@ -167,12 +167,15 @@ export async function takeView(
  * Openings of one share that are all noted; of later ones only those are that follow none within an
  * hour: anybody who has a link may open it.
  */
-const firstOpenings = 20;
+const alwaysRecordedOpenings = 20;
 
 /** As a part of the statement that takes the view: it looks at the row as that was before. */
-function notingOpened(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date) {
-  const isNews = or(lt(shares.views, firstOpenings), lt(shares.lastOpenedAt, new Date(now.getTime() - 3_600_000)));
-  const noted = tx
+function buildOpenedActivityInsert(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date) {
+  const isNotable = or(
+    lt(shares.views, alwaysRecordedOpenings),
+    lt(shares.lastOpenedAt, new Date(now.getTime() - 3_600_000)),
+  );
+  const openedEvent = tx
     .select({
       accountId: shares.accountId,
       id: sql<string>`${uuidv7({ msecs: now.getTime() })}::uuid`.as("id"),
@@ -184,12 +187,12 @@ function notingOpened(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId"
       at: sql<Date>`${now.toISOString()}::timestamptz`.as("at"),
     })
     .from(shares)
-    .where(and(isThat(accountId, shareId), isNews));
-  return tx.$with("noted").as(tx.insert(activity).select(noted));
+    .where(and(isShare(accountId, shareId), isNotable));
+  return tx.$with("activity_event").as(tx.insert(activity).select(openedEvent));
 }
 
 /** It is in the recipient's list, and was opened there; the first opening counts. */
-export async function noteOpened(
+export async function recordOpening(
   tx: Tx,
   { accountId: ownerId, shareId }: ShareRow,
   recipientId: string,
@@ -204,5 +207,5 @@ export async function noteOpened(
     });
 }
 
-export const isThat = (accountId: string, shareId: string): SQL | undefined =>
+export const isShare = (accountId: string, shareId: string): SQL | undefined =>
   and(eq(shares.accountId, accountId), eq(shares.shareId, shareId));

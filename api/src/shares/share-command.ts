@@ -6,10 +6,10 @@ import { shareReports } from "../db/schema.ts";
 import { queueMail } from "../mail/mailer.ts";
 import { runCommand, CommandError } from "../operations/command.ts";
 import { lockAccount } from "../keyring/queries.ts";
-import { ownerOf } from "../public-ids/directory.ts";
-import { addStorage } from "../secrets/queries.ts";
-import { revokeShare } from "./end.ts";
-import { endOf, findShare } from "./queries.ts";
+import { findOwner } from "../public-ids/directory.ts";
+import { adjustStorageUsed } from "../secrets/queries.ts";
+import { revokeShare } from "./end-shares.ts";
+import { endReasonOf, findShare } from "./queries.ts";
 
 /*
  * `pnpm --filter @relicario/api run share end|show <id>` and `share reported`, for whoever runs the
@@ -22,15 +22,16 @@ const usage = "usage: share end|show <id>, share reported";
 runCommand("share", async (db, [verb, shareId]) => {
   if (verb === "reported" && shareId === undefined) return listReported(db);
   if ((verb !== "end" && verb !== "show") || shareId === undefined) throw new CommandError(usage, 64);
-  const accountId = ShareId.safeParse(shareId).success ? await ownerOf(db, "share", shareId) : null;
+  const accountId = ShareId.safeParse(shareId).success ? await findOwner(db, "share", shareId) : null;
   if (accountId === null) throw new CommandError("share: no such share", 1);
   if (verb === "end") {
     await db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       const now = new Date();
-      const before = await findShare(tx, accountId, shareId);
-      await addStorage(tx, accountId, -(await revokeShare(tx, accountId, shareId, now)));
-      if (before !== null && endOf(before, now) === null) await queueMail(tx, accountId, "share_ended", { now });
+      const previous = await findShare(tx, accountId, shareId);
+      await adjustStorageUsed(tx, accountId, -(await revokeShare(tx, accountId, shareId, now)));
+      if (previous !== null && endReasonOf(previous, now) === null)
+        await queueMail(tx, accountId, "share_ended", { now });
     });
   }
   const share = await findShare(db, accountId, shareId);
@@ -44,7 +45,7 @@ runCommand("share", async (db, [verb, shareId]) => {
       `${at.toISOString()} ${reason}${message === null ? "" : ` ${JSON.stringify(message)}`}`,
   );
   return [
-    `${shareId}: of account ${accountId}, ${(share === null ? null : endOf(share, new Date())) ?? "live"}, opened ${String(share?.views ?? 0)} times`,
+    `${shareId}: of account ${accountId}, ${(share === null ? null : endReasonOf(share, new Date())) ?? "live"}, opened ${String(share?.views ?? 0)} times`,
     ...lines,
   ].join("\n");
 });

@@ -1,25 +1,25 @@
-import { maxLiveShares, SharesWithMe } from "@relicario/shared/api";
+import { maxLiveShares, ReceivedShares } from "@relicario/shared/api";
 import { sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import { accounts, publicIds, shareClaims, shares } from "../db/schema.ts";
-import { mailsOf } from "../testing/outbox.ts";
-import { buildChange, buildSecret, confirm, type Person } from "../testing/person.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { readMails } from "../testing/outbox.ts";
+import { buildChange, buildSecret, confirmChange, type Person } from "../testing/person.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
   buildChangeWith,
   buildShare,
-  done,
-  inDays,
-  keepSecret,
-  keepShare,
+  callOk,
+  daysFromNow,
+  storeSecret,
+  createShare,
   newPublicId,
-  openingOf,
-  sharedBySomebody,
-  sharesOf,
+  buildOpening,
+  createSharedSecret,
+  listShares,
   type BuiltShare,
 } from "../testing/sharing.ts";
-import { contentsOf } from "../testing/storage.ts";
+import { checkStoredContents } from "../testing/storage.ts";
 
 let service: TestService;
 let clock: Date;
@@ -41,20 +41,20 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const later = (days: number): void => {
+const advanceDays = (days: number): void => {
   clock = new Date(clock.getTime() + days * 86_400_000);
 };
-const send = (person: Person, share: BuiltShare): Promise<Answer> =>
+const postShare = (person: Person, share: BuiltShare): Promise<TestResponse> =>
   service.call("POST", "/share", person.token, { body: share.body });
-const patch = (person: Person, shareId: string, more: object): Promise<Answer> =>
+const patchShare = (person: Person, shareId: string, overrides: object): Promise<TestResponse> =>
   service.call("PATCH", `/share/${shareId}`, person.token, {
-    body: { keyring: buildChangeWith(person, "shares"), ...more },
+    body: { keyring: buildChangeWith(person, "shares"), ...overrides },
   });
-const opened = async (share: BuiltShare): Promise<number> =>
-  (await service.call("POST", "/share/get-public-secret", null, { body: openingOf(share) })).status;
-const somebody = async (): Promise<{ owner: Person; id: string }> => {
+const openShare = async (share: BuiltShare): Promise<number> =>
+  (await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(share) })).status;
+const createOwner = async (): Promise<{ owner: Person; id: string }> => {
   const owner = await service.signIn();
-  return { owner, id: (await keepSecret(service, owner)).id };
+  return { owner, id: (await storeSecret(service, owner)).id };
 };
 /** So many more of the same, under ids of their own. */
 const copyShare = (shareId: string, times: number) =>
@@ -62,23 +62,23 @@ const copyShare = (shareId: string, times: number) =>
     .execute(sql`insert into shares select account_id, share_id || n, secret_id, version, audience, recipient_id, ticket, ticket_sha256, link_auth_sha256, pass_auth_sha256, password,
     picture, share_helper, expires_at, max_views, views, wrong_passwords, notify, created_at, last_opened_at, revoked_at, ended_at
     from shares, generate_series(1, ${times}::int) n where share_id = ${shareId}`);
-const keepState = (person: Person, answer: Answer, keyring: ReturnType<typeof buildChange>): void => {
+const acceptChange = (person: Person, answer: TestResponse, keyring: ReturnType<typeof buildChange>): void => {
   expect(answer).toMatchObject({ status: 200 });
-  confirm(person, keyring);
+  confirmChange(person, keyring);
 };
 
 describe("POST /share", () => {
   it("keeps a share and its keyring change in one, and answers the same call once more as the first time", async () => {
-    const { owner, id } = await somebody();
+    const { owner, id } = await createOwner();
     const share = buildShare(owner, id, { max_views: 5, notify: true, password: true });
-    const first = await send(owner, share);
+    const first = await postShare(owner, share);
     expect(first).toMatchObject({ status: 200, body: { share_id: share.shareId, state_rev: 2 } });
-    expect((await send(owner, share)).body).toEqual(first.body);
-    expect(await send(owner, { ...share, body: { ...share.body, max_views: 6 } })).toMatchObject({
+    expect((await postShare(owner, share)).body).toEqual(first.body);
+    expect(await postShare(owner, { ...share, body: { ...share.body, max_views: 6 } })).toMatchObject({
       status: 409,
       body: { code: "state_conflict" },
     });
-    expect(await sharesOf(service, owner, id)).toEqual([
+    expect(await listShares(service, owner, id)).toEqual([
       {
         ...{
           share_id: share.shareId,
@@ -104,22 +104,25 @@ describe("POST /share", () => {
   });
 
   it("is refused without the document of shares, signed by nobody, or of a state that does not follow; nothing is kept then", async () => {
-    const { owner, id } = await somebody();
-    const without = buildShare(owner, id, { change: { shares: undefined } });
-    expect(await send(owner, without)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
-    const altered = buildShare(owner, id);
+    const { owner, id } = await createOwner();
+    const shareWithoutDocument = buildShare(owner, id, { change: { shares: undefined } });
+    expect(await postShare(owner, shareWithoutDocument)).toMatchObject({
+      status: 422,
+      body: { code: "keyring_change_invalid" },
+    });
+    const alteredShare = buildShare(owner, id);
     expect(
-      await send(owner, {
-        ...altered,
-        body: { ...altered.body, keyring: { ...altered.body.keyring, state_rev: 2, sig: "A".repeat(86) } },
+      await postShare(owner, {
+        ...alteredShare,
+        body: { ...alteredShare.body, keyring: { ...alteredShare.body.keyring, state_rev: 2, sig: "A".repeat(86) } },
       }),
     ).toMatchObject({ status: 422 });
-    const behind = buildShare(owner, id, { change: { state_rev: 7 } });
-    expect(await send(owner, behind)).toMatchObject({
+    const staleShare = buildShare(owner, id, { change: { state_rev: 7 } });
+    expect(await postShare(owner, staleShare)).toMatchObject({
       status: 409,
       body: { code: "state_conflict", keyring: { state_rev: 1 } },
     });
-    expect(await sharesOf(service, owner, id)).toEqual([]);
+    expect(await listShares(service, owner, id)).toEqual([]);
     const rows = await service.app.services.db
       .select()
       .from(publicIds)
@@ -128,39 +131,45 @@ describe("POST /share", () => {
   });
 
   it("shows the present version of a secret of one's own that is not in the trash", async () => {
-    const { owner, id } = await somebody();
-    expect(await send(owner, buildShare(owner, uuidv7()))).toMatchObject({ status: 404, body: { code: "not_found" } });
-    expect(await send(owner, buildShare(owner, id, { version: 2 }))).toMatchObject({
+    const { owner, id } = await createOwner();
+    expect(await postShare(owner, buildShare(owner, uuidv7()))).toMatchObject({
+      status: 404,
+      body: { code: "not_found" },
+    });
+    expect(await postShare(owner, buildShare(owner, id, { version: 2 }))).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 1 },
     });
-    await done(service, "DELETE", `/secrets/store/${id}`, owner.token);
-    expect(await send(owner, buildShare(owner, id))).toMatchObject({ status: 409, body: { code: "conflict" } });
+    await callOk(service, "DELETE", `/secrets/store/${id}`, owner.token);
+    expect(await postShare(owner, buildShare(owner, id))).toMatchObject({ status: 409, body: { code: "conflict" } });
   });
 
   it("refuses an id that is taken, a time that is over or beyond 30 days, and more where the vendor allows it", async () => {
-    const { owner, id } = await somebody();
-    const { share } = await sharedBySomebody(service);
-    expect(await send(owner, buildShare(owner, id, { share_id: share.shareId }))).toMatchObject({
+    const { owner, id } = await createOwner();
+    const { share } = await createSharedSecret(service);
+    expect(await postShare(owner, buildShare(owner, id, { share_id: share.shareId }))).toMatchObject({
       status: 409,
       body: { code: "id_taken" },
     });
-    expect(await send(owner, buildShare(owner, id, { expires_at: inDays(-1) }))).toMatchObject({
+    expect(await postShare(owner, buildShare(owner, id, { expires_at: daysFromNow(-1) }))).toMatchObject({
       status: 422,
       body: { errors: [{ path: "/expires_at", reason: "too_early" }] },
     });
-    expect(await send(owner, buildShare(owner, id, { expires_at: inDays(31) }))).toMatchObject({
+    expect(await postShare(owner, buildShare(owner, id, { expires_at: daysFromNow(31) }))).toMatchObject({
       status: 422,
       body: { errors: [{ path: "/expires_at", reason: "too_late" }] },
     });
-    const elsewhere = await service.signIn(undefined, "second");
-    const secret = await keepSecret(service, elsewhere);
-    expect((await send(elsewhere, buildShare(elsewhere, secret.id, { expires_at: inDays(89) }))).status).toBe(200);
+    const otherVendorPerson = await service.signIn(undefined, "second");
+    const secret = await storeSecret(service, otherVendorPerson);
+    expect(
+      (await postShare(otherVendorPerson, buildShare(otherVendorPerson, secret.id, { expires_at: daysFromNow(89) })))
+        .status,
+    ).toBe(200);
   });
 
   it("takes a link's members for a link and a person's for a person, and a recipient of the same vendor", async () => {
-    const { owner, id } = await somebody();
-    const [reader, elsewhere] = [await service.signIn(), await service.signIn(undefined, "second")];
+    const { owner, id } = await createOwner();
+    const [reader, otherVendorPerson] = [await service.signIn(), await service.signIn(undefined, "second")];
     const digest = "A".repeat(43);
     const wrong = [
       { audience: "public", recipient: reader.userId },
@@ -171,128 +180,130 @@ describe("POST /share", () => {
       { max_views: 0 },
     ] as const;
     for (const more of wrong)
-      expect([more, (await send(owner, buildShare(owner, id, more as object))).status]).toEqual([more, 422]);
-    for (const recipient of [uuidv7(), elsewhere.userId, owner.userId]) {
-      expect(await send(owner, buildShare(owner, id, { recipient }))).toMatchObject({
+      expect([more, (await postShare(owner, buildShare(owner, id, more as object))).status]).toEqual([more, 422]);
+    for (const recipient of [uuidv7(), otherVendorPerson.userId, owner.userId]) {
+      expect(await postShare(owner, buildShare(owner, id, { recipient }))).toMatchObject({
         status: 422,
         body: { errors: [{ path: "/recipient", reason: "unknown" }] },
       });
     }
-    expect((await send(owner, buildShare(owner, id, { recipient: reader.userId }))).status).toBe(200);
+    expect((await postShare(owner, buildShare(owner, id, { recipient: reader.userId }))).status).toBe(200);
   });
 
   it("takes so many a day of one account for one other, and of others all the same", async () => {
-    const [first, second, reader] = [await somebody(), await somebody(), await service.signIn()];
+    const [first, second, reader] = [await createOwner(), await createOwner(), await service.signIn()];
     for (let count = 0; count < 8; count++)
-      await keepShare(service, first.owner, first.id, { recipient: reader.userId });
-    expect(await send(first.owner, buildShare(first.owner, first.id, { recipient: reader.userId }))).toMatchObject({
-      status: 429,
-      body: { code: "too_many_requests" },
-    });
-    expect((await send(second.owner, buildShare(second.owner, second.id, { recipient: reader.userId }))).status).toBe(
-      200,
+      await createShare(service, first.owner, first.id, { recipient: reader.userId });
+    expect(await postShare(first.owner, buildShare(first.owner, first.id, { recipient: reader.userId }))).toMatchObject(
+      {
+        status: 429,
+        body: { code: "too_many_requests" },
+      },
     );
-    expect((await send(first.owner, buildShare(first.owner, first.id))).status).toBe(200);
+    expect(
+      (await postShare(second.owner, buildShare(second.owner, second.id, { recipient: reader.userId }))).status,
+    ).toBe(200);
+    expect((await postShare(first.owner, buildShare(first.owner, first.id))).status).toBe(200);
   });
 
   it("allows so many that can be opened at a time; what is over makes room", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service);
+    const { owner, secret, share } = await createSharedSecret(service);
     await copyShare(share.shareId, maxLiveShares - 1);
-    expect((await done(service, "GET", "/user/me", owner.token)).body).toMatchObject({
+    expect((await callOk(service, "GET", "/user/me", owner.token)).body).toMatchObject({
       licence: { shares: maxLiveShares },
     });
-    expect(await send(owner, buildShare(owner, secret.id))).toMatchObject({
+    expect(await postShare(owner, buildShare(owner, secret.id))).toMatchObject({
       status: 409,
       body: { code: "limit_reached", limit: maxLiveShares },
     });
     await service.call("DELETE", `/share/${share.shareId}`, owner.token);
-    expect((await send(owner, buildShare(owner, secret.id))).status).toBe(200);
+    expect((await postShare(owner, buildShare(owner, secret.id))).status).toBe(200);
   });
 });
 
 describe("PATCH /share/{share_id}", () => {
   it("brings one back only where fewer than the most can be opened; those that can be are changed all the same", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service);
-    const [short, once] = [
-      await keepShare(service, owner, secret.id, { expires_at: inDays(1) }),
-      await keepShare(service, owner, secret.id, { max_views: 1 }),
+    const { owner, secret, share } = await createSharedSecret(service);
+    const [expiringShare, singleViewShare] = [
+      await createShare(service, owner, secret.id, { expires_at: daysFromNow(1) }),
+      await createShare(service, owner, secret.id, { max_views: 1 }),
     ];
-    await opened(once);
-    later(2);
+    await openShare(singleViewShare);
+    advanceDays(2);
     await copyShare(share.shareId, maxLiveShares - 1);
-    const full = { status: 409, body: { code: "limit_reached", limit: maxLiveShares } };
-    expect(await patch(owner, short.shareId, { expires_at: inDays(5) })).toMatchObject(full);
-    expect(await patch(owner, once.shareId, { max_views: null })).toMatchObject(full);
-    for (const [one, more] of [
+    const limitReached = { status: 409, body: { code: "limit_reached", limit: maxLiveShares } };
+    expect(await patchShare(owner, expiringShare.shareId, { expires_at: daysFromNow(5) })).toMatchObject(limitReached);
+    expect(await patchShare(owner, singleViewShare.shareId, { max_views: null })).toMatchObject(limitReached);
+    for (const [changedShare, more] of [
       [share, { max_views: 9 }],
-      [short, { max_views: 9 }],
+      [expiringShare, { max_views: 9 }],
     ] as const) {
       const keyring = buildChangeWith(owner, "shares");
-      keepState(
+      acceptChange(
         owner,
-        await service.call("PATCH", `/share/${one.shareId}`, owner.token, { body: { ...more, keyring } }),
+        await service.call("PATCH", `/share/${changedShare.shareId}`, owner.token, { body: { ...more, keyring } }),
         keyring,
       );
     }
-    expect(await opened(short)).toBe(404);
+    expect(await openShare(expiringShare)).toBe(404);
     await service.call("DELETE", `/share/${share.shareId}`, owner.token);
-    expect((await patch(owner, once.shareId, { max_views: null })).status).toBe(200);
-    expect(await opened(once)).toBe(200);
+    expect((await patchShare(owner, singleViewShare.shareId, { max_views: null })).status).toBe(200);
+    expect(await openShare(singleViewShare)).toBe(200);
   });
 
   it("changes time and views, also of what these alone ended, and shows a later version", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service, { max_views: 1 });
-    await opened(share);
-    expect(await opened(share)).toBe(404);
+    const { owner, secret, share } = await createSharedSecret(service, { max_views: 1 });
+    await openShare(share);
+    expect(await openShare(share)).toBe(404);
     const keyring = buildChangeWith(owner, "shares");
-    const body = { max_views: null, expires_at: inDays(20), keyring };
-    keepState(owner, await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body }), keyring);
+    const body = { max_views: null, expires_at: daysFromNow(20), keyring };
+    acceptChange(owner, await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body }), keyring);
     expect((await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body })).body).toEqual({
       share_id: share.shareId,
       state_rev: keyring.state_rev,
     });
-    expect(await opened(share)).toBe(200);
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([
+    expect(await openShare(share)).toBe(200);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([
       { views: 2, max_views: null, expires_at: body.expires_at, end: null },
     ]);
-    later(21);
-    expect(await opened(share)).toBe(404);
-    const again = buildChangeWith(owner, "shares");
-    keepState(
+    advanceDays(21);
+    expect(await openShare(share)).toBe(404);
+    const secondKeyring = buildChangeWith(owner, "shares");
+    acceptChange(
       owner,
       await service.call("PATCH", `/share/${share.shareId}`, owner.token, {
-        body: { expires_at: inDays(5, clock), keyring: again },
+        body: { expires_at: daysFromNow(5, clock), keyring: secondKeyring },
       }),
-      again,
+      secondKeyring,
     );
-    expect(await opened(share)).toBe(200);
-    expect(await patch(owner, share.shareId, { version: 2, ticket: "AAAA" })).toMatchObject({
+    expect(await openShare(share)).toBe(200);
+    expect(await patchShare(owner, share.shareId, { version: 2, ticket: "AAAA" })).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 1 },
     });
-    await keepSecret(service, owner, { id: secret.id, base: 1 });
-    const third = buildChangeWith(owner, "shares");
-    keepState(
+    await storeSecret(service, owner, { id: secret.id, base: 1 });
+    const thirdKeyring = buildChangeWith(owner, "shares");
+    acceptChange(
       owner,
       await service.call("PATCH", `/share/${share.shareId}`, owner.token, {
-        body: { version: 2, ticket: "AAAA", keyring: third },
+        body: { version: 2, ticket: "AAAA", keyring: thirdKeyring },
       }),
-      third,
+      thirdKeyring,
     );
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ version: 2, views: 3 }]);
-    await contentsOf(service, owner);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([{ version: 2, views: 3 }]);
+    await checkStoredContents(service, owner);
   });
 
   it("brings back nothing that was revoked, ended or closed, and needs version and ticket together", async () => {
-    const { owner, share } = await sharedBySomebody(service);
-    expect((await patch(owner, share.shareId, { version: 1 })).status).toBe(422);
-    expect((await patch(owner, newPublicId(), { max_views: 3 })).status).toBe(404);
-    expect(await patch(owner, share.shareId, { keyring: buildChange(owner) })).toMatchObject({
+    const { owner, share } = await createSharedSecret(service);
+    expect((await patchShare(owner, share.shareId, { version: 1 })).status).toBe(422);
+    expect((await patchShare(owner, newPublicId(), { max_views: 3 })).status).toBe(404);
+    expect(await patchShare(owner, share.shareId, { keyring: buildChange(owner) })).toMatchObject({
       status: 422,
       body: { code: "keyring_change_invalid" },
     });
     await service.call("DELETE", `/share${share.shareId}`, owner.token);
-    expect(await patch(owner, share.shareId, { max_views: 3 })).toMatchObject({
+    expect(await patchShare(owner, share.shareId, { max_views: 3 })).toMatchObject({
       status: 409,
       body: { code: "conflict" },
     });
@@ -301,15 +312,15 @@ describe("PATCH /share/{share_id}", () => {
 
 describe("DELETE /share{share_id}", () => {
   it("is effective at once, by either path, as often as it is called; ticket and helper go", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service, {
+    const { owner, secret, share } = await createSharedSecret(service, {
       share_helper: Buffer.alloc(454).toString("base64url"),
     });
     for (const path of [`/share${share.shareId}`, `/share/${share.shareId}`])
       expect((await service.call("DELETE", path, owner.token)).status).toBe(204);
-    expect(await opened(share)).toBe(404);
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
-    expect(await sharesOf(service, owner, secret.id, { ended: false })).toEqual([]);
-    expect(await contentsOf(service, owner)).toBe(secret.content.length);
+    expect(await openShare(share)).toBe(404);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([{ end: "revoked" }]);
+    expect(await listShares(service, owner, secret.id, { includeEnded: false })).toEqual([]);
+    expect(await checkStoredContents(service, owner)).toBe(secret.content.length);
     const rows = await service.app.services.db
       .select()
       .from(shares)
@@ -320,60 +331,60 @@ describe("DELETE /share{share_id}", () => {
 
 describe("a secret that goes", () => {
   it("ends what it shows to others first: in the trash, and not again when it comes out", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service);
-    await done(service, "DELETE", `/secrets/store/${secret.id}`, owner.token);
-    expect(await opened(share)).toBe(404);
-    await done(service, "POST", "/secrets/store", owner.token, { body: { secret_db_id: secret.id, restore: true } });
-    expect(await opened(share)).toBe(404);
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([{ end: "ended" }]);
-    await contentsOf(service, owner);
+    const { owner, secret, share } = await createSharedSecret(service);
+    await callOk(service, "DELETE", `/secrets/store/${secret.id}`, owner.token);
+    expect(await openShare(share)).toBe(404);
+    await callOk(service, "POST", "/secrets/store", owner.token, { body: { secret_db_id: secret.id, restore: true } });
+    expect(await openShare(share)).toBe(404);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([{ end: "ended" }]);
+    await checkStoredContents(service, owner);
   });
 
   it("ends those of a version that is removed, or gives way to a newer one, and no others; until then its content stays", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service);
-    await keepSecret(service, owner, { id: secret.id, base: 1 });
-    later(1);
-    const second = await keepShare(service, owner, secret.id, { version: 2 });
-    expect([await opened(share), await opened(second)]).toEqual([200, 200]);
-    later(30);
-    const third = buildSecret(owner, { id: secret.id, base: 2 });
+    const { owner, secret, share } = await createSharedSecret(service);
+    await storeSecret(service, owner, { id: secret.id, base: 1 });
+    advanceDays(1);
+    const second = await createShare(service, owner, secret.id, { version: 2 });
+    expect([await openShare(share), await openShare(second)]).toEqual([200, 200]);
+    advanceDays(30);
+    const thirdVersion = buildSecret(owner, { id: secret.id, base: 2 });
     // one former version is kept: the first gives way
-    await done(service, "POST", "/secrets/store", owner.token, { body: third.body });
-    confirm(owner, third.body.keyring);
-    expect((await sharesOf(service, owner, secret.id)).map(({ version, end }) => [version, end])).toEqual([
+    await callOk(service, "POST", "/secrets/store", owner.token, { body: thirdVersion.body });
+    confirmChange(owner, thirdVersion.body.keyring);
+    expect((await listShares(service, owner, secret.id)).map(({ version, end }) => [version, end])).toEqual([
       [2, "expired"],
       [1, "ended"],
     ]);
     const change = buildChange(owner, { purge_versions: [{ secret_db_id: secret.id, versions: [2] }] });
-    keepState(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
-    expect((await sharesOf(service, owner, secret.id)).map(({ end }) => end)).toEqual(["ended", "ended"]);
-    await contentsOf(service, owner);
+    acceptChange(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
+    expect((await listShares(service, owner, secret.id)).map(({ end }) => end)).toEqual(["ended", "ended"]);
+    await checkStoredContents(service, owner);
   });
 
   it("leaves nothing to download when it was removed for good", async () => {
-    const { owner, secret, share } = await sharedBySomebody(service);
-    const claim = await done(service, "POST", "/share/get-public-secret", null, { body: openingOf(share) });
+    const { owner, secret, share } = await createSharedSecret(service);
+    const claim = await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
     const { token } = claim.body["download"] as { token: string };
-    await done(service, "DELETE", `/secrets/store/${secret.id}`, owner.token);
+    await callOk(service, "DELETE", `/secrets/store/${secret.id}`, owner.token);
     const change = buildChange(owner, { purge: [secret.id] });
-    keepState(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
+    acceptChange(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
     expect(await service.call("POST", "/share/content", null, { body: { token } })).toMatchObject({
       status: 404,
       body: { code: "share_unavailable" },
     });
-    expect(await contentsOf(service, owner)).toBe(0);
+    expect(await checkStoredContents(service, owner)).toBe(0);
   });
 });
 
 describe("GET /user/share-with-me", () => {
   it("shows what was shared with this account and the links that it opened, who and until when, and what is over when it is asked for", async () => {
     const reader = await service.signIn();
-    const { share, owner, secret } = await sharedBySomebody(service, { recipient: reader.userId, max_views: 1 });
-    later(1);
-    const link = await keepShare(service, owner, secret.id, { audience: "signed_in" });
-    const received = async (query = "") =>
-      SharesWithMe.parse((await done(service, "GET", `/user/share-with-me${query}`, reader.token)).body).shares;
-    expect(await received()).toEqual([
+    const { share, owner, secret } = await createSharedSecret(service, { recipient: reader.userId, max_views: 1 });
+    advanceDays(1);
+    const link = await createShare(service, owner, secret.id, { audience: "signed_in" });
+    const listReceived = async (query = "") =>
+      ReceivedShares.parse((await callOk(service, "GET", `/user/share-with-me${query}`, reader.token)).body).shares;
+    expect(await listReceived()).toEqual([
       {
         ...{
           share_id: share.shareId,
@@ -385,47 +396,52 @@ describe("GET /user/share-with-me", () => {
         ...{ opened_at: null, views_left: 1, available: true },
       },
     ]);
-    await done(service, "POST", "/share/get-secret", reader.token, { body: openingOf(link) });
-    await done(service, "POST", "/share/get-secret", reader.token, {
+    await callOk(service, "POST", "/share/get-secret", reader.token, { body: buildOpening(link) });
+    await callOk(service, "POST", "/share/get-secret", reader.token, {
       body: { share_id: share.shareId, claim_id: newPublicId() },
     });
-    expect((await received()).map(({ share_id: id }) => id)).toEqual([link.shareId]);
+    expect((await listReceived()).map(({ share_id: id }) => id)).toEqual([link.shareId]);
     expect(
-      (await received("?get_expired=true")).map(({ share_id: id, available, opened_at: at }) => [id, available, at]),
+      (await listReceived("?get_expired=true")).map(({ share_id: id, available, opened_at: at }) => [
+        id,
+        available,
+        at,
+      ]),
     ).toEqual([
       [link.shareId, true, clock.toISOString()],
       [share.shareId, false, clock.toISOString()],
     ]);
     await service.call("DELETE", `/share/${link.shareId}`, owner.token);
-    expect(await received()).toEqual([]);
-    expect(await received("?get_expired=true")).toHaveLength(2);
+    expect(await listReceived()).toEqual([]);
+    expect(await listReceived("?get_expired=true")).toHaveLength(2);
     expect(
-      SharesWithMe.parse((await done(service, "GET", "/user/share-with-me?get_expired=true", owner.token)).body).shares,
+      ReceivedShares.parse((await callOk(service, "GET", "/user/share-with-me?get_expired=true", owner.token)).body)
+        .shares,
     ).toEqual([]);
   });
 });
 
 describe("the sweep", () => {
   it("drops claims after ten minutes, and tickets 30 days after a share's time; the lines stay, and nothing opens them again", async () => {
-    const { share, owner, secret } = await sharedBySomebody(service);
-    await opened(share);
-    const claims = () =>
+    const { share, owner, secret } = await createSharedSecret(service);
+    await openShare(share);
+    const readClaims = () =>
       service.app.services.db
         .select()
         .from(shareClaims)
         .where(sql`${shareClaims.shareId} = ${share.shareId}`);
-    expect(await claims()).toHaveLength(1);
-    later(1);
+    expect(await readClaims()).toHaveLength(1);
+    advanceDays(1);
     await service.app.sweep();
-    expect(await claims()).toEqual([]);
-    expect(await opened(share)).toBe(200);
-    later(36.5);
+    expect(await readClaims()).toEqual([]);
+    expect(await openShare(share)).toBe(200);
+    advanceDays(36.5);
     await service.app.sweep();
-    expect(await contentsOf(service, owner)).toBe(secret.content.length);
-    expect(await sharesOf(service, owner, secret.id)).toMatchObject([
+    expect(await checkStoredContents(service, owner)).toBe(secret.content.length);
+    expect(await listShares(service, owner, secret.id)).toMatchObject([
       { share_id: share.shareId, views: 2, end: "expired" },
     ]);
-    expect(await patch(owner, share.shareId, { expires_at: inDays(3, clock) })).toMatchObject({
+    expect(await patchShare(owner, share.shareId, { expires_at: daysFromNow(3, clock) })).toMatchObject({
       status: 409,
       body: { code: "conflict" },
     });
@@ -433,7 +449,7 @@ describe("the sweep", () => {
 });
 
 describe("mails", () => {
-  const verified = async (address: string): Promise<Person> => {
+  const createVerifiedPerson = async (address: string): Promise<Person> => {
     const person = await service.signIn();
     await service.app.services.db
       .update(accounts)
@@ -441,14 +457,17 @@ describe("mails", () => {
       .where(sql`${accounts.id} = ${person.userId}`);
     return person;
   };
-  const mailsTo = async (address: string) => (await mailsOf(service)).filter(({ to }) => to === address);
+  const mailsTo = async (address: string) => (await readMails(service)).filter(({ to }) => to === address);
 
   it("tell the owner of an opening where they wanted to hear of it, ten times a day at most", async () => {
-    const owner = await verified("owner@example.org");
-    const { id } = await keepSecret(service, owner);
-    const [loud, quiet] = [await keepShare(service, owner, id, { notify: true }), await keepShare(service, owner, id)];
-    await opened(quiet);
-    for (let views = 0; views < 12; views++) await opened(loud);
+    const owner = await createVerifiedPerson("owner@example.org");
+    const { id } = await storeSecret(service, owner);
+    const [notifyingShare, silentShare] = [
+      await createShare(service, owner, id, { notify: true }),
+      await createShare(service, owner, id),
+    ];
+    await openShare(silentShare);
+    for (let views = 0; views < 12; views++) await openShare(notifyingShare);
     const subjects = (await mailsTo("owner@example.org")).map(({ subject }) => subject);
     expect(subjects.filter((subject) => subject === "Se ha abierto algo que compartiste en Relicario")).toHaveLength(
       10,
@@ -456,19 +475,19 @@ describe("mails", () => {
   });
 
   it("tell a recipient that somebody shared something, five times a day at most, and neither who nor what", async () => {
-    const reader = await verified("reader@example.org");
-    const { owner, id } = await somebody();
-    const made: BuiltShare[] = [];
+    const reader = await createVerifiedPerson("reader@example.org");
+    const { owner, id } = await createOwner();
+    const sentShares: BuiltShare[] = [];
     for (let count = 0; count < 7; count++)
-      made.push(await keepShare(service, owner, id, { recipient: reader.userId }));
+      sentShares.push(await createShare(service, owner, id, { recipient: reader.userId }));
     const mails = await mailsTo("reader@example.org");
     expect(mails).toHaveLength(5);
     expect(mails[0]?.subject).toBe("Alguien ha compartido un secreto contigo en Relicario");
     for (const { source, text } of mails)
-      for (const { shareId } of made)
-        for (const told of [shareId, owner.subject, id]) expect(`${source}${text}`).not.toContain(told);
+      for (const { shareId } of sentShares)
+        for (const privateText of [shareId, owner.subject, id]) expect(`${source}${text}`).not.toContain(privateText);
     expect(
-      SharesWithMe.parse((await done(service, "GET", "/user/share-with-me", reader.token)).body).shares,
+      ReceivedShares.parse((await callOk(service, "GET", "/user/share-with-me", reader.token)).body).shares,
     ).toHaveLength(7);
   });
 });

@@ -8,7 +8,7 @@ import { z } from "zod";
  */
 export interface KnownReleases {
   /** Names under which something of this remote and release is counted. */
-  readonly labelsOf: (asked: {
+  readonly labelsOf: (key: {
     readonly remote: string;
     readonly release: string;
     readonly route?: string;
@@ -27,19 +27,19 @@ interface KnownRelease {
   readonly routes: ReadonlySet<string>;
 }
 
-const other = "other";
+const otherLabel = "other";
 /** All screens of the host are one. */
 const hostRoute = "host";
 /**
  * What is not known may have been signed since; documents are read again for it, at most so often.
  */
-const readAgainMs = 5_000;
+const minRereadMilliseconds = 5_000;
 /** Releases that a process remembers; a page may still run one that no document names any more. */
-const mostReleases = 1_000;
+const maxReleases = 1_000;
 
-const Signed = z.object({ payload: z.string() });
+const SignedDocument = z.object({ payload: z.string() });
 const Deployment = z.object({ release_records: z.record(z.string(), z.string()) });
-const Record = z.object({
+const ReleaseRecord = z.object({
   release: z.string(),
   manifest: z.object({ name: z.string(), routes: z.array(z.object({ path: z.string() })) }),
 });
@@ -49,18 +49,18 @@ const Record = z.object({
  *   code runs, so they are not verified here
  */
 export function createKnownReleases(folder: string | undefined, hostVersion: string, now: () => Date): KnownReleases {
-  const known = new Map<string, KnownRelease>();
+  const releases = new Map<string, KnownRelease>();
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
-  const read = async (): Promise<void> => {
+  const readReleases = async (): Promise<void> => {
     if (folder === undefined) return;
     for (const name of await readdir(folder).catch(() => [])) {
       if (!name.endsWith(".json")) continue;
       // One that cannot be read is for the host to refuse: the others count.
-      for (const { release, manifest } of await recordsOf(join(folder, name)).catch(() => [])) {
-        if (known.has(release) || known.size < mostReleases)
-          known.set(release, { remote: manifest.name, routes: new Set(manifest.routes.map(({ path }) => path)) });
+      for (const { release, manifest } of await readRecords(join(folder, name)).catch(() => [])) {
+        if (releases.has(release) || releases.size < maxReleases)
+          releases.set(release, { remote: manifest.name, routes: new Set(manifest.routes.map(({ path }) => path)) });
       }
     }
   };
@@ -70,30 +70,31 @@ export function createKnownReleases(folder: string | undefined, hostVersion: str
       if (remote === "host")
         return {
           remote,
-          release: release === hostVersion ? release : other,
+          release: release === hostVersion ? release : otherLabel,
           route: route === undefined ? "" : hostRoute,
         };
-      const at = now().getTime();
-      if (!known.has(release) && at - readAt >= readAgainMs) {
-        readAt = at;
-        reading = read();
+      const timestamp = now().getTime();
+      if (!releases.has(release) && timestamp - readAt >= minRereadMilliseconds) {
+        readAt = timestamp;
+        reading = readReleases();
       }
       await reading;
-      const found = known.get(release);
-      if (found?.remote !== remote) return { remote: other, release: other, route: route === undefined ? "" : other };
-      return { remote, release, route: route === undefined ? "" : found.routes.has(route) ? route : other };
+      const knownRelease = releases.get(release);
+      if (knownRelease?.remote !== remote)
+        return { remote: otherLabel, release: otherLabel, route: route === undefined ? "" : otherLabel };
+      return { remote, release, route: route === undefined ? "" : knownRelease.routes.has(route) ? route : otherLabel };
     },
   };
 }
 
-async function recordsOf(file: string): Promise<z.infer<typeof Record>[]> {
-  const { payload } = Signed.parse(JSON.parse(await readFile(file, "utf8")));
-  return Object.values(Deployment.parse(fromB64u(payload)).release_records).flatMap((record) => {
-    const parsed = Record.safeParse(fromB64u(record.split(".")[1] ?? ""));
+async function readRecords(file: string): Promise<z.infer<typeof ReleaseRecord>[]> {
+  const { payload } = SignedDocument.parse(JSON.parse(await readFile(file, "utf8")));
+  return Object.values(Deployment.parse(parseB64uJson(payload)).release_records).flatMap((record) => {
+    const parsed = ReleaseRecord.safeParse(parseB64uJson(record.split(".")[1] ?? ""));
     return parsed.success ? [parsed.data] : [];
   });
 }
 
-function fromB64u(text: string): unknown {
+function parseB64uJson(text: string): unknown {
   return JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
 }

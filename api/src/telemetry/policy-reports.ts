@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 import type { KnownReleases } from "./known-releases.ts";
-import type { Measured } from "./sums.ts";
+import type { Measurement } from "./sums.ts";
 
 /** Of one call; browsers send a few at a time. */
-const mostReports = 20;
+const maxReports = 20;
 
 /**
  * Directives of the portal's own pages (the gateway's headers), as Content Security Policy 3 names
@@ -28,46 +28,48 @@ const directives: readonly string[] = [
   ...["manifest-src", "base-uri", "form-action", "frame-ancestors", "require-trusted-types-for", "trusted-types"],
 ];
 
-const text = z.string().catch("");
+const optionalText = z.string().catch("");
 /** Of the Reporting API (`report-to`), and the older form (`report-uri`). */
 const Report = z.object({
   type: z.literal("csp-violation"),
-  body: z.object({ effectiveDirective: text, sourceFile: text, blockedURL: text }),
+  body: z.object({ effectiveDirective: optionalText, sourceFile: optionalText, blockedURL: optionalText }),
 });
-const OlderReport = z.object({
+const LegacyReport = z.object({
   "csp-report": z.object({
-    "effective-directive": text,
-    "violated-directive": text,
-    "source-file": text,
-    "blocked-uri": text,
+    "effective-directive": optionalText,
+    "violated-directive": optionalText,
+    "source-file": optionalText,
+    "blocked-uri": optionalText,
   }),
 });
 
 export const PolicyReports = z.union([z.array(z.unknown()), z.object({ "csp-report": z.unknown() })]);
 
 /** A file of a release, by its path; the release is named as the remote. */
-const ofRelease = /^https?:\/\/[^/]+\/r\/([a-z0-9]+)\/([a-z0-9.-]+)\//;
+const releasePathPattern = /^https?:\/\/[^/]+\/r\/([a-z0-9]+)\/([a-z0-9.-]+)\//;
 
 /** What is counted of reports: the directive and whose code it was. No address of them is kept. */
-export async function violationsIn(
+export async function readViolations(
   reports: z.infer<typeof PolicyReports>,
   {
     origin,
     hostVersion,
-    known,
-  }: { readonly origin: string; readonly hostVersion: string; readonly known: KnownReleases },
-): Promise<Measured[]> {
-  const found = Array.isArray(reports) ? reports.slice(0, mostReports).map(violationOf) : [olderViolationOf(reports)];
+    knownReleases,
+  }: { readonly origin: string; readonly hostVersion: string; readonly knownReleases: KnownReleases },
+): Promise<Measurement[]> {
+  const violations = Array.isArray(reports)
+    ? reports.slice(0, maxReports).map(parseViolation)
+    : [parseLegacyViolation(reports)];
   return Promise.all(
-    found
+    violations
       .filter((each) => each !== null)
       .map(async ({ directive, addresses }) => {
         const [, remote, release] =
-          addresses.map((address) => ofRelease.exec(address)).find((match) => match !== null) ?? [];
-        const host = addresses.some((address) => address.startsWith(`${origin}/`));
-        const labels = await known.labelsOf(
+          addresses.map((address) => releasePathPattern.exec(address)).find((match) => match !== null) ?? [];
+        const isHost = addresses.some((address) => address.startsWith(`${origin}/`));
+        const labels = await knownReleases.labelsOf(
           remote === undefined || release === undefined
-            ? host
+            ? isHost
               ? { remote: "host", release: hostVersion }
               : { remote: "other", release: "other" }
             : { remote, release },
@@ -83,15 +85,15 @@ interface Violation {
   readonly addresses: readonly string[];
 }
 
-function violationOf(report: unknown): Violation | null {
+function parseViolation(report: unknown): Violation | null {
   const parsed = Report.safeParse(report);
   if (!parsed.success) return null;
   const { effectiveDirective, sourceFile, blockedURL } = parsed.data.body;
   return { directive: effectiveDirective, addresses: [sourceFile, blockedURL] };
 }
 
-function olderViolationOf(report: unknown): Violation | null {
-  const parsed = OlderReport.safeParse(report);
+function parseLegacyViolation(report: unknown): Violation | null {
+  const parsed = LegacyReport.safeParse(report);
   if (!parsed.success) return null;
   const {
     "effective-directive": effective,

@@ -1,4 +1,4 @@
-import { telemetryBounds } from "@relicario/shared/api";
+import { telemetryBucketBounds } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { Counter, Histogram, type Registry } from "prom-client";
 
@@ -6,12 +6,12 @@ import { rateRules } from "../http/rate-limits.ts";
 import { requireMetricsToken } from "../operations/metrics-token.ts";
 import type { Services } from "../services.ts";
 import { createKnownReleases } from "./known-releases.ts";
-import { violationsIn } from "./policy-reports.ts";
+import { readViolations } from "./policy-reports.ts";
 import { telemetrySchemas } from "./schema.ts";
-import { addMeasured, sumsOf, type Measured } from "./sums.ts";
+import { addMeasurements, readSums, type Measurement } from "./sums.ts";
 
 /** Each report repeats the whole policy. */
-const reportsBytes = 64 * 1024;
+const maxReportBytes = 64 * 1024;
 const reportTypes = ["application/reports+json", "application/csp-report"];
 
 export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: Registry }> = async (
@@ -19,7 +19,7 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metric
   { services, metrics },
 ) => {
   const { db, env, limiter, now } = services;
-  const known = createKnownReleases(env.DEPLOYMENTS_FOLDER, env.APP_VERSION, now);
+  const knownReleases = createKnownReleases(env.DEPLOYMENTS_FOLDER, env.APP_VERSION, now);
   const labelNames = ["remote", "release", "phase", "code"] as const;
   const counter = new Counter({
     name: "relicario_pages_total",
@@ -27,47 +27,47 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metric
     labelNames,
     registers: [metrics],
   });
-  const values = new Histogram({
+  const durations = new Histogram({
     name: "relicario_pages_milliseconds",
     help: "How long it took; CLS in thousandths",
     labelNames,
-    buckets: [...telemetryBounds],
+    buckets: [...telemetryBucketBounds],
     registers: [metrics],
   });
 
-  const keep = async (measured: readonly Measured[]): Promise<void> => {
-    if (measured.length === 0 || !(await limiter.passes(rateRules.telemetryOfAll, {}))) return;
-    for (const { remote, release, phase, code, value } of measured) {
+  const record = async (entries: readonly Measurement[]): Promise<void> => {
+    if (entries.length === 0 || !(await limiter.tryConsume(rateRules.telemetryGlobal, {}))) return;
+    for (const { remote, release, phase, code, value } of entries) {
       counter.inc({ remote, release, phase, code });
-      if (value !== undefined) values.observe({ remote, release, phase, code }, value);
+      if (value !== undefined) durations.observe({ remote, release, phase, code }, value);
     }
-    await addMeasured(db, measured, now());
+    await addMeasurements(db, entries, now());
   };
 
   app.post(
     "/telemetry",
-    { schema: telemetrySchemas.send, config: { access: "anybody", rates: [rateRules.telemetry] } },
+    { schema: telemetrySchemas.send, config: { access: "public", rates: [rateRules.telemetry] } },
     async ({ body: { events, vitals } }, reply) => {
       const loads = events.map(async ({ remote, release, phase, duration_ms: value, code = "" }) => ({
-        ...(await known.labelsOf({ remote, release })),
+        ...(await knownReleases.labelsOf({ remote, release })),
         phase,
         code,
         value,
       }));
-      const paints = vitals.map(async ({ remote, release, route, metric, value }) => ({
-        ...(await known.labelsOf({ remote, release, route })),
+      const vitalEntries = vitals.map(async ({ remote, release, route, metric, value }) => ({
+        ...(await knownReleases.labelsOf({ remote, release, route })),
         phase: metric,
         code: "",
         value,
       }));
-      await keep(await Promise.all([...loads, ...paints]));
+      await record(await Promise.all([...loads, ...vitalEntries]));
       return reply.code(202).send();
     },
   );
 
-  app.get("/telemetry", { schema: telemetrySchemas.sums, config: { access: "anybody" } }, (request) => {
+  app.get("/telemetry", { schema: telemetrySchemas.sums, config: { access: "public" } }, (request) => {
     requireMetricsToken(request, env);
-    return sumsOf(db, now());
+    return readSums(db, now());
   });
 
   const parse = app.getDefaultJsonParser("error", "error");
@@ -80,11 +80,13 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metric
     "/reports/csp",
     {
       schema: telemetrySchemas.policy,
-      bodyLimit: reportsBytes,
-      config: { access: "anybody", rates: [rateRules.policyReport] },
+      bodyLimit: maxReportBytes,
+      config: { access: "public", rates: [rateRules.policyReport] },
     },
     async ({ body }, reply) => {
-      await keep(await violationsIn(body, { origin: env.PUBLIC_ORIGIN, hostVersion: env.APP_VERSION, known }));
+      await record(
+        await readViolations(body, { origin: env.PUBLIC_ORIGIN, hostVersion: env.APP_VERSION, knownReleases }),
+      );
       return reply.code(204).send();
     },
   );

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { maxTelemetryEvents, telemetryBounds, TelemetrySums } from "@relicario/shared/api";
+import { maxTelemetryEvents, telemetryBucketBounds, TelemetrySums } from "@relicario/shared/api";
 
 import { measurements } from "../db/schema.ts";
-import { figureOf, metricsToken } from "../testing/metrics.ts";
-import { startService, type Answer, type TestService } from "../testing/service.ts";
+import { readMetric, metricsToken } from "../testing/metrics.ts";
+import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 
 const release = "secrets-0.3.1-0123456789ab";
 const b64u = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -48,14 +48,17 @@ beforeEach(async () => {
 });
 
 const load = { remote: "secrets", release, phase: "load", duration_ms: 120 };
-const send = (events: readonly object[], vitals: readonly object[] = []): Promise<Answer> =>
+const send = (events: readonly object[], vitals: readonly object[] = []): Promise<TestResponse> =>
   service.call("POST", "/telemetry", null, { body: { events, vitals } });
-const report = (body: unknown, type: string): Promise<Answer> =>
+const report = (body: unknown, type: string): Promise<TestResponse> =>
   service.call("POST", "/reports/csp", null, { body: JSON.stringify(body), headers: { "content-type": type } });
 const rows = () => service.app.services.db.select().from(measurements);
 const sums = async () => TelemetrySums.parse((await service.call("GET", "/telemetry", metricsToken)).body).sums;
-const classes = (...found: readonly number[]): number[] =>
-  Array.from({ length: telemetryBounds.length + 1 }, (_, place) => found.filter((one) => one === place).length);
+const countClasses = (...places: readonly number[]): number[] =>
+  Array.from(
+    { length: telemetryBucketBounds.length + 1 },
+    (_, place) => places.filter((value) => value === place).length,
+  );
 
 describe("POST /telemetry", () => {
   it("adds loads, failures and web vitals to the sums of the day, and keeps no row of a call", async () => {
@@ -74,8 +77,8 @@ describe("POST /telemetry", () => {
       ).toBe(202);
     }
     expect(await sums()).toEqual([
-      { remote: "secrets", release, phase: "LCP", route: "/home", code: "", count: 2, classes: classes(3, 3) },
-      { remote: "secrets", release, phase: "load", route: "", code: "", count: 2, classes: classes(1, 1) },
+      { remote: "secrets", release, phase: "LCP", route: "/home", code: "", count: 2, classes: countClasses(3, 3) },
+      { remote: "secrets", release, phase: "load", route: "", code: "", count: 2, classes: countClasses(1, 1) },
       {
         remote: "secrets",
         release,
@@ -83,12 +86,20 @@ describe("POST /telemetry", () => {
         route: "",
         code: "remote_timed_out",
         count: 2,
-        classes: classes(7, 7),
+        classes: countClasses(7, 7),
       },
-      { remote: "secrets", release, phase: "render", route: "", code: "remote_crashed", count: 2, classes: classes() },
+      {
+        remote: "secrets",
+        release,
+        phase: "render",
+        route: "",
+        code: "remote_crashed",
+        count: 2,
+        classes: countClasses(),
+      },
     ]);
     expect(
-      await figureOf(
+      await readMetric(
         service,
         "relicario_pages_total",
         `remote="secrets",release="${release}",phase="load",code="remote_timed_out"`,
@@ -98,28 +109,34 @@ describe("POST /telemetry", () => {
   });
 
   it("counts what no signed document names as other: names that somebody makes up make no rows", async () => {
-    const made = Array.from({ length: maxTelemetryEvents }, (_, nth) => ({
+    const inventedLoads = Array.from({ length: maxTelemetryEvents }, (_, index) => ({
       ...load,
-      remote: `made${String(nth)}`,
-      release: `made-${String(nth)}`,
+      remote: `made${String(index)}`,
+      release: `made-${String(index)}`,
     }));
-    const vitals = Array.from({ length: maxTelemetryEvents }, (_, nth) => ({
+    const vitals = Array.from({ length: maxTelemetryEvents }, (_, index) => ({
       remote: "secrets",
       release,
-      route: `/made/${String(nth)}`,
+      route: `/made/${String(index)}`,
       metric: "LCP",
-      value: nth,
+      value: index,
     }));
     expect(
       (
         await send(
-          [...made.slice(2), { ...load, remote: "sharing" }, { ...load, remote: "host", release: "9.9.9" }],
+          [...inventedLoads.slice(2), { ...load, remote: "sharing" }, { ...load, remote: "host", release: "9.9.9" }],
           [...vitals.slice(1), { remote: "host", release: "0.3.1", route: "/help", metric: "CLS", value: 3 }],
         )
       ).status,
     ).toBe(202);
     expect(
-      (await sums()).map(({ remote, release: named, phase, route, count }) => [remote, named, phase, route, count]),
+      (await sums()).map(({ remote, release: releaseName, phase, route, count }) => [
+        remote,
+        releaseName,
+        phase,
+        route,
+        count,
+      ]),
     ).toEqual([
       ["host", "0.3.1", "CLS", "host", 1],
       ["host", "other", "load", "", 1],
@@ -142,7 +159,7 @@ describe("POST /telemetry", () => {
     );
     clock = new Date(clock.getTime() + 5_000);
     await send([{ ...load, release: next }]);
-    expect((await sums()).map(({ remote, release: named, count }) => [remote, named, count])).toEqual([
+    expect((await sums()).map(({ remote, release: releaseName, count }) => [remote, releaseName, count])).toEqual([
       ["other", "other", 1],
       ["secrets", next, 1],
     ]);
@@ -215,8 +232,8 @@ describe("POST /telemetry", () => {
 
   it("adds up what comes at the same time", async () => {
     await Promise.all(
-      Array.from({ length: 20 }, (_, nth) =>
-        send(nth % 2 === 0 ? [load, { ...load, phase: "page" }] : [{ ...load, phase: "page" }, load]),
+      Array.from({ length: 20 }, (_, index) =>
+        send(index % 2 === 0 ? [load, { ...load, phase: "page" }] : [{ ...load, phase: "page" }, load]),
       ),
     );
     expect((await sums()).map(({ phase, count }) => [phase, count])).toEqual([
@@ -237,7 +254,7 @@ describe("POST /telemetry", () => {
     await send([load]);
     const now = clock;
     try {
-      for (const [days, shown, kept] of [
+      for (const [days, sumCount, rowCount] of [
         [6, 1, 1],
         [1, 0, 1],
         [23, 0, 1],
@@ -245,7 +262,7 @@ describe("POST /telemetry", () => {
       ] as const) {
         clock = new Date(clock.getTime() + days * 86_400_000);
         await service.app.sweep();
-        expect([days, (await sums()).length, (await rows()).length]).toEqual([days, shown, kept]);
+        expect([days, (await sums()).length, (await rows()).length]).toEqual([days, sumCount, rowCount]);
       }
     } finally {
       clock = now;
@@ -265,7 +282,7 @@ describe("GET /telemetry", () => {
 
 describe("POST /reports/csp", () => {
   const origin = "http://localhost:3000";
-  const violation = (body: object) => ({
+  const buildViolation = (body: object) => ({
     type: "csp-violation",
     age: 1,
     url: `${origin}/edit-secret/1#key`,
@@ -283,8 +300,12 @@ describe("POST /reports/csp", () => {
       (
         await report(
           [
-            violation(ofRemote),
-            violation({ effectiveDirective: "img-src", sourceFile: `${origin}/static/main.js`, blockedURL: "data" }),
+            buildViolation(ofRemote),
+            buildViolation({
+              effectiveDirective: "img-src",
+              sourceFile: `${origin}/static/main.js`,
+              blockedURL: "data",
+            }),
             { type: "deprecation", body: {} },
           ],
           "application/reports+json",
@@ -299,7 +320,7 @@ describe("POST /reports/csp", () => {
     };
     expect((await report({ "csp-report": older }, "application/csp-report")).status).toBe(204);
     const counted = (await rows())
-      .map(({ remote, release: named, phase, code, count }) => [remote, named, phase, code, count])
+      .map(({ remote, release: releaseName, phase, code, count }) => [remote, releaseName, phase, code, count])
       .toSorted();
     expect(counted).toEqual([
       ["host", "0.3.1", "csp", "img-src", 1],
@@ -309,13 +330,13 @@ describe("POST /reports/csp", () => {
   });
 
   it("counts what it does not know as other, a few of one call, and so many calls of one address", async () => {
-    const strange = Array.from({ length: 60 }, (_, nth) =>
-      violation({
-        effectiveDirective: `made-${String(nth)}`,
-        sourceFile: `https://made.example/r/made${String(nth)}/x/y.js`,
+    const unknownReports = Array.from({ length: 60 }, (_, index) =>
+      buildViolation({
+        effectiveDirective: `made-${String(index)}`,
+        sourceFile: `https://made.example/r/made${String(index)}/x/y.js`,
       }),
     );
-    expect((await report(strange, "application/reports+json")).status).toBe(204);
+    expect((await report(unknownReports, "application/reports+json")).status).toBe(204);
     expect((await rows()).map(({ remote, code, count }) => [remote, code, count])).toEqual([["other", "other", 20]]);
     expect((await report("nothing", "application/csp-report")).status).toBe(422);
     const answers = [];

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
 import { Client } from "pg";
 
@@ -8,43 +8,43 @@ import { Client } from "pg";
  * Somebody beside the service on its database: holds tables, and ends the service's connections as
  * an operator does.
  */
-export interface Saboteur {
+export interface FaultInjector {
   query(text: string): Promise<Record<string, unknown>[]>;
   /** Nobody else reads or writes the table until `release`. */
-  hold(table: string): Promise<void>;
+  lockTable(table: string): Promise<void>;
   release(): Promise<void>;
   /** Waits until so many connections of the service wait for a held table. */
-  waiting(count: number): Promise<void>;
+  waitForBlocked(count: number): Promise<void>;
   /** Ends those that wait for a table, or all of the service. @returns how many. */
-  terminate(which: "waiting" | "all"): Promise<number>;
+  terminate(target: "waiting" | "all"): Promise<number>;
   close(): Promise<void>;
 }
 
-const others = "datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'";
-const waitingOnes = `${others} and wait_event_type = 'Lock'`;
+const otherConnections = "datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'";
+const blockedConnections = `${otherConnections} and wait_event_type = 'Lock'`;
 
-export async function openSaboteur(url: string): Promise<Saboteur> {
+export async function openFaultInjector(url: string): Promise<FaultInjector> {
   const client = new Client({ connectionString: url });
   client.on("error", () => undefined); // the database is dropped under it when a test fails
   await client.connect();
-  const query: Saboteur["query"] = async (text) => (await client.query<Record<string, unknown>>(text)).rows;
+  const query: FaultInjector["query"] = async (text) => (await client.query<Record<string, unknown>>(text)).rows;
   return {
     query,
-    async hold(table) {
+    async lockTable(table) {
       await query("begin");
       await query(`lock table ${table} in access exclusive mode`);
     },
     async release() {
       await query("commit");
     },
-    async waiting(count) {
-      while ((await query(`select 1 from pg_stat_activity where ${waitingOnes}`)).length < count)
+    async waitForBlocked(count) {
+      while ((await query(`select 1 from pg_stat_activity where ${blockedConnections}`)).length < count)
         await query("select pg_stat_clear_snapshot()");
     },
-    async terminate(which) {
+    async terminate(target) {
       return (
         await query(
-          `select pg_terminate_backend(pid) from pg_stat_activity where ${which === "all" ? others : waitingOnes}`,
+          `select pg_terminate_backend(pid) from pg_stat_activity where ${target === "all" ? otherConnections : blockedConnections}`,
         )
       ).length;
     },
@@ -64,15 +64,15 @@ export interface DatabaseProxy {
   close(): Promise<void>;
 }
 
-export async function proxyTo(url: string): Promise<DatabaseProxy> {
+export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let stalled = false;
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
     for (const [from, to] of [
-      [near, far],
-      [far, near],
+      [client, upstream],
+      [upstream, client],
     ] as const) {
       sockets.add(from);
       from.on("data", (chunk) => to.write(chunk));
@@ -87,10 +87,10 @@ export async function proxyTo(url: string): Promise<DatabaseProxy> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  const through = new URL(url);
-  through.host = `127.0.0.1:${String(address === null || typeof address === "string" ? "" : address.port)}`;
+  const proxyUrl = new URL(url);
+  proxyUrl.host = `127.0.0.1:${String(address === null || typeof address === "string" ? "" : address.port)}`;
   return {
-    url: through.href,
+    url: proxyUrl.href,
     stall() {
       stalled = true;
       for (const socket of sockets) socket.pause();
@@ -102,7 +102,7 @@ export async function proxyTo(url: string): Promise<DatabaseProxy> {
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
-      await turn();
+      await yieldToEventLoop();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { App } from "../app.ts";
  * `fetch` on a service in this process, without a socket. Takes any origin, and the service's paths
  * behind it.
  */
-export function fetchOf({ http }: Pick<App, "http">): typeof globalThis.fetch {
+export function createFetch({ http }: Pick<App, "http">): typeof globalThis.fetch {
   return async (input, init) => {
     const request = new Request(input, init);
     request.signal.throwIfAborted();
@@ -16,12 +16,12 @@ export function fetchOf({ http }: Pick<App, "http">): typeof globalThis.fetch {
       payload: Buffer.from(await request.arrayBuffer()),
     });
     request.signal.throwIfAborted();
-    const answered = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    const responseHeaders = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
     );
     return new Response(statusCode === 204 ? null : Uint8Array.from(rawPayload), {
       status: statusCode,
-      headers: answered,
+      headers: responseHeaders,
     });
   };
 }
@@ -29,7 +29,7 @@ export function fetchOf({ http }: Pick<App, "http">): typeof globalThis.fetch {
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 function methodOf(name: string): (typeof methods)[number] {
-  const method = methods.find((one) => one === name);
+  const method = methods.find((candidate) => candidate === name);
   if (method === undefined) throw new TypeError(`${name} is no method of the service`);
   return method;
 }

@@ -21,14 +21,14 @@ export async function makeSessionKey(): Promise<Record<string, unknown>> {
   return { ...(await exportJWK(privateKey)), kid: randomUUID() };
 }
 
-let made: Promise<{ readonly own: GenerateKeyPairResult; readonly stranger: GenerateKeyPairResult }> | null = null;
+let keyPairs: Promise<{ readonly own: GenerateKeyPairResult; readonly stranger: GenerateKeyPairResult }> | null = null;
 
 /** For all providers of a process: making two takes as long as all else that a provider needs. */
-function rsaKeys(): NonNullable<typeof made> {
-  made ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]).then(
+function getRsaKeys(): NonNullable<typeof keyPairs> {
+  keyPairs ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]).then(
     ([own, stranger]) => ({ own, stranger }),
   );
-  return made;
+  return keyPairs;
 }
 
 /**
@@ -42,7 +42,7 @@ export async function startIssuer({
   const {
     own: { publicKey, privateKey },
     stranger,
-  } = await rsaKeys();
+  } = await getRsaKeys();
   const jwk = { ...(await exportJWK(publicKey)), kid: "test-1", alg: "RS256", use: "sig" };
   const base = path.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
   const server = createServer((request, response) => {
@@ -55,7 +55,7 @@ export async function startIssuer({
       .writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" })
       .end(JSON.stringify(answer ?? {}));
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
   const origin = `http://127.0.0.1:${String(address.port)}`;
@@ -68,7 +68,7 @@ export async function startIssuer({
     typ = "at+jwt",
   ): Promise<string> => {
     const now = Math.floor(Date.now() / 1_000);
-    const all: Record<string, unknown> = {
+    const defaults: Record<string, unknown> = {
       iss: issuer,
       sub: subject,
       aud: "relicario-api",
@@ -78,18 +78,20 @@ export async function startIssuer({
       auth_time: now,
       preferred_username: subject,
     };
-    const wanted = Object.fromEntries(Object.entries({ ...all, ...claims }).filter(([, value]) => value !== undefined));
-    return new SignJWT(wanted).setProtectedHeader({ alg: "RS256", kid: "test-1", typ }).sign(key);
+    const payload = Object.fromEntries(
+      Object.entries({ ...defaults, ...claims }).filter(([, value]) => value !== undefined),
+    );
+    return new SignJWT(payload).setProtectedHeader({ alg: "RS256", kid: "test-1", typ }).sign(key);
   };
   return {
     issuer,
     accessToken: (subject, claims = {}, typ) => sign(subject, claims, privateKey, typ),
     forgedToken: (subject) => sign(subject, {}, stranger.privateKey),
     stop: () =>
-      new Promise((stopped) => {
+      new Promise((resolve) => {
         server.closeAllConnections();
         server.close(() => {
-          stopped();
+          resolve();
         });
       }),
   };

@@ -1,14 +1,14 @@
 import { randomInt } from "node:crypto";
 
-import { minPartBytes, SecretStored, uploadPath, UploadStarted, UploadState } from "@relicario/shared/api";
+import { minPartBytes, StoreSecretResponse, uploadPath, StartUploadResponse, UploadState } from "@relicario/shared/api";
 
-import { confirm, createPerson, type Person } from "./person.ts";
-import { prepareProcess, type ServiceProcess, type Started } from "./process.ts";
-import { storedQuery } from "./storage.ts";
-import { buildFinish, buildLarge, sha256B64u, type LargeContent } from "./upload.ts";
+import { confirmChange, createPerson, type Person } from "./person.ts";
+import { prepareProcess, type ServiceProcess, type RunningService } from "./process.ts";
+import { storageQuery } from "./storage.ts";
+import { buildFinish, buildLargeContent, sha256B64u, type LargeContent } from "./upload.ts";
 
 let service: ServiceProcess;
-let running: Started;
+let running: RunningService;
 
 /** What has to be asked for again after each start; the device keeps all else. */
 let token: string;
@@ -16,27 +16,28 @@ let token: string;
 const call = async (
   method: string,
   path: string,
-  sent: { body?: Buffer | string; headers?: Readonly<Record<string, string>> } = {},
+  options: { body?: Buffer | string; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Response> =>
   fetch(`${running.address}${path}`, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...sent.headers },
-    ...(sent.body === undefined
+    headers: { authorization: `Bearer ${token}`, ...options.headers },
+    ...(options.body === undefined
       ? {}
-      : { body: typeof sent.body === "string" ? sent.body : Uint8Array.from(sent.body) }),
+      : { body: typeof options.body === "string" ? options.body : Uint8Array.from(options.body) }),
   });
 
 const json = (value: unknown) => ({ body: JSON.stringify(value), headers: { "content-type": "application/json" } });
 
 /**
- * Ends the process in the midst of `work` and starts it again. The moment is another one each time.
+ * Ends the process in the midst of `operation` and starts it again. The moment is another one each
+ * time.
  */
-async function killDuring(work: Promise<unknown>, moment: Promise<unknown>, subject: string): Promise<void> {
-  const settled = work.then(
+async function killDuring(operation: Promise<unknown>, killMoment: Promise<unknown>, subject: string): Promise<void> {
+  const settled = operation.then(
     () => undefined,
     () => undefined, // the answer may be lost: that is the point
   );
-  await Promise.race([moment, settled]);
+  await Promise.race([killMoment, settled]);
   running.child.kill("SIGKILL");
   await running.exited;
   await settled;
@@ -48,25 +49,25 @@ async function killDuring(work: Promise<unknown>, moment: Promise<unknown>, subj
  * A moment that comes after some turns of queries to the database: between nothing done and all
  * done.
  */
-const afterTurns = async (turns: number): Promise<void> => {
-  for (let turn = 0; turn < turns; turn++) await service.query("select 1");
+const afterQueries = async (count: number): Promise<void> => {
+  for (let index = 0; index < count; index++) await service.query("select 1");
 };
 
 /** As a device resumes: what the service has must be ours, the rest is sent. */
-async function sendRest(upload: string, large: LargeContent): Promise<UploadState> {
+async function resumeUpload(upload: string, large: LargeContent): Promise<UploadState> {
   const state = UploadState.parse(await (await call("GET", uploadPath(upload))).json());
   for (const { part, sha256 } of state.received)
     expect([part, sha256]).toEqual([part, sha256B64u(large.parts[part - 1] ?? Buffer.of())]);
   if (state.published !== null) return state;
-  const there = new Set(state.received.map(({ part }) => part));
+  const receivedParts = new Set(state.received.map(({ part }) => part));
   for (const index of large.parts.keys()) {
-    if (!there.has(index + 1))
+    if (!receivedParts.has(index + 1))
       expect((await call("POST", uploadPath(upload), await large.part(index + 1))).status).toBe(200);
   }
   return state;
 }
 
-const isPublishedWhole = async (large: LargeContent): Promise<void> => {
+const expectPublished = async (large: LargeContent): Promise<void> => {
   const answer = await call("POST", "/v2/secrets/get-secret", json({ secret_db_id: large.id }));
   expect(Buffer.from(await answer.arrayBuffer()).equals(large.content)).toBe(true);
 };
@@ -85,8 +86,8 @@ export async function killUploads(rounds: number): Promise<void> {
     const published: LargeContent[] = [];
 
     for (let round = 0; round < rounds; round++) {
-      const large = buildLarge({ bytes: 3 * minPartBytes + 70_000 });
-      const upload = UploadStarted.parse(
+      const large = buildLargeContent({ bytes: 3 * minPartBytes + 70_000 });
+      const upload = StartUploadResponse.parse(
         await (await call("POST", "/v2/secrets/secret", await large.start())).json(),
       ).upload_id;
 
@@ -94,42 +95,42 @@ export async function killUploads(rounds: number): Promise<void> {
       const forms = await Promise.all([1, 2, 3, 4].map((number) => large.part(number)));
       await killDuring(
         Promise.allSettled(forms.map((form) => call("POST", uploadPath(upload), form))),
-        afterTurns(randomInt(12)),
+        afterQueries(randomInt(12)),
         subject,
       );
-      expect((await sendRest(upload, large)).published).toBeNull();
+      expect((await resumeUpload(upload, large)).published).toBeNull();
 
       // While it is published.
       const body = buildFinish(person, large);
-      await killDuring(call("PUT", uploadPath(upload), json(body)), afterTurns(randomInt(6)), subject);
-      await sendRest(upload, large);
+      await killDuring(call("PUT", uploadPath(upload), json(body)), afterQueries(randomInt(6)), subject);
+      await resumeUpload(upload, large);
       const answer = await call("PUT", uploadPath(upload), json(body));
-      expect([answer.status, SecretStored.parse(await answer.json())]).toEqual([
+      expect([answer.status, StoreSecretResponse.parse(await answer.json())]).toEqual([
         200,
         { secret_db_id: large.id, version: 1, state_rev: body.keyring.state_rev },
       ]);
-      confirm(person, body.keyring);
+      confirmChange(person, body.keyring);
       published.push(large);
 
       // While another one is cancelled.
-      const given = buildLarge();
-      const second = UploadStarted.parse(
-        await (await call("POST", "/v2/secrets/secret", await given.start())).json(),
+      const cancelled = buildLargeContent();
+      const second = StartUploadResponse.parse(
+        await (await call("POST", "/v2/secrets/secret", await cancelled.start())).json(),
       ).upload_id;
-      await call("POST", uploadPath(second), await given.part(1));
-      await killDuring(call("DELETE", uploadPath(second)), afterTurns(randomInt(4)), subject);
-      const left = await call("DELETE", uploadPath(second));
-      expect([204, 404]).toContain(left.status);
+      await call("POST", uploadPath(second), await cancelled.part(1));
+      await killDuring(call("DELETE", uploadPath(second)), afterQueries(randomInt(4)), subject);
+      const repeatedCancel = await call("DELETE", uploadPath(second));
+      expect([204, 404]).toContain(repeatedCancel.status);
       expect((await call("GET", uploadPath(second))).status).toBe(404);
     }
 
-    for (const large of published) await isPublishedWhole(large);
+    for (const large of published) await expectPublished(large);
     expect(await service.strayFiles()).toEqual([]);
     const me = (await (await call("GET", "/user/me")).json()) as { licence: { storage_used: number; secrets: number } };
-    const [held] = await service.query(storedQuery(person.userId));
-    expect(held?.["contents"]).toBe(published.reduce((sum, { content }) => sum + content.length, 0));
+    const [stored] = await service.query(storageQuery(person.userId));
+    expect(stored?.["contents"]).toBe(published.reduce((sum, { content }) => sum + content.length, 0));
     expect(me.licence).toMatchObject({
-      storage_used: Number(held?.["contents"]) + Number(held?.["records"]),
+      storage_used: Number(stored?.["contents"]) + Number(stored?.["records"]),
       secrets: published.length,
     });
   } finally {

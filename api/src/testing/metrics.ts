@@ -7,9 +7,9 @@ export const metricsToken = "t".repeat(32);
  * A counter of `/metrics`, by its name and one label (`step="objects"`); 0 for what was not counted
  * yet.
  */
-export async function figureOf(service: TestService, name: string, label: string): Promise<number> {
+export async function readMetric(service: TestService, name: string, label: string): Promise<number> {
   const { status, text } = await service.call("GET", "/metrics", metricsToken);
   if (status !== 200 || !text.includes(`# TYPE ${name} `)) throw new Error(`there is no ${name}: ${String(status)}`);
-  const line = text.split("\n").find((one) => one.startsWith(`${name}{${label}} `));
+  const line = text.split("\n").find((candidate) => candidate.startsWith(`${name}{${label}} `));
   return Number(line?.slice(line.lastIndexOf(" ")) ?? 0);
 }

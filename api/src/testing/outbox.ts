@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { outboxOf, type TestService } from "./service.ts";
 
-export interface FoundMail {
+export interface ReceivedMail {
   readonly to: string;
   readonly from: string;
   readonly subject: string;
@@ -13,14 +13,14 @@ export interface FoundMail {
 }
 
 /** Mails in the service's folder, oldest first, once everything that is due was sent. */
-export async function mailsOf(service: TestService): Promise<FoundMail[]> {
+export async function readMails(service: TestService): Promise<ReceivedMail[]> {
   await service.app.services.mailer.deliver();
   const folder = outboxOf(service.objectsFolder);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".eml")).sort();
   return Promise.all(names.map(async (name) => readMail(await readFile(join(folder, name), "utf8"))));
 }
 
-export function readMail(source: string): FoundMail {
+export function readMail(source: string): ReceivedMail {
   const end = source.search(/\r?\n\r?\n/);
   const head = source.slice(0, end).replace(/\r?\n[ \t]+/g, " ");
   const header = (name: string): string => new RegExp(`^${name}: (.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
@@ -28,28 +28,30 @@ export function readMail(source: string): FoundMail {
   return {
     to: header("To"),
     from: header("From"),
-    subject: wordsOf(header("Subject")),
-    text: decoded(body, header("Content-Transfer-Encoding")),
+    subject: decodeWords(header("Subject")),
+    text: decodeBody(body, header("Content-Transfer-Encoding")),
     source,
   };
 }
 
-function decoded(body: string, encoding: string): string {
+function decodeBody(body: string, encoding: string): string {
   if (encoding === "base64") return Buffer.from(body, "base64").toString();
-  if (encoding === "quoted-printable") return unquoted(body.replace(/=\r?\n/g, ""));
+  if (encoding === "quoted-printable") return decodeQuotedPrintable(body.replace(/=\r?\n/g, ""));
   return body;
 }
 
 /** Encoded words of RFC 2047. */
-function wordsOf(text: string): string {
+function decodeWords(text: string): string {
   return text
     .replace(/\?= =\?UTF-8\?[QB]\?/gi, "")
     .replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
-      kind.toUpperCase() === "B" ? Buffer.from(word, "base64").toString() : unquoted(word.replaceAll("_", " ")),
+      kind.toUpperCase() === "B"
+        ? Buffer.from(word, "base64").toString()
+        : decodeQuotedPrintable(word.replaceAll("_", " ")),
     );
 }
 
-function unquoted(text: string): string {
+function decodeQuotedPrintable(text: string): string {
   return Buffer.from(
     text.replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
     "latin1",

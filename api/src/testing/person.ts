@@ -15,8 +15,8 @@ import {
   type KeyringChange,
   type KeyStatement,
   type NewSecret,
-  type StoreSecret,
-  type StoreSecrets,
+  type StoreSecretBody,
+  type StoreSecretsBody,
 } from "@relicario/shared/api";
 import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
@@ -122,12 +122,12 @@ export const buildImageRecord = (id: string) => ({
  * are left out.
  */
 export function buildChange(person: Signer, overrides: Readonly<Record<string, Json | undefined>> = {}): KeyringChange {
-  const whose = { user_id: person.userId, key_epoch: 1 };
-  const first =
+  const ownerMembers = { user_id: person.userId, key_epoch: 1 };
+  const initialMembers =
     person.stateRev === 0
       ? {
-          book: buildJwe({ typ: "relicario-book", ...whose }),
-          shares: buildJwe({ typ: "relicario-shares", ...whose }),
+          book: buildJwe({ typ: "relicario-book", ...ownerMembers }),
+          shares: buildJwe({ typ: "relicario-shares", ...ownerMembers }),
           slots: { set: [buildSlot(person.imageId)], remove: [] },
           key_statement: buildStatement(person),
           image_records: { set: [buildImageRecord(person.imageId)], remove: [] },
@@ -135,24 +135,24 @@ export function buildChange(person: Signer, overrides: Readonly<Record<string, J
       : {};
   const change: Record<string, Json> = {
     v: 1,
-    ...whose,
+    ...ownerMembers,
     state_rev: person.stateRev + 1,
     state: buildState(person),
-    ...first,
+    ...initialMembers,
   };
-  const present = Object.entries({ ...change, ...overrides }).filter(([, value]) => value !== undefined);
+  const members = Object.entries({ ...change, ...overrides }).filter(([, value]) => value !== undefined);
   // tests send broken ones too
-  return signWith("put", Object.fromEntries(present), person.signingKey) as unknown as KeyringChange;
+  return signWith("put", Object.fromEntries(members), person.signingKey) as unknown as KeyringChange;
 }
 
 /** The device takes over what the service confirmed. */
-export function confirm(person: Signer, change: KeyringChange): void {
+export function confirmChange(person: Signer, change: KeyringChange): void {
   person.stateRev = change.state_rev;
   person.state = change.state;
 }
 
 export interface SecretCall {
-  readonly body: Extract<StoreSecret, { content: string }>;
+  readonly body: Extract<StoreSecretBody, { content: string }>;
   readonly content: Buffer;
 }
 
@@ -186,11 +186,11 @@ export function buildBatch(
   person: Signer,
   secrets: number,
   change: Readonly<Record<string, Json | undefined>> = {},
-): StoreSecrets {
+): StoreSecretsBody {
   const keyring = buildChange(person, change);
-  const one = (): NewSecret => {
+  const buildNewSecret = (): NewSecret => {
     const { secret_db_id, label, ticket, content } = buildSecret(person).body;
     return { secret_db_id, label, ticket, content };
   };
-  return { secrets: Array.from({ length: secrets }, one), keyring };
+  return { secrets: Array.from({ length: secrets }, buildNewSecret), keyring };
 }

@@ -10,7 +10,7 @@ import { Client } from "pg";
 import { startIssuer } from "./issuer.ts";
 import { outboxOf, serviceDatabase, serviceVariables } from "./service.ts";
 
-export interface Started {
+export interface RunningService {
   readonly child: ChildProcess;
   readonly address: string;
   /** Everything on standard output so far. */
@@ -25,10 +25,10 @@ export interface Started {
 export interface ServiceProcess {
   readonly variables: Record<string, string>;
   readonly objectsFolder: string;
-  start(): Promise<Started>;
+  start(): Promise<RunningService>;
   signIn(address: string, subject: string): Promise<string>;
   query(text: string): Promise<Record<string, unknown>[]>;
-  /** Keys that a row knows: of versions, of parts, of what is loose. */
+  /** Keys that a row knows: of versions, of parts, of what is orphaned. */
   knownKeys(): Promise<string[]>;
   /** Files whose key no row knows. */
   strayFiles(): Promise<string[]>;
@@ -40,7 +40,7 @@ export async function prepareProcess(): Promise<ServiceProcess> {
   const database = await serviceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-main-"));
   const variables = await serviceVariables(issuer.issuer, database.url, objectsFolder);
-  const running = new Set<ChildProcess>();
+  const children = new Set<ChildProcess>();
 
   const query = async (text: string): Promise<Record<string, unknown>[]> => {
     const client = new Client({ connectionString: database.url });
@@ -64,7 +64,7 @@ export async function prepareProcess(): Promise<ServiceProcess> {
     query,
     knownKeys,
     async strayFiles() {
-      const known = new Set(await knownKeys());
+      const knownKeySet = new Set(await knownKeys());
       const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) =>
         entry.isFile(),
       );
@@ -73,28 +73,28 @@ export async function prepareProcess(): Promise<ServiceProcess> {
           .slice(objectsFolder.length + 1)
           .replace(/\.[0-9a-f]{12}\.tmp$/, ""),
       );
-      return keys.filter((key) => !known.has(key));
+      return keys.filter((key) => !knownKeySet.has(key));
     },
     async start() {
       const child = spawn(process.execPath, [join(__dirname, "../main.ts")], {
         env: { PATH: process.env["PATH"], ...compileCache, ...variables },
         stdio: ["ignore", "pipe", "pipe"],
       });
-      running.add(child);
-      const exited = once(child, "exit").finally(() => running.delete(child));
+      children.add(child);
+      const exited = once(child, "exit").finally(() => children.delete(child));
       let output = "";
-      let complaints = "";
+      let errorOutput = "";
       child.stderr.on("data", (chunk: Buffer) => {
-        complaints += chunk.toString();
+        errorOutput += chunk.toString();
       });
-      const port = await new Promise<number>((ready, failed) => {
+      const port = await new Promise<number>((resolve, reject) => {
         child.stdout.on("data", (chunk: Buffer) => {
           output += chunk.toString();
-          const [, found] = /^\{"ready":true,"port":(\d+)\}$/m.exec(output) ?? [];
-          if (found !== undefined) ready(Number(found));
+          const [, portText] = /^\{"ready":true,"port":(\d+)\}$/m.exec(output) ?? [];
+          if (portText !== undefined) resolve(Number(portText));
         });
         void exited.then(() => {
-          failed(new Error(`it ended: ${complaints}`));
+          reject(new Error(`it ended: ${errorOutput}`));
         });
       });
       return { child, address: `http://127.0.0.1:${String(port)}`, output: () => output, exited };
@@ -109,7 +109,7 @@ export async function prepareProcess(): Promise<ServiceProcess> {
       return token;
     },
     async stop() {
-      for (const child of running) {
+      for (const child of children) {
         child.kill("SIGKILL");
         await once(child, "exit");
       }

@@ -3,16 +3,16 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { freshDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
+import { createTestDatabase, type TestDatabase } from "@relicario/tooling/database/for-tests";
 
 import { buildApp, type App, type AppOptions } from "../app.ts";
 import { migrateDatabase, migrationsFolder } from "../db/migrate.ts";
 import { parseEnv } from "../env.ts";
 import { makeSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
 import { createPerson, type Person } from "./person.ts";
-import { tablesWithoutAccount } from "./placed.ts";
+import { tablesWithoutAccount } from "./account-scoping.ts";
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   /** The parsed JSON; null for an empty answer. */
@@ -37,13 +37,14 @@ export interface TestService {
   /** Everything that was logged so far. */
   readonly log: () => string;
   /** A call as anybody who has this session token, or nobody. */
-  call(method: Method, path: string, token: string | null, options?: CallOptions): Promise<Answer>;
+  call(method: Method, path: string, token: string | null, options?: CallOptions): Promise<TestResponse>;
   /** The same service on a socket. @returns its address. */
   listen(): Promise<string>;
   /** Signs somebody in: token exchange with a real access token. */
   signIn(subject?: string, vendorId?: string): Promise<Person>;
   /**
-   * @throws Error when it locked or wrote rows without naming their account (testing/placed.ts).
+   * @throws Error when it locked or wrote rows without naming their account
+   *   (testing/account-scoping.ts).
    */
   stop(): Promise<void>;
 }
@@ -59,7 +60,7 @@ export async function serviceDatabase(): Promise<TestDatabase> {
   for (const name of (await readdir(migrationsFolder)).filter((file) => file.endsWith(".sql")).sort()) {
     digest.update(await readFile(join(migrationsFolder, name)));
   }
-  return freshDatabase(`service_${digest.digest("hex").slice(0, 16)}`, migrateDatabase);
+  return createTestDatabase(`service_${digest.digest("hex").slice(0, 16)}`, migrateDatabase);
 }
 
 /** Where the service of this folder of objects puts its mails. */
@@ -91,17 +92,17 @@ export async function serviceVariables(
 export async function startService(
   overrides: Readonly<Record<string, string>> = {},
   now?: () => Date,
-  { onStatement: alsoTold, ...options }: Pick<AppOptions, "wait" | "onStatement"> = {},
+  { onStatement: observeStatement, ...options }: Pick<AppOptions, "wait" | "onStatement"> = {},
 ): Promise<TestService> {
   const issuer = await startIssuer();
   const database = await serviceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-objects-"));
   const lines: string[] = [];
   const env = parseEnv({ ...(await serviceVariables(issuer.issuer, database.url, objectsFolder)), ...overrides });
-  const unplaced = new Set<string>();
+  const unscopedStatements = new Set<string>();
   const onStatement = (text: string): void => {
-    if (tablesWithoutAccount(text).length > 0) unplaced.add(text);
-    alsoTold?.(text);
+    if (tablesWithoutAccount(text).length > 0) unscopedStatements.add(text);
+    observeStatement?.(text);
   };
   const app = await buildApp(env, {
     onStatement,
@@ -128,7 +129,7 @@ export async function startService(
       status: response.statusCode,
       headers: response.headers,
       text: response.body,
-      body: isJson ? response.json<Answer["body"]>() : {},
+      body: isJson ? response.json<TestResponse["body"]>() : {},
     };
   };
 
@@ -155,8 +156,10 @@ export async function startService(
       await database.drop();
       await issuer.stop();
       for (const folder of [objectsFolder, outboxOf(objectsFolder)]) await rm(folder, { recursive: true, force: true });
-      if (unplaced.size > 0)
-        throw new Error(`these statements lock or write rows of more than one account:\n${[...unplaced].join("\n")}`);
+      if (unscopedStatements.size > 0)
+        throw new Error(
+          `these statements lock or write rows of more than one account:\n${[...unscopedStatements].join("\n")}`,
+        );
     },
   };
 }

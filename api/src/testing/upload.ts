@@ -1,6 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 
-import { formOfPart, minPartBytes, type FinishUpload, type Json, type StartUpload } from "@relicario/shared/api";
+import {
+  buildPartForm,
+  minPartBytes,
+  type FinishUploadBody,
+  type Json,
+  type StartUploadFields,
+} from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 
 import { buildChange, buildLabel, type Person } from "./person.ts";
@@ -8,12 +14,12 @@ import { buildChange, buildLabel, type Person } from "./person.ts";
 export const sha256B64u = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("base64url");
 
 /** A body with its content type, as a browser would send a form. */
-export interface SentForm {
+export interface EncodedForm {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export async function sentForm(form: FormData): Promise<SentForm> {
+export async function encodeForm(form: FormData): Promise<EncodedForm> {
   const response = new Response(form);
   return {
     body: Buffer.from(await response.arrayBuffer()),
@@ -26,12 +32,15 @@ export interface LargeContent {
   readonly id: string;
   readonly content: Buffer;
   readonly parts: readonly Buffer[];
-  start(fields?: Readonly<Partial<Record<keyof StartUpload, string>>>): Promise<SentForm>;
+  start(fields?: Readonly<Partial<Record<keyof StartUploadFields, string>>>): Promise<EncodedForm>;
   /** From 1. */
-  part(number: number, more?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer> }): Promise<SentForm>;
+  part(
+    number: number,
+    overrides?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer> },
+  ): Promise<EncodedForm>;
 }
 
-export function buildLarge({
+export function buildLargeContent({
   id = uuidv7(),
   bytes = minPartBytes + 1_000,
   partSize = minPartBytes,
@@ -46,12 +55,12 @@ export function buildLarge({
     parts,
     start(fields = {}) {
       const form = new FormData();
-      const all = { size: String(bytes), part_size: String(partSize), secret_db_id: id, ...fields };
-      for (const [name, value] of Object.entries(all)) form.set(name, value);
-      return sentForm(form);
+      const allFields = { size: String(bytes), part_size: String(partSize), secret_db_id: id, ...fields };
+      for (const [name, value] of Object.entries(allFields)) form.set(name, value);
+      return encodeForm(form);
     },
     part(number, { sha256, data = Uint8Array.from(parts[number - 1] ?? []) } = {}) {
-      return sentForm(formOfPart({ part: number, sha256: sha256 ?? sha256B64u(data) }, new Blob([data])));
+      return encodeForm(buildPartForm({ part: number, sha256: sha256 ?? sha256B64u(data) }, new Blob([data])));
     },
   };
 }
@@ -63,14 +72,14 @@ export function buildFinish(
   {
     base = 0,
     change = {},
-    ...more
-  }: { base?: number; change?: Readonly<Record<string, Json | undefined>> } & Partial<FinishUpload> = {},
-): FinishUpload {
+    ...overrides
+  }: { base?: number; change?: Readonly<Record<string, Json | undefined>> } & Partial<FinishUploadBody> = {},
+): FinishUploadBody {
   return {
     label: buildLabel(person, id, base + 1),
     ticket: randomBytes(2_000).toString("base64url"),
     content_sha256: sha256B64u(content),
     keyring: buildChange(person, change),
-    ...more,
+    ...overrides,
   };
 }

@@ -3,7 +3,7 @@ import { parentPort } from "node:worker_threads";
 
 /** SHA-256 over the pieces that come, each of them acknowledged; null asks for the digest. */
 const digest = createHash("sha256");
-parentPort?.on("message", (piece: Uint8Array | null) => {
-  if (piece !== null) digest.update(piece);
-  parentPort?.postMessage(piece === null ? digest.digest() : null);
+parentPort?.on("message", (chunk: Uint8Array | null) => {
+  if (chunk !== null) digest.update(chunk);
+  parentPort?.postMessage(chunk === null ? digest.digest() : null);
 });

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 
-import type { FinishUpload, SecretStored } from "@relicario/shared/api";
+import type { FinishUploadBody, StoreSecretResponse } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
-import { applyChange, callOf, type Call, type Circumstances } from "../keyring/apply-change.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { streamContent, type ContentPlace } from "../secrets/content.ts";
+import { applyChange, createChangeCall, type ChangeCall, type RequestContext } from "../keyring/apply-change.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { streamContent, type ContentLayout } from "../secrets/content.ts";
 import { nextChange, writeVersion } from "../secrets/queries.ts";
-import { countStored, reserveBytes } from "../secrets/quota.ts";
-import { begin, checkLabel, refuseConflicts, refuseEarly, versionAfter } from "../secrets/signed-call.ts";
+import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
+import { readCallState, checkLabel, rejectConflicts, precheckCall, nextVersion } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
-import { digestOf } from "./content-digest.ts";
-import type { OwnUploads } from "./policy.ts";
+import { digestInWorker } from "./content-digest.ts";
+import type { UploadsScope } from "./policy.ts";
 import {
   findUpload,
-  keepDigest,
+  saveContentDigest,
   markPublished,
   partCount,
   partSizeOf,
@@ -34,46 +34,54 @@ import { expiryAfter } from "./start.ts";
  */
 export async function finishUpload(
   services: Services,
-  own: OwnUploads,
+  scope: UploadsScope,
   uploadId: string,
-  { keyring, ...rest }: FinishUpload,
-  when: Circumstances,
-): Promise<SecretStored> {
-  const call = callOf(keyring, { upload_id: uploadId, ...withoutUndefined(rest) });
-  const upload = await findUpload(services.db, own, uploadId, when.now);
+  { keyring, ...rest }: FinishUploadBody,
+  context: RequestContext,
+): Promise<StoreSecretResponse> {
+  const call = createChangeCall(keyring, { upload_id: uploadId, ...withoutUndefined(rest) });
+  const upload = await findUpload(services.db, scope, uploadId, context.now);
   if (upload === null) throw new Problem("not_found");
-  const first = answerOf(upload, call);
-  if (first !== null) return first;
+  const publishedAnswer = findPublishedAnswer(upload, call);
+  if (publishedAnswer !== null) return publishedAnswer;
 
-  const base = upload.baseVersion === null ? undefined : (rest.base_version ?? upload.baseVersion);
+  const baseVersion = upload.baseVersion === null ? undefined : (rest.base_version ?? upload.baseVersion);
   if (upload.baseVersion === null && rest.base_version !== undefined)
     throw new Problem("conflict", { detail: "this upload is a new secret" });
-  const version = versionAfter(base);
-  checkLabel(own, keyring, rest.label, upload.secretId, version);
-  const parts = await readParts(services.db, own, uploadId);
-  refuseMissing(upload, parts);
-  if (upload.contentSha256 !== null) refuseOther(upload.contentSha256, rest.content_sha256);
-  await refuseEarly(services.db, own, call, { secretId: upload.secretId, version }, base);
-  const contentSha256 = await services.digests(own.accountId, async () => {
-    const present = await findUpload(services.db, own, uploadId, when.now);
-    if (present === null) throw new Problem("not_found");
+  const version = nextVersion(baseVersion);
+  checkLabel(scope, keyring, rest.label, upload.secretId, version);
+  const parts = await readParts(services.db, scope, uploadId);
+  rejectMissingParts(upload, parts);
+  if (upload.contentSha256 !== null) rejectDigestMismatch(upload.contentSha256, rest.content_sha256);
+  await precheckCall(services.db, scope, call, { secretId: upload.secretId, version }, baseVersion);
+  const contentSha256 = await services.digestLock(scope.accountId, async () => {
+    const currentUpload = await findUpload(services.db, scope, uploadId, context.now);
+    if (currentUpload === null) throw new Problem("not_found");
     return (
-      present.contentSha256 ??
-      contentDigest(services, upload, parts, (found) => keepDigest(services.db, own, uploadId, found))
+      currentUpload.contentSha256 ??
+      computeContentDigest(services, upload, parts, (digest) => saveContentDigest(services.db, scope, uploadId, digest))
     );
   });
-  refuseOther(contentSha256, rest.content_sha256);
+  rejectDigestMismatch(contentSha256, rest.content_sha256);
 
-  const vendor = services.vendors.require(own.vendorId);
-  return changeAccount(services, own.accountId, async (tx, account) => {
-    const { stored, repeated } = await begin(tx, own, call);
-    if (repeated !== null) return repeated;
-    const present = await findUpload(tx, own, uploadId, when.now);
-    if (present === null) throw new Problem("not_found");
-    if (present.publishedVersion !== null) throw published();
-    await refuseConflicts(tx, own, upload.secretId, base);
-    const added = await applyChange(tx, account, stored, call, { secretId: upload.secretId, version }, services, when);
-    const next = {
+  const vendor = services.vendors.require(scope.vendorId);
+  return withLockedAccount(services, scope.accountId, async (tx, account) => {
+    const { stored, recordedAnswer } = await readCallState(tx, scope, call);
+    if (recordedAnswer !== null) return recordedAnswer;
+    const currentUpload = await findUpload(tx, scope, uploadId, context.now);
+    if (currentUpload === null) throw new Problem("not_found");
+    if (currentUpload.publishedVersion !== null) throw alreadyPublished();
+    await rejectConflicts(tx, scope, upload.secretId, baseVersion);
+    const changeBytes = await applyChange(
+      tx,
+      account,
+      stored,
+      call,
+      { secretId: upload.secretId, version },
+      services,
+      context,
+    );
+    const newVersion = {
       id: upload.secretId,
       version,
       label: rest.label,
@@ -83,69 +91,76 @@ export async function finishUpload(
       contentSha256,
       size: upload.size,
     };
-    const more = await writeVersion(tx, own, next, {
-      change: await nextChange(tx, own.accountId, {
-        noted: { kind: base === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId },
-        now: when.now,
+    const rowBytes = await writeVersion(tx, scope, newVersion, {
+      change: await nextChange(tx, scope.accountId, {
+        event: { kind: baseVersion === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId },
+        now: context.now,
       }),
-      now: when.now,
-      former: vendor.formerVersions,
+      now: context.now,
+      maxVersions: vendor.formerVersions,
     });
-    await countStored(tx, vendor, account, added + more, reserveBytes); // the content took its place when it started
-    await markPublished(tx, own, uploadId, {
+    // the content took its place when it started
+    await chargeStorage(tx, vendor, account, changeBytes + rowBytes, quotaReserveBytes);
+    await markPublished(tx, scope, uploadId, {
       version,
       stateRev: keyring.state_rev,
-      callSha256: wholeCall(call),
-      expiresAt: expiryAfter(when.now),
+      callSha256: digestCall(call),
+      expiresAt: expiryAfter(context.now),
     });
     return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };
   });
 }
 
 /** The first answer to the call that published this upload; null while nothing has. */
-function answerOf(
+function findPublishedAnswer(
   { secretId, publishedVersion, publishedStateRev, publishedCallSha256 }: UploadRow,
-  call: Call,
-): SecretStored | null {
+  call: ChangeCall,
+): StoreSecretResponse | null {
   if (publishedVersion === null || publishedStateRev === null) return null;
-  if (publishedCallSha256?.equals(wholeCall(call)) !== true) throw published();
+  if (publishedCallSha256?.equals(digestCall(call)) !== true) throw alreadyPublished();
   return { secret_db_id: secretId, version: publishedVersion, state_rev: publishedStateRev };
 }
 
-export function refuseOther(found: Buffer, claimed: string): void {
-  if (!found.equals(Buffer.from(claimed, "base64url"))) throw new Problem("digest_mismatch");
+export function rejectDigestMismatch(actual: Buffer, claimed: string): void {
+  if (!actual.equals(Buffer.from(claimed, "base64url"))) throw new Problem("digest_mismatch");
 }
 
-export function refuseMissing(upload: ContentPlace, parts: readonly PartRow[]): void {
-  const there = new Set(parts.map(({ part }) => part));
-  const missing = Array.from({ length: partCount(upload) }, (_, index) => index + 1).filter((part) => !there.has(part));
+export function rejectMissingParts(upload: ContentLayout, parts: readonly PartRow[]): void {
+  const receivedParts = new Set(parts.map(({ part }) => part));
+  const missing = Array.from({ length: partCount(upload) }, (_, index) => index + 1).filter(
+    (part) => !receivedParts.has(part),
+  );
   if (missing.length > 0) throw new Problem("upload_incomplete", { members: { missing } });
 }
 
 /** SHA-256 over all parts in order, read once and kept: whoever waited for its turn finds it. */
-export async function contentDigest(
+export async function computeContentDigest(
   services: Services,
-  sizes: ContentPlace,
+  layout: ContentLayout,
   parts: readonly PartRow[],
-  keep: (found: Buffer) => Promise<void>,
+  saveDigest: (digest: Buffer) => Promise<void>,
 ): Promise<Buffer> {
-  const kept = parts.map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(sizes, part), sha256 }));
-  const found = await digestOf(streamContent(services, sizes, kept, { start: 0, end: sizes.size - 1 }));
-  await keep(found);
-  return found;
+  const objects = parts.map(({ part, objectKey, sha256 }) => ({
+    key: objectKey,
+    size: partSizeOf(layout, part),
+    sha256,
+  }));
+  const digest = await digestInWorker(streamContent(services, layout, objects, { start: 0, end: layout.size - 1 }));
+  await saveDigest(digest);
+  return digest;
 }
 
-function wholeCall({ changeSha256, callSha256 }: Call): Buffer {
+function digestCall({ changeSha256, callSha256 }: ChangeCall): Buffer {
   return createHash("sha256").update(changeSha256).update(callSha256).digest();
 }
 
-function published(): Problem {
+function alreadyPublished(): Problem {
   return new Problem("conflict", { detail: "this upload is published" });
 }
 
 function withoutUndefined({
-  base_version: base,
-  ...always
-}: Omit<FinishUpload, "keyring">): Omit<FinishUpload, "keyring"> {
-  return base === undefined ? always : { ...always, base_version: base };
+  base_version: baseVersion,
+  ...fields
+}: Omit<FinishUploadBody, "keyring">): Omit<FinishUploadBody, "keyring"> {
+  return baseVersion === undefined ? fields : { ...fields, base_version: baseVersion };
 }

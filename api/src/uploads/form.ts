@@ -18,7 +18,7 @@ const maxFieldBytes = 100;
  * For routes whose form is read by their handler, as it arrives: the schema of its body is for the
  * description alone.
  */
-export function checkingAllButTheForm(params: z.ZodType): FastifySchemaCompiler<unknown> {
+export function validateAllButBody(params: z.ZodType): FastifySchemaCompiler<unknown> {
   return (route) =>
     route.httpPart === "body" ? (body: unknown) => ({ value: body }) : validatorCompiler({ ...route, schema: params });
 }
@@ -39,12 +39,12 @@ export async function* readForm(
       limits: { fields, files, parts: fields + files, fieldSize: maxFieldBytes, fileSize: fileBytes },
     });
   } catch (cause) {
-    throw brokenForm(cause);
+    throw toFormProblem(cause);
   }
 }
 
 /** What fails while a form is read is the caller's, or the network's. */
-export function brokenForm(cause: unknown): Problem {
+export function toFormProblem(cause: unknown): Problem {
   return cause instanceof Problem
     ? cause
     : new Problem("bad_request", { cause, detail: "the form is broken or not whole" });

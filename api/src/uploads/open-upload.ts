@@ -1,17 +1,17 @@
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { versionAfter } from "../secrets/signed-call.ts";
+import { nextVersion } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
-import type { OwnUploads } from "./policy.ts";
-import { findUpload, prolongUpload, type UploadRow } from "./queries.ts";
+import type { UploadsScope } from "./policy.ts";
+import { findUpload, extendUpload, type UploadRow } from "./queries.ts";
 import type { PartsTarget } from "./receive-part.ts";
 import { expiryAfter } from "./start.ts";
 
 /** An upload that takes parts. @throws Problem `not_found`, `conflict` once it is published. */
-export async function openUpload({ db, now }: Services, own: OwnUploads, id: string): Promise<PartsTarget> {
-  const { accountId } = own;
+export async function openUpload({ db, now }: Services, scope: UploadsScope, id: string): Promise<PartsTarget> {
+  const { accountId } = scope;
   const requireOpen = async (executor: Db | Tx): Promise<UploadRow> => {
-    const upload = await findUpload(executor, own, id, now());
+    const upload = await findUpload(executor, scope, id, now());
     if (upload === null) throw new Problem("not_found");
     if (upload.publishedVersion !== null) throw new Problem("conflict", { detail: "this upload is published" });
     return upload;
@@ -19,10 +19,10 @@ export async function openUpload({ db, now }: Services, own: OwnUploads, id: str
   const { size, partSize, secretId, baseVersion } = await requireOpen(db);
   return {
     ...{ accountId, id, size, partSize },
-    objectPrefix: `${accountId}/${secretId}/${String(versionAfter(baseVersion ?? undefined))}-`,
+    objectPrefix: `${accountId}/${secretId}/${String(nextVersion(baseVersion ?? undefined))}-`,
     requireOpen: async (executor) => {
       await requireOpen(executor);
     },
-    prolong: (tx) => prolongUpload(tx, own, id, expiryAfter(now())),
+    extend: (tx) => extendUpload(tx, scope, id, expiryAfter(now())),
   };
 }

@@ -1,8 +1,8 @@
-import type { UploadStarted, UploadState } from "@relicario/shared/api";
+import type { StartUploadResponse, UploadState } from "@relicario/shared/api";
 
 import { partCount, partSizeOf, type PartRow, type UploadRow } from "./queries.ts";
 
-export function presentStarted(upload: UploadRow): UploadStarted {
+export function presentStartedUpload(upload: UploadRow): StartUploadResponse {
   return {
     upload_id: upload.id,
     secret_db_id: upload.secretId,
@@ -12,10 +12,10 @@ export function presentStarted(upload: UploadRow): UploadStarted {
   };
 }
 
-export function presentState(upload: UploadRow, parts: readonly PartRow[]): UploadState {
+export function presentUploadState(upload: UploadRow, parts: readonly PartRow[]): UploadState {
   const { baseVersion, size, publishedVersion: version, publishedStateRev: stateRev } = upload;
   return {
-    ...presentStarted(upload),
+    ...presentStartedUpload(upload),
     base_version: baseVersion,
     size,
     received: parts.map(({ part, sha256 }) => ({

@@ -2,39 +2,39 @@ import { and, asc, count, eq, gt, isNull, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { uploadParts, uploads } from "../db/schema.ts";
-import { discard } from "../objects/loose.ts";
-import type { OwnUploads } from "./policy.ts";
+import { orphanObjects } from "../objects/orphaned-objects.ts";
+import type { UploadsScope } from "./policy.ts";
 
 export type UploadRow = typeof uploads.$inferSelect;
 export type PartRow = typeof uploadParts.$inferSelect;
 
-type Sizes = Pick<UploadRow, "size" | "partSize">;
+type PartLayout = Pick<UploadRow, "size" | "partSize">;
 
-export function partCount({ size, partSize }: Sizes): number {
+export function partCount({ size, partSize }: PartLayout): number {
   return Math.ceil(size / partSize);
 }
 
 /** Bytes of the part with this number, from 1: the last one has the rest. */
-export function partSizeOf(upload: Sizes, part: number): number {
+export function partSizeOf(upload: PartLayout, part: number): number {
   return part < partCount(upload) ? upload.partSize : upload.size - (part - 1) * upload.partSize;
 }
 
 /** Null for one that is not there, not the caller's, or over. */
 export async function findUpload(
   db: Db | Tx,
-  { accountId }: OwnUploads,
+  { accountId }: UploadsScope,
   id: string,
   now: Date,
 ): Promise<UploadRow | null> {
   const [row] = await db
     .select()
     .from(uploads)
-    .where(and(isThat(accountId, id), gt(uploads.expiresAt, now)));
+    .where(and(isUpload(accountId, id), gt(uploads.expiresAt, now)));
   return row ?? null;
 }
 
 /** In order; of an upload or an answer. */
-export function readParts(db: Db | Tx, { accountId }: Pick<OwnUploads, "accountId">, id: string): Promise<PartRow[]> {
+export function readParts(db: Db | Tx, { accountId }: Pick<UploadsScope, "accountId">, id: string): Promise<PartRow[]> {
   return db
     .select()
     .from(uploadParts)
@@ -50,12 +50,12 @@ export async function findPart(db: Db | Tx, accountId: string, id: string, part:
   return row ?? null;
 }
 
-export async function countOpen(tx: Tx, { accountId }: OwnUploads): Promise<number> {
-  const [all] = await tx
+export async function countOpenUploads(tx: Tx, { accountId }: UploadsScope): Promise<number> {
+  const [total] = await tx
     .select({ rows: count() })
     .from(uploads)
     .where(and(eq(uploads.accountId, accountId), isNull(uploads.publishedVersion)));
-  return all?.rows ?? 0;
+  return total?.rows ?? 0;
 }
 
 export async function insertUpload(tx: Tx, row: typeof uploads.$inferInsert): Promise<UploadRow> {
@@ -68,16 +68,21 @@ export async function insertPart(tx: Tx, row: PartRow): Promise<void> {
   await tx.insert(uploadParts).values(row);
 }
 
-export async function prolongUpload(tx: Tx, { accountId }: OwnUploads, id: string, expiresAt: Date): Promise<void> {
-  await tx.update(uploads).set({ expiresAt }).where(isThat(accountId, id));
+export async function extendUpload(tx: Tx, { accountId }: UploadsScope, id: string, expiresAt: Date): Promise<void> {
+  await tx.update(uploads).set({ expiresAt }).where(isUpload(accountId, id));
 }
 
 /** The digest of all parts together was found once; parts never change, so it holds. */
-export async function keepDigest(db: Db, { accountId }: OwnUploads, id: string, contentSha256: Buffer): Promise<void> {
-  await db.update(uploads).set({ contentSha256 }).where(isThat(accountId, id));
+export async function saveContentDigest(
+  db: Db,
+  { accountId }: UploadsScope,
+  id: string,
+  contentSha256: Buffer,
+): Promise<void> {
+  await db.update(uploads).set({ contentSha256 }).where(isUpload(accountId, id));
 }
 
-export interface Published {
+export interface PublishedUpload {
   readonly version: number;
   readonly stateRev: number;
   readonly callSha256: Buffer;
@@ -87,20 +92,20 @@ export interface Published {
 /** Its parts belong to the version now; the row stays for the answer to the same call once more. */
 export async function markPublished(
   tx: Tx,
-  { accountId }: OwnUploads,
+  { accountId }: UploadsScope,
   id: string,
-  { version, stateRev, callSha256, expiresAt }: Published,
+  { version, stateRev, callSha256, expiresAt }: PublishedUpload,
 ): Promise<void> {
   await deleteParts(tx, accountId, id);
   await tx
     .update(uploads)
     .set({ publishedVersion: version, publishedStateRev: stateRev, publishedCallSha256: callSha256, expiresAt })
-    .where(isThat(accountId, id));
+    .where(isUpload(accountId, id));
 }
 
 /** Removes the upload; its objects go after the commit. @returns their keys. */
 export async function deleteUpload(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
-  await tx.delete(uploads).where(isThat(accountId, id));
+  await tx.delete(uploads).where(isUpload(accountId, id));
   return discardParts(tx, accountId, id, now);
 }
 
@@ -110,12 +115,12 @@ export async function deleteUpload(tx: Tx, accountId: string, id: string, now: D
  */
 export async function discardParts(tx: Tx, accountId: string, id: string, now: Date): Promise<string[]> {
   const keys = await deleteParts(tx, accountId, id);
-  await discard(tx, accountId, keys, now);
+  await orphanObjects(tx, accountId, keys, now);
   return keys;
 }
 
 /** Those whose time is over, of any account, in the order of their key. */
-export function readExpired(db: Db, now: Date, last: UploadRow | null, length: number): Promise<UploadRow[]> {
+export function readExpiredUploads(db: Db, now: Date, last: UploadRow | null, pageSize: number): Promise<UploadRow[]> {
   const after =
     last === null ? undefined : sql`(${uploads.accountId}, ${uploads.id}) > (${last.accountId}, ${last.id})`;
   return db
@@ -123,15 +128,15 @@ export function readExpired(db: Db, now: Date, last: UploadRow | null, length: n
     .from(uploads)
     .where(and(lte(uploads.expiresAt, now), after))
     .orderBy(uploads.accountId, uploads.id)
-    .limit(length);
+    .limit(pageSize);
 }
 
 async function deleteParts(tx: Tx, accountId: string, id: string): Promise<string[]> {
-  const gone = await tx
+  const deleted = await tx
     .delete(uploadParts)
     .where(and(eq(uploadParts.accountId, accountId), eq(uploadParts.uploadId, id)))
     .returning({ objectKey: uploadParts.objectKey });
-  return gone.map(({ objectKey }) => objectKey);
+  return deleted.map(({ objectKey }) => objectKey);
 }
 
-const isThat = (accountId: string, id: string) => and(eq(uploads.accountId, accountId), eq(uploads.id, id));
+const isUpload = (accountId: string, id: string) => and(eq(uploads.accountId, accountId), eq(uploads.id, id));

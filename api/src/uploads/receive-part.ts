@@ -6,10 +6,10 @@ import type { FastifyRequest } from "fastify";
 
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { abandon, announce, publish } from "../objects/loose.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { discardObject, reserveObject, publishObject } from "../objects/orphaned-objects.ts";
 import type { Services } from "../services.ts";
-import { brokenForm, parseFields, readForm } from "./form.ts";
+import { toFormProblem, parseFields, readForm } from "./form.ts";
 import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
 
 /*
@@ -18,8 +18,8 @@ import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
  *
  * 1. The form's fields come first, so that number and digest are known before the first byte; a
  *    form that announces more than its part holds is refused there. Copies of one part take turns
- *    (parts-in-flight.ts).
- * 2. The object is announced as loose, then written as it arrives ([Note: Objects and rows]). A
+ *    (part-lock.ts).
+ * 2. The object is reserved, then written as it arrives ([Note: Objects and rows]). A
  *    wrong size or digest is found at the last byte, before the store gives the object its name, so
  *    there is nothing to take back.
  * 3. One transaction makes it a part of the upload, or the answer. A part that is there already
@@ -27,7 +27,7 @@ import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
  */
 
 /** How long a part may take to arrive: 64 MiB at 300 kbit/s. */
-export const partSeconds = 30 * 60;
+export const partTimeoutSeconds = 30 * 60;
 
 /** Boundaries, names and headers of a form around its data. */
 const maxFormBytes = 4 * 1024;
@@ -43,7 +43,7 @@ export interface PartsTarget {
   /** @throws Problem when no more parts are taken. */
   requireOpen(db: Db | Tx): Promise<void>;
   /** A part came, so it has time again. */
-  prolong(tx: Tx): Promise<void>;
+  extend(tx: Tx): Promise<void>;
 }
 
 /**
@@ -63,16 +63,16 @@ export async function receivePart(
       fields[item.fieldname] = item.value;
       continue;
     }
-    const announced = fieldsOf(fields, target);
-    if (formBytes > partSizeOf(target, announced.part) + maxFormBytes) throw wrong("/data", "too_long");
-    return services.parts.alone(`${target.id}/${String(announced.part)}`, request.raw, () =>
-      keepPart(services, target, announced, item.file),
+    const declared = parsePartFields(fields, target);
+    if (formBytes > partSizeOf(target, declared.part) + maxFormBytes) throw invalidField("/data", "too_long");
+    return services.partLock.runExclusively(`${target.id}/${String(declared.part)}`, request.raw, () =>
+      storePart(services, target, declared, item.file),
     );
   }
-  throw wrong("/data", "missing");
+  throw invalidField("/data", "missing");
 }
 
-async function keepPart(
+async function storePart(
   services: Services,
   target: PartsTarget,
   { part, sha256 }: PartFields,
@@ -83,32 +83,32 @@ async function keepPart(
   const size = partSizeOf(target, part);
   const expected = Buffer.from(sha256, "base64url");
   const received = { part, size, sha256 };
-  const bytes = Readable.from(checked(data, size, expected), { objectMode: false });
+  const bytes = Readable.from(verifyBytes(data, size, expected), { objectMode: false });
 
-  if (await isThere(db, target, part, expected)) {
+  if (await isPartStored(db, target, part, expected)) {
     for await (const _ of bytes); // they have to be the same bytes all the same
     return received;
   }
   const objectKey = `${target.objectPrefix}${randomBytes(12).toString("base64url")}`;
-  await announce(db, accountId, objectKey, services.now());
-  let kept = false;
+  await reserveObject(db, accountId, objectKey, services.now());
+  let isStored = false;
   try {
     await objects.put(objectKey, bytes);
-    kept = await changeAccount(services, accountId, async (tx) => {
+    isStored = await withLockedAccount(services, accountId, async (tx) => {
       await target.requireOpen(tx);
-      if (await isThere(tx, target, part, expected)) return false;
+      if (await isPartStored(tx, target, part, expected)) return false;
       await insertPart(tx, { accountId, uploadId: id, part, sha256: expected, objectKey });
-      await target.prolong(tx);
-      await publish(tx, accountId, objectKey);
+      await target.extend(tx);
+      await publishObject(tx, accountId, objectKey);
       return true;
     });
   } catch (error) {
     // After a failure that is no refusal the commit may have taken place: then the object stays,
-    // and is collected if it is loose.
-    if (error instanceof Problem) await abandon(db, objects, accountId, objectKey);
+    // and is collected if it is orphaned.
+    if (error instanceof Problem) await discardObject(db, objects, accountId, objectKey);
     throw error;
   }
-  if (!kept) await abandon(db, objects, accountId, objectKey);
+  if (!isStored) await discardObject(db, objects, accountId, objectKey);
   return received;
 }
 
@@ -116,45 +116,50 @@ async function keepPart(
  * True when this part is there. @throws Problem `conflict` when it is there with other bytes: two
  * contents would be mixed.
  */
-async function isThere(db: Db | Tx, { accountId, id }: PartsTarget, part: number, sha256: Buffer): Promise<boolean> {
-  const there = await findPart(db, accountId, id, part);
-  if (there !== null && !there.sha256.equals(sha256))
+async function isPartStored(
+  db: Db | Tx,
+  { accountId, id }: PartsTarget,
+  part: number,
+  sha256: Buffer,
+): Promise<boolean> {
+  const storedPart = await findPart(db, accountId, id, part);
+  if (storedPart !== null && !storedPart.sha256.equals(sha256))
     throw new Problem("conflict", { detail: "this part is there with other bytes" });
-  return there !== null;
+  return storedPart !== null;
 }
 
 /**
  * The bytes, passed on as they come; the end is reached only when they are those that were
  * announced.
  */
-async function* checked(data: Readable, size: number, sha256: Buffer): AsyncGenerator<Buffer> {
+async function* verifyBytes(data: Readable, size: number, sha256: Buffer): AsyncGenerator<Buffer> {
   const digest = createHash("sha256");
-  let count = 0;
-  for await (const piece of unbroken(data)) {
-    count += piece.length;
-    if (count > size) throw wrong("/data", "too_long");
-    digest.update(piece);
-    yield piece;
+  let receivedBytes = 0;
+  for await (const chunk of mapReadErrors(data)) {
+    receivedBytes += chunk.length;
+    if (receivedBytes > size) throw invalidField("/data", "too_long");
+    digest.update(chunk);
+    yield chunk;
   }
-  if (count < size) throw wrong("/data", "too_short");
+  if (receivedBytes < size) throw invalidField("/data", "too_short");
   if (!digest.digest().equals(sha256)) throw new Problem("digest_mismatch");
 }
 
 /** A connection that was lost is no fault of the store that the bytes go to. */
-async function* unbroken(data: Readable): AsyncGenerator<Buffer> {
+async function* mapReadErrors(data: Readable): AsyncGenerator<Buffer> {
   try {
     yield* data as AsyncIterable<Buffer>;
   } catch (cause) {
-    throw brokenForm(cause);
+    throw toFormProblem(cause);
   }
 }
 
-function fieldsOf(values: Readonly<Record<string, unknown>>, target: PartsTarget): PartFields {
+function parsePartFields(values: Readonly<Record<string, unknown>>, target: PartsTarget): PartFields {
   const fields = parseFields(PartFields, values);
-  if (fields.part > partCount(target)) throw wrong("/part", "too_big");
+  if (fields.part > partCount(target)) throw invalidField("/part", "too_big");
   return fields;
 }
 
-function wrong(path: string, reason: string): Problem {
+function invalidField(path: string, reason: string): Problem {
   return new Problem("validation_error", { members: { errors: [{ path, reason }] } });
 }

@@ -1,16 +1,16 @@
 import {
-  FinishUpload,
+  FinishUploadBody,
   Id,
   PartFields,
   ReceivedPart,
-  SecretStored,
-  StartUpload,
-  UploadStarted,
+  StoreSecretResponse,
+  StartUploadFields,
+  StartUploadResponse,
   UploadState,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 const params = z.strictObject({ upload_id: Id });
 const consumes = ["multipart/form-data"];
@@ -19,26 +19,26 @@ export const uploadSchemas = {
   start: {
     summary: "Begins an upload of a new secret, or with base_version of a new version",
     consumes,
-    body: StartUpload,
-    response: answers(UploadStarted),
+    body: StartUploadFields,
+    response: responseSchemas(StartUploadResponse),
   },
   part: {
     summary: "One part: the fields part and sha256, then the file data; the same one again is the same as once",
     consumes,
     params,
     body: PartFields.extend({ data: z.string().meta({ format: "binary" }) }),
-    response: answers(ReceivedPart),
+    response: responseSchemas(ReceivedPart),
   },
-  state: { summary: "Which parts are there", params, response: answers(UploadState) },
+  state: { summary: "Which parts are there", params, response: responseSchemas(UploadState) },
   finish: {
     summary: "Publishes all parts as the next version, in one transaction with the keyring change",
     params,
-    body: FinishUpload,
-    response: answers(SecretStored),
+    body: FinishUploadBody,
+    response: responseSchemas(StoreSecretResponse),
   },
   cancel: {
     summary: "Gives the upload up; its parts go at once",
     params,
-    response: answers(z.undefined().describe("it is gone"), 204),
+    response: responseSchemas(z.undefined().describe("it is gone"), 204),
   },
 };

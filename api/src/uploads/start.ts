@@ -1,36 +1,36 @@
-import { maxOpenUploads, uploadHours, type StartUpload } from "@relicario/shared/api";
+import { maxOpenUploads, uploadExpiryHours, type StartUploadFields } from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 
 import { Problem } from "../http/problem.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { addStorage, versionsThatGiveWay } from "../secrets/queries.ts";
-import { refuseExcess } from "../secrets/quota.ts";
-import { refuseConflicts } from "../secrets/signed-call.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { adjustStorageUsed, findDisplacedVersions } from "../secrets/queries.ts";
+import { rejectOverQuota } from "../secrets/quota.ts";
+import { rejectConflicts } from "../secrets/signed-call.ts";
 import type { Services } from "../services.ts";
-import type { OwnUploads } from "./policy.ts";
-import { countOpen, insertUpload, type UploadRow } from "./queries.ts";
+import type { UploadsScope } from "./policy.ts";
+import { countOpenUploads, insertUpload, type UploadRow } from "./queries.ts";
 
 /**
  * Its bytes take their place in the quota at once, and former versions are counted, so that no
  * upload fails at its end for want of room.
  */
-export function startUpload(services: Services, own: OwnUploads, wish: StartUpload): Promise<UploadRow> {
+export function startUpload(services: Services, scope: UploadsScope, fields: StartUploadFields): Promise<UploadRow> {
   const { vendors, now } = services;
-  const vendor = vendors.require(own.vendorId);
-  const { size, secret_db_id: secretId, base_version: base } = wish;
-  return changeAccount(services, own.accountId, async (tx, account) => {
-    await refuseConflicts(tx, own, secretId, base);
-    await versionsThatGiveWay(tx, own, secretId, vendor.formerVersions, now());
-    await refuseExcess(tx, vendor, own, account, [size], base === undefined ? 1 : 0);
-    if ((await countOpen(tx, own)) >= maxOpenUploads)
+  const vendor = vendors.require(scope.vendorId);
+  const { size, secret_db_id: secretId, base_version: baseVersion } = fields;
+  return withLockedAccount(services, scope.accountId, async (tx, account) => {
+    await rejectConflicts(tx, scope, secretId, baseVersion);
+    await findDisplacedVersions(tx, scope, secretId, vendor.formerVersions, now());
+    await rejectOverQuota(tx, vendor, scope, account, [size], baseVersion === undefined ? 1 : 0);
+    if ((await countOpenUploads(tx, scope)) >= maxOpenUploads)
       throw new Problem("quota_exceeded", { detail: "too many uploads are under way" });
-    await addStorage(tx, own.accountId, size);
-    const partSize = wish.part_size ?? vendor.partBytes;
+    await adjustStorageUsed(tx, scope.accountId, size);
+    const partSize = fields.part_size ?? vendor.partBytes;
     return insertUpload(tx, {
-      accountId: own.accountId,
+      accountId: scope.accountId,
       id: uuidv7(),
       secretId,
-      baseVersion: base ?? null,
+      baseVersion: baseVersion ?? null,
       size,
       partSize,
       expiresAt: expiryAfter(now()),
@@ -39,5 +39,5 @@ export function startUpload(services: Services, own: OwnUploads, wish: StartUplo
 }
 
 export function expiryAfter(now: Date): Date {
-  return new Date(now.getTime() + uploadHours * 3_600_000);
+  return new Date(now.getTime() + uploadExpiryHours * 3_600_000);
 }

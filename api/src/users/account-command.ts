@@ -12,46 +12,48 @@ import { nameKeyOf } from "./user-name.ts";
  * the rows at every call.
  */
 
-runCommand("account", async (db, [verb, vendorId, who]) => {
-  if ((verb !== "lock" && verb !== "unlock") || vendorId === undefined || who === undefined) {
+runCommand("account", async (db, [verb, vendorId, nameOrId]) => {
+  if ((verb !== "lock" && verb !== "unlock") || vendorId === undefined || nameOrId === undefined) {
     throw new CommandError("usage: account lock|unlock <vendor> <user name or id>", 64);
   }
-  const accountId = await findAccount(db, vendorId, who);
+  const accountId = await findAccount(db, vendorId, nameOrId);
   if (accountId === null) throw new CommandError("account: no such account of this vendor", 1);
   if (verb === "lock") {
-    const ended = await db.transaction((tx) => lock(tx, accountId));
-    return `${vendorId}: ${accountId} is locked; ${String(ended)} sessions ended`;
+    const endedSessions = await db.transaction((tx) => lockAndSignOut(tx, accountId));
+    return `${vendorId}: ${accountId} is locked; ${String(endedSessions)} sessions ended`;
   }
   await db.update(accounts).set({ lockedAt: null }).where(eq(accounts.id, accountId));
   return `${vendorId}: ${accountId} is unlocked`;
 });
 
-async function findAccount(db: Db, vendorId: string, who: string): Promise<string | null> {
-  if (Id.safeParse(who).success) {
+async function findAccount(db: Db, vendorId: string, nameOrId: string): Promise<string | null> {
+  if (Id.safeParse(nameOrId).success) {
     const [account] = await db
       .select({ id: accounts.id })
       .from(accounts)
-      .where(and(eq(accounts.id, who), eq(accounts.vendorId, vendorId)));
+      .where(and(eq(accounts.id, nameOrId), eq(accounts.vendorId, vendorId)));
     return account?.id ?? null;
   }
-  const [name] = await db
+  const [nameRow] = await db
     .select({ accountId: userNames.accountId })
     .from(userNames)
-    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(who)), isNull(userNames.releasedAt)));
-  return name?.accountId ?? null;
+    .where(
+      and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(nameOrId)), isNull(userNames.releasedAt)),
+    );
+  return nameRow?.accountId ?? null;
 }
 
 /**
  * Takes turns with token exchanges ([Note: Exchange and sign-out]): none leaves a session behind.
  * @returns how many sessions ended.
  */
-async function lock(tx: Tx, accountId: string): Promise<number> {
+async function lockAndSignOut(tx: Tx, accountId: string): Promise<number> {
   const now = new Date();
   await tx.update(accounts).set({ lockedAt: now }).where(eq(accounts.id, accountId));
-  const ended = await tx
+  const endedSessions = await tx
     .update(sessions)
     .set({ revokedAt: now })
     .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt)))
     .returning({ id: sessions.id });
-  return ended.length;
+  return endedSessions.length;
 }

@@ -5,12 +5,12 @@ import { v7 as uuidv7 } from "uuid";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { Circumstances } from "../keyring/apply-change.ts";
-import { isNonceOf } from "../mail/address-nonce.ts";
+import type { RequestContext } from "../keyring/apply-change.ts";
+import { isValidNonce } from "../mail/address-nonce.ts";
 import { rateRules, type RateLimiter } from "../http/rate-limits.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { forEachAccount, type Sweeping } from "../operations/sweeping.ts";
-import type { OwnAccount } from "./policy.ts";
+import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
+import type { AccountScope } from "./policy.ts";
 import { readAccount } from "./queries.ts";
 
 /*
@@ -25,7 +25,7 @@ import { readAccount } from "./queries.ts";
  * 4. right: the address is verified, the question is gone; wrong, late, used: one same answer
  */
 
-interface AskParts {
+interface RequestValidationDeps {
   readonly mailer: Mailer;
   readonly limiter: RateLimiter;
 }
@@ -36,23 +36,23 @@ interface AskParts {
  * @throws Problem `validation_error` without one, `too_many_requests` when its mailbox was asked
  *   often enough, by whomever.
  */
-export async function askAddress(
+export async function requestAddressValidation(
   tx: Tx,
-  own: OwnAccount,
-  { mailer, limiter }: AskParts,
-  when: Circumstances,
+  scope: AccountScope,
+  { mailer, limiter }: RequestValidationDeps,
+  context: RequestContext,
 ): Promise<void> {
-  const { contactEmail: address, contactEmailVerified: verified } = await readAccount(tx, own);
+  const { contactEmail: address, contactEmailVerified: isVerified } = await readAccount(tx, scope);
   if (address === null)
     throw new Problem("validation_error", { members: { errors: [{ path: "/contact_email", reason: "missing" }] } });
-  if (verified) return;
-  await limiter.count(rateRules.askRecipient, { subject: `mailbox ${mailboxOf(address)}` }, tx);
-  const question = { id: uuidv7({ msecs: when.now.getTime() }), address, createdAt: when.now };
+  if (isVerified) return;
+  await limiter.consume(rateRules.validationPerRecipient, { subject: `mailbox ${mailboxOf(address)}` }, tx);
+  const validation = { id: uuidv7({ msecs: context.now.getTime() }), address, createdAt: context.now };
   await tx
     .insert(emailValidations)
-    .values({ accountId: own.accountId, ...question })
-    .onConflictDoUpdate({ target: emailValidations.accountId, set: question });
-  await mailer.queue(tx, own.accountId, "validate_email", { ...when, address });
+    .values({ accountId: scope.accountId, ...validation })
+    .onConflictDoUpdate({ target: emailValidations.accountId, set: validation });
+  await mailer.queue(tx, scope.accountId, "validate_email", { ...context, address });
 }
 
 /**
@@ -60,42 +60,42 @@ export async function askAddress(
  * a plus sign.
  */
 function mailboxOf(address: string): string {
-  const at = address.lastIndexOf("@");
-  const [name = ""] = address.slice(0, at).split("+", 1);
-  return `${name.replaceAll(".", "")}${address.slice(at)}`.toLowerCase();
+  const atIndex = address.lastIndexOf("@");
+  const [name = ""] = address.slice(0, atIndex).split("+", 1);
+  return `${name.replaceAll(".", "")}${address.slice(atIndex)}`.toLowerCase();
 }
 
 /** @throws Problem `validation_error`, the same for every answer that is not the right one. */
-export async function answerAddress(
+export async function confirmAddress(
   tx: Tx,
-  own: OwnAccount,
+  scope: AccountScope,
   key: Buffer,
   { value, nonce }: { value: string; nonce: string },
   now: Date,
 ): Promise<void> {
-  const account = await readAccount(tx, own);
-  const [question] = await tx.select().from(emailValidations).where(eq(emailValidations.accountId, own.accountId));
-  const right =
-    question !== undefined &&
-    question.createdAt > oldest(now) &&
-    question.address === value &&
-    account.contactEmail === value &&
-    isNonceOf(key, question, nonce);
-  if (!right) throw new Problem("validation_error", { members: { errors: [{ path: "/nonce", reason: "invalid" }] } });
-  await tx.update(accounts).set({ contactEmailVerified: true }).where(eq(accounts.id, own.accountId));
+  const dueAccountId = await readAccount(tx, scope);
+  const [validation] = await tx.select().from(emailValidations).where(eq(emailValidations.accountId, scope.accountId));
+  const isRight =
+    validation !== undefined &&
+    validation.createdAt > validationCutoff(now) &&
+    validation.address === value &&
+    dueAccountId.contactEmail === value &&
+    isValidNonce(key, validation, nonce);
+  if (!isRight) throw new Problem("validation_error", { members: { errors: [{ path: "/nonce", reason: "invalid" }] } });
+  await tx.update(accounts).set({ contactEmailVerified: true }).where(eq(accounts.id, scope.accountId));
   await tx
     .delete(emailValidations)
-    .where(and(eq(emailValidations.accountId, own.accountId), eq(emailValidations.id, question.id)));
+    .where(and(eq(emailValidations.accountId, scope.accountId), eq(emailValidations.id, validation.id)));
 }
 
-export async function dropOldQuestions(db: Db, sweeping: Sweeping): Promise<void> {
+export async function deleteExpiredValidations(db: Db, context: SweepContext): Promise<void> {
   const { accountId, createdAt } = emailValidations;
-  const due = lte(createdAt, oldest(sweeping.now));
-  await forEachAccount(db, sweeping, { accountId, due }, (account) =>
-    db.delete(emailValidations).where(and(eq(accountId, account), due)),
+  const due = lte(createdAt, validationCutoff(context.now));
+  await forEachAccount(db, context, { accountId, due }, (dueAccountId) =>
+    db.delete(emailValidations).where(and(eq(accountId, dueAccountId), due)),
   );
 }
 
-function oldest(now: Date): Date {
+function validationCutoff(now: Date): Date {
   return new Date(now.getTime() - emailValidationHours * 3_600_000);
 }

@@ -1,12 +1,12 @@
 import { mailTopics, Notifications, type Me } from "@relicario/shared/api";
 
-import type { KnownVendor } from "../vendors/vendors.ts";
+import type { VendorSettings } from "../vendors/vendors.ts";
 import type { Account } from "./queries.ts";
 
 export function presentMe(
   account: Account,
   { secrets, shares }: { secrets: number; shares: number },
-  vendor: KnownVendor,
+  vendor: VendorSettings,
 ): Me {
   return {
     user_id: account.id,
@@ -29,6 +29,6 @@ export function presentMe(
   };
 }
 
-function presentNotifications(off: readonly string[]): Notifications {
-  return Notifications.parse(Object.fromEntries(mailTopics.map((topic) => [topic, !off.includes(topic)])));
+function presentNotifications(mutedTopics: readonly string[]): Notifications {
+  return Notifications.parse(Object.fromEntries(mailTopics.map((topic) => [topic, !mutedTopics.includes(topic)])));
 }

@@ -1,14 +1,14 @@
-import { mailTopics, type UpdateMe } from "@relicario/shared/api";
+import { mailTopics, type UpdateMeBody } from "@relicario/shared/api";
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 
-import { note } from "../activity/note.ts";
+import { recordActivity } from "../activity/record-activity.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, secrets, shares } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { Circumstances } from "../keyring/apply-change.ts";
+import type { RequestContext } from "../keyring/apply-change.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { canBeOpened } from "../shares/queries.ts";
-import type { OwnAccount } from "./policy.ts";
+import { isOpenable } from "../shares/queries.ts";
+import type { AccountScope } from "./policy.ts";
 import { claimUserName, nameKeyOf, releaseUserName } from "./user-name.ts";
 
 export type Account = typeof accounts.$inferSelect;
@@ -23,31 +23,31 @@ export interface CountedAccount {
 /**
  * A deleted account takes its sessions with it; a token may be taken for good for a moment longer.
  */
-const gone = (): Problem => new Problem("token_invalid");
+const deletedAccountProblem = (): Problem => new Problem("token_invalid");
 
 /** Reads an account in one statement. @throws Problem `token_invalid` when it was deleted. */
-export function createAccountReader(db: Db): (own: OwnAccount, now: Date) => Promise<CountedAccount> {
+export function createAccountReader(db: Db): (scope: AccountScope, now: Date) => Promise<CountedAccount> {
   const id = sql.placeholder("account");
   const read = db
     .select({
       account: getTableColumns(accounts),
       secrets: db.$count(secrets, eq(secrets.accountId, id)),
-      shares: db.$count(shares, and(eq(shares.accountId, id), canBeOpened(sql.placeholder("now")))),
+      shares: db.$count(shares, and(eq(shares.accountId, id), isOpenable(sql.placeholder("now")))),
     })
     .from(accounts)
     .where(eq(accounts.id, id))
     .prepare("account");
   return async ({ accountId }, now) => {
-    const [found] = await read.execute({ account: accountId, now: now.toISOString() });
-    if (found === undefined) throw gone();
-    return found;
+    const [countedAccount] = await read.execute({ account: accountId, now: now.toISOString() });
+    if (countedAccount === undefined) throw deletedAccountProblem();
+    return countedAccount;
   };
 }
 
 /** @throws Problem `token_invalid` when it was deleted. */
-export async function readAccount(tx: Tx, { accountId }: OwnAccount): Promise<Account> {
+export async function readAccount(tx: Tx, { accountId }: AccountScope): Promise<Account> {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId));
-  if (account === undefined) throw gone();
+  if (account === undefined) throw deletedAccountProblem();
   return account;
 }
 
@@ -57,56 +57,59 @@ export async function readAccount(tx: Tx, { accountId }: OwnAccount): Promise<Ac
  */
 export async function updateAccount(
   tx: Tx,
-  own: OwnAccount,
+  scope: AccountScope,
   {
     user_name: userName,
     contact_email: contactEmail,
     rehearsal_due_at: rehearsalDueAt,
     notifications,
     telemetry,
-  }: UpdateMe,
+  }: UpdateMeBody,
   mailer: Mailer,
-  when: Circumstances,
+  context: RequestContext,
 ): Promise<void> {
-  const account = await readAccount(tx, own);
+  const account = await readAccount(tx, scope);
   if (userName !== undefined && userName !== account.userName)
-    await rename(tx, own, { before: account.userName, after: userName, now: when.now });
+    await renameAccount(tx, scope, { oldName: account.userName, newName: userName, now: context.now });
   if (contactEmail !== undefined && contactEmail !== account.contactEmail) {
     // Whoever took a session over could turn the mails away from their reader: the reader hears of
     // it.
     if (account.contactEmail !== null && account.contactEmailVerified) {
-      await mailer.queue(tx, own.accountId, "address_changed", { ...when, address: account.contactEmail });
+      await mailer.queue(tx, scope.accountId, "address_changed", { ...context, address: account.contactEmail });
     }
-    await tx.update(accounts).set({ contactEmail, contactEmailVerified: false }).where(eq(accounts.id, own.accountId));
+    await tx
+      .update(accounts)
+      .set({ contactEmail, contactEmailVerified: false })
+      .where(eq(accounts.id, scope.accountId));
   }
   const isRenamed = userName !== undefined && userName !== account.userName;
   if (isRenamed || (contactEmail !== undefined && contactEmail !== account.contactEmail))
-    await note(tx, own.accountId, [{ kind: "profile_changed" }], when.now);
+    await recordActivity(tx, scope.accountId, [{ kind: "profile_changed" }], context.now);
   if (notifications !== undefined || telemetry !== undefined) {
     const mailsOff = mailTopics.filter((topic) => !(notifications?.[topic] ?? !account.mailsOff.includes(topic)));
     await tx
       .update(accounts)
       .set({ mailsOff, ...(telemetry === undefined ? {} : { telemetryOff: !telemetry }) })
-      .where(eq(accounts.id, own.accountId));
+      .where(eq(accounts.id, scope.accountId));
   }
   if (rehearsalDueAt !== undefined) {
     await tx
       .update(accounts)
       .set({ rehearsalDueAt: rehearsalDueAt === null ? null : new Date(rehearsalDueAt) })
-      .where(eq(accounts.id, own.accountId));
+      .where(eq(accounts.id, scope.accountId));
   }
 }
 
-async function rename(
+async function renameAccount(
   tx: Tx,
-  { accountId, vendorId }: OwnAccount,
-  { before, after, now }: { before: string; after: string; now: Date },
+  { accountId, vendorId }: AccountScope,
+  { oldName, newName, now }: { oldName: string; newName: string; now: Date },
 ): Promise<void> {
-  if (nameKeyOf(before) !== nameKeyOf(after)) {
-    if (!(await claimUserName(tx, { vendorId, name: after }, accountId, now))) {
+  if (nameKeyOf(oldName) !== nameKeyOf(newName)) {
+    if (!(await claimUserName(tx, { vendorId, name: newName }, accountId, now))) {
       throw new Problem("validation_error", { members: { errors: [{ path: "/user_name", reason: "taken" }] } });
     }
-    await releaseUserName(tx, { vendorId, name: before }, now);
+    await releaseUserName(tx, { vendorId, name: oldName }, now);
   }
-  await tx.update(accounts).set({ userName: after }).where(eq(accounts.id, accountId));
+  await tx.update(accounts).set({ userName: newName }).where(eq(accounts.id, accountId));
 }

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { actorOf } from "../http/access.ts";
+import { requireActor } from "../http/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { changeAccount } from "../keyring/queries.ts";
-import { languageOf } from "../mail/language.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import { getPreferredLanguage } from "../mail/language.ts";
 import type { Services } from "../services.ts";
-import { answerAddress, askAddress } from "./contact-address.ts";
-import { accountPolicy, type OwnAccount } from "./policy.ts";
+import { confirmAddress, requestAddressValidation } from "./contact-address.ts";
+import { authorizeAccount, type AccountScope } from "./policy.ts";
 import { presentMe } from "./present.ts";
 import { createAccountReader, updateAccount } from "./queries.ts";
 import { userSchemas } from "./schema.ts";
@@ -15,29 +15,29 @@ import { requireFreeName } from "./user-name.ts";
 
 export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, limiter, mailer, vendors, now } = services;
-  const readCounted = createAccountReader(db);
+  const readCountedAccount = createAccountReader(db);
 
-  async function me(own: OwnAccount) {
-    const vendor = vendors.find(own.vendorId);
+  async function readMe(scope: AccountScope) {
+    const vendor = vendors.find(scope.vendorId);
     if (vendor === null) throw new Problem("token_invalid");
-    const { account, ...counted } = await readCounted(own, now());
-    return presentMe(account, counted, vendor);
+    const { account, ...counts } = await readCountedAccount(scope, now());
+    return presentMe(account, counts, vendor);
   }
 
   app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) =>
-    me(accountPolicy(actorOf(request))),
+    readMe(authorizeAccount(requireActor(request))),
   );
 
   app.post(
     "/user/me",
     { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } },
     async (request) => {
-      const own = accountPolicy(actorOf(request));
-      if (request.body.user_name !== undefined) await limiter.count(rateRules.rename, { accountId: own.accountId });
-      await changeAccount(services, own.accountId, (tx) =>
-        updateAccount(tx, own, request.body, mailer, { now: now(), language: languageOf(request) }),
+      const scope = authorizeAccount(requireActor(request));
+      if (request.body.user_name !== undefined) await limiter.consume(rateRules.rename, { accountId: scope.accountId });
+      await withLockedAccount(services, scope.accountId, (tx) =>
+        updateAccount(tx, scope, request.body, mailer, { now: now(), language: getPreferredLanguage(request) }),
       );
-      return me(own);
+      return readMe(scope);
     },
   );
 
@@ -48,7 +48,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
       config: { access: "signed_in", rates: [rateRules.validateName], idempotent: true },
     },
     async (request) => {
-      await requireFreeName(db, accountPolicy(actorOf(request)), request.query.username, now());
+      await requireFreeName(db, authorizeAccount(requireActor(request)), request.query.username, now());
       return { valid: true as const };
     },
   );
@@ -56,13 +56,13 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
   app.post(
     "/user/send-validate-email",
     {
-      schema: userSchemas.askAddress,
-      config: { access: "signed_in", rates: [rateRules.askAddress, rateRules.askAddressOfAll] },
+      schema: userSchemas.requestAddressValidation,
+      config: { access: "signed_in", rates: [rateRules.requestValidation, rateRules.requestValidationGlobal] },
     },
     async (request, reply) => {
-      const own = accountPolicy(actorOf(request));
-      await changeAccount(services, own.accountId, (tx) =>
-        askAddress(tx, own, services, { now: now(), language: languageOf(request) }),
+      const scope = authorizeAccount(requireActor(request));
+      await withLockedAccount(services, scope.accountId, (tx) =>
+        requestAddressValidation(tx, scope, services, { now: now(), language: getPreferredLanguage(request) }),
       );
       return reply.code(204).send();
     },
@@ -71,13 +71,13 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
   app.get(
     "/user/validate-contact-email",
     {
-      schema: userSchemas.answerAddress,
-      config: { access: "signed_in", rates: [rateRules.answerAddress], idempotent: false },
+      schema: userSchemas.confirmAddress,
+      config: { access: "signed_in", rates: [rateRules.confirmAddress], idempotent: false },
     }, // a nonce counts once
     async (request) => {
-      const own = accountPolicy(actorOf(request));
-      await changeAccount(services, own.accountId, (tx) =>
-        answerAddress(tx, own, env.RECORD_KEY, request.query, now()),
+      const scope = authorizeAccount(requireActor(request));
+      await withLockedAccount(services, scope.accountId, (tx) =>
+        confirmAddress(tx, scope, env.RECORD_KEY, request.query, now()),
       );
       return { valid: true as const };
     },

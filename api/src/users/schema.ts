@@ -1,35 +1,35 @@
 import {
-  ContactEmailValidated,
+  ValidateContactEmailResponse,
   Me,
-  UpdateMe,
-  UserNameValid,
-  ValidateContactEmail,
-  ValidateUserName,
+  UpdateMeBody,
+  ValidateUserNameResponse,
+  ValidateContactEmailQuery,
+  ValidateUserNameQuery,
 } from "@relicario/shared/api";
 
 import { z } from "zod";
 
-import { answers } from "../http/answers.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 export const userSchemas = {
-  me: { summary: "The account that is signed in", response: answers(Me) },
+  me: { summary: "The account that is signed in", response: responseSchemas(Me) },
   update: {
     summary: "Changes user name, contact address or settings; the answer is the account as it is then",
-    body: UpdateMe,
-    response: answers(Me),
+    body: UpdateMeBody,
+    response: responseSchemas(Me),
   },
   validateName: {
     summary: "Whether the account could have this user name; 422 says why not",
-    querystring: ValidateUserName,
-    response: answers(UserNameValid),
+    querystring: ValidateUserNameQuery,
+    response: responseSchemas(ValidateUserNameResponse),
   },
-  askAddress: {
+  requestAddressValidation: {
     summary: "Sends a mail with a link to the contact address",
-    response: answers(z.undefined().describe("it is sent, or verified already"), 204),
+    response: responseSchemas(z.undefined().describe("it is sent, or verified already"), 204),
   },
-  answerAddress: {
+  confirmAddress: {
     summary: "Confirms the contact address by what the mail's link carried; once, within 24 hours",
-    querystring: ValidateContactEmail,
-    response: answers(ContactEmailValidated),
+    querystring: ValidateContactEmailQuery,
+    response: responseSchemas(ValidateContactEmailResponse),
   },
 };

@@ -1,19 +1,19 @@
-import { UserName, type userNameRefusals } from "@relicario/shared/api";
+import { UserName, type userNameRejections } from "@relicario/shared/api";
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { userNames } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { deleteInBatches, type Sweeping } from "../operations/sweeping.ts";
-import type { OwnAccount } from "./policy.ts";
+import { deleteInBatches, type SweepContext } from "../operations/sweep-context.ts";
+import type { AccountScope } from "./policy.ts";
 
 /**
  * So long a name that somebody gave up is nobody's: else a stranger could pass for them with those
  * who remember it.
  */
-const restDays = 90;
+const quarantineDays = 90;
 
-interface Name {
+interface VendorUserName {
   readonly vendorId: string;
   readonly name: string;
 }
@@ -30,15 +30,20 @@ export function nameKeyOf(userName: string): string {
  * Takes a name that is nobody's, or that the account itself gave up. @returns false when somebody
  * has it, or had it not long ago.
  */
-export async function claimUserName(tx: Tx, { vendorId, name }: Name, accountId: string, now: Date): Promise<boolean> {
-  const itsOwn = sql`${userNames.accountId} = ${accountId} and ${isNotNull(userNames.releasedAt)}`;
+export async function claimUserName(
+  tx: Tx,
+  { vendorId, name }: VendorUserName,
+  accountId: string,
+  now: Date,
+): Promise<boolean> {
+  const isOwnReleased = sql`${userNames.accountId} = ${accountId} and ${isNotNull(userNames.releasedAt)}`;
   const claimed = await tx
     .insert(userNames)
     .values({ vendorId, nameKey: nameKeyOf(name), accountId })
     .onConflictDoUpdate({
       target: [userNames.vendorId, userNames.nameKey],
       set: { accountId, releasedAt: null },
-      setWhere: sql`${lte(userNames.releasedAt, restedBy(now))} or ${itsOwn}`,
+      setWhere: sql`${lte(userNames.releasedAt, quarantineCutoff(now))} or ${isOwnReleased}`,
     })
     .returning({ nameKey: userNames.nameKey });
   return claimed.length === 1;
@@ -51,25 +56,25 @@ export async function claimUserName(tx: Tx, { vendorId, name }: Name, accountId:
  */
 export async function requireFreeName(
   db: Db,
-  { accountId, vendorId }: OwnAccount,
+  { accountId, vendorId }: AccountScope,
   name: string,
   now: Date,
 ): Promise<void> {
-  if (!UserName.safeParse(name).success) throw refusal("malformed");
+  if (!UserName.safeParse(name).success) throw nameProblem("malformed");
   const [holder] = await db
     .select({ accountId: userNames.accountId, releasedAt: userNames.releasedAt })
     .from(userNames)
     .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(name))));
   if (holder === undefined || holder.accountId === accountId) return;
-  if (holder.releasedAt === null || holder.releasedAt > restedBy(now)) throw refusal("taken");
+  if (holder.releasedAt === null || holder.releasedAt > quarantineCutoff(now)) throw nameProblem("taken");
 }
 
-function refusal(reason: (typeof userNameRefusals)[number]): Problem {
+function nameProblem(reason: (typeof userNameRejections)[number]): Problem {
   return new Problem("validation_error", { members: { errors: [{ path: "/username", reason }] } });
 }
 
 /** Gives a name up; it rests from now on. */
-export async function releaseUserName(tx: Tx, { vendorId, name }: Name, now: Date): Promise<void> {
+export async function releaseUserName(tx: Tx, { vendorId, name }: VendorUserName, now: Date): Promise<void> {
   await tx
     .update(userNames)
     .set({ releasedAt: now })
@@ -77,18 +82,18 @@ export async function releaseUserName(tx: Tx, { vendorId, name }: Name, now: Dat
 }
 
 /** Forgets names that have rested, and who had them. */
-export async function dropRestedNames(db: Db, sweeping: Sweeping): Promise<void> {
+export async function deleteReleasedNames(db: Db, context: SweepContext): Promise<void> {
   const { vendorId, nameKey, releasedAt } = userNames;
-  await deleteInBatches(sweeping, (rows) => {
-    const some = db
+  await deleteInBatches(context, (batchSize) => {
+    const batch = db
       .select({ vendorId, nameKey })
       .from(userNames)
-      .where(lte(releasedAt, restedBy(sweeping.now)))
-      .limit(rows);
-    return db.delete(userNames).where(sql`(${vendorId}, ${nameKey}) in ${some}`);
+      .where(lte(releasedAt, quarantineCutoff(context.now)))
+      .limit(batchSize);
+    return db.delete(userNames).where(sql`(${vendorId}, ${nameKey}) in ${batch}`);
   });
 }
 
-function restedBy(now: Date): Date {
-  return new Date(now.getTime() - restDays * 86_400_000);
+function quarantineCutoff(now: Date): Date {
+  return new Date(now.getTime() - quarantineDays * 86_400_000);
 }

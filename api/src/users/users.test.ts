@@ -13,12 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const days = (count: number): void => {
+const advanceDays = (count: number): void => {
   clock = new Date(clock.getTime() + count * 86_400_000);
 };
-const update = (person: Person, body: unknown) => service.call("POST", "/user/me", person.token, { body });
+const updateMe = (person: Person, body: unknown) => service.call("POST", "/user/me", person.token, { body });
 
-const taken = { status: 422, body: { code: "validation_error", errors: [{ path: "/user_name", reason: "taken" }] } };
+const nameTaken = {
+  status: 422,
+  body: { code: "validation_error", errors: [{ path: "/user_name", reason: "taken" }] },
+};
 
 describe("GET /user/me", () => {
   it("shows the account that is signed in", async () => {
@@ -36,46 +39,46 @@ describe("GET /user/me", () => {
 });
 
 describe("POST /user/validate-username", () => {
-  const ask = (person: Person, name: string) =>
+  const validateName = (person: Person, name: string) =>
     service.call("POST", `/user/validate-username?${new URLSearchParams({ username: name }).toString()}`, person.token);
-  const refused = (reason: string) => ({
+  const nameRejection = (reason: string) => ({
     status: 422,
     body: { code: "validation_error", errors: [{ path: "/username", reason }] },
   });
 
   it("says that a name is free, or one's own, and lays none aside", async () => {
     const [person, other] = [await service.signIn("val.1"), await service.signIn("val.2")];
-    expect(await ask(person, "val.3")).toMatchObject({ status: 200, body: { valid: true } });
-    expect(await ask(person, "VAL.1")).toMatchObject({ status: 200, body: { valid: true } });
-    expect((await update(other, { user_name: "val.3" })).status).toBe(200);
-    expect(await ask(person, "val.3")).toMatchObject(refused("taken"));
+    expect(await validateName(person, "val.3")).toMatchObject({ status: 200, body: { valid: true } });
+    expect(await validateName(person, "VAL.1")).toMatchObject({ status: 200, body: { valid: true } });
+    expect((await updateMe(other, { user_name: "val.3" })).status).toBe(200);
+    expect(await validateName(person, "val.3")).toMatchObject(nameRejection("taken"));
   });
 
   it("says that a name is taken, whatever its case, while it rests too, but not to whoever gave it up", async () => {
-    const [one, two] = [await service.signIn("val.4"), await service.signIn("val.5")];
-    expect(await ask(two, "VAL.4")).toMatchObject(refused("taken"));
-    await update(one, { user_name: "val.6" });
-    expect(await ask(two, "val.4")).toMatchObject(refused("taken"));
-    expect((await ask(one, "val.4")).status).toBe(200);
-    days(90.1);
-    expect((await ask(two, "val.4")).status).toBe(200);
+    const [first, second] = [await service.signIn("val.4"), await service.signIn("val.5")];
+    expect(await validateName(second, "VAL.4")).toMatchObject(nameRejection("taken"));
+    await updateMe(first, { user_name: "val.6" });
+    expect(await validateName(second, "val.4")).toMatchObject(nameRejection("taken"));
+    expect((await validateName(first, "val.4")).status).toBe(200);
+    advanceDays(90.1);
+    expect((await validateName(second, "val.4")).status).toBe(200);
   });
 
   it.each(["", "ab", "a b c", "ñandu", "\u0430na", "a".repeat(33)])("calls %j malformed", async (name) => {
-    expect(await ask(await service.signIn(), name)).toMatchObject(refused("malformed"));
+    expect(await validateName(await service.signIn(), name)).toMatchObject(nameRejection("malformed"));
   });
 
   it("takes a query of nothing but the name, which stands in no log line", async () => {
     const person = await service.signIn();
     expect((await service.call("POST", "/user/validate-username", person.token)).status).toBe(422);
-    expect((await ask(person, "planted-sentinel-name")).status).toBe(200);
+    expect((await validateName(person, "planted-sentinel-name")).status).toBe(200);
     expect(service.log()).not.toContain("planted-sentinel-name");
   });
 
   it("is limited in an hour, so that nobody lists who is here", async () => {
     const person = await service.signIn();
-    for (let count = 0; count < 300; count++) expect((await ask(person, "val.7")).status).toBe(200);
-    expect(await ask(person, "val.7")).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    for (let count = 0; count < 300; count++) expect((await validateName(person, "val.7")).status).toBe(200);
+    expect(await validateName(person, "val.7")).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
   });
 });
 
@@ -83,41 +86,41 @@ describe("POST /user/me", () => {
   it("changes name and address and answers with the account as it is then", async () => {
     const person = await service.signIn();
     const name = `Ana.B_${person.subject}`.slice(0, 32);
-    const answer = await update(person, { user_name: name, contact_email: "me@example.org" });
+    const answer = await updateMe(person, { user_name: name, contact_email: "me@example.org" });
     expect(answer).toMatchObject({
       status: 200,
       body: { user_name: name, contact_email: "me@example.org", contact_email_verified: false },
     });
     expect((await service.call("GET", "/user/me", person.token)).body).toEqual(answer.body);
-    expect((await update(person, {})).body).toEqual(answer.body);
+    expect((await updateMe(person, {})).body).toEqual(answer.body);
   });
 
   it("gives a name to one person alone, whatever its case, and shows it as it was typed", async () => {
-    const [one, two] = [await service.signIn("karl"), await service.signIn("kai-1")];
-    expect(await update(two, { user_name: "KARL" })).toMatchObject(taken);
-    expect((await update(one, { user_name: "Karl" })).body).toMatchObject({ user_name: "Karl" });
+    const [first, second] = [await service.signIn("karl"), await service.signIn("kai-1")];
+    expect(await updateMe(second, { user_name: "KARL" })).toMatchObject(nameTaken);
+    expect((await updateMe(first, { user_name: "Karl" })).body).toMatchObject({ user_name: "Karl" });
   });
 
   it("lets a former name rest for 90 days, from everybody but the one who had it", async () => {
-    const [one, two] = [await service.signIn("rest.1"), await service.signIn("other.1")];
-    expect((await update(one, { user_name: "rest.2" })).status).toBe(200);
-    days(89);
-    expect(await update(two, { user_name: "REST.1" })).toMatchObject(taken);
-    expect((await update(one, { user_name: "rest.1" })).status).toBe(200);
-    expect((await update(one, { user_name: "rest.3" })).status).toBe(200);
-    days(89);
+    const [first, second] = [await service.signIn("rest.1"), await service.signIn("other.1")];
+    expect((await updateMe(first, { user_name: "rest.2" })).status).toBe(200);
+    advanceDays(89);
+    expect(await updateMe(second, { user_name: "REST.1" })).toMatchObject(nameTaken);
+    expect((await updateMe(first, { user_name: "rest.1" })).status).toBe(200);
+    expect((await updateMe(first, { user_name: "rest.3" })).status).toBe(200);
+    advanceDays(89);
     await service.app.sweep();
-    expect(await update(two, { user_name: "rest.1" })).toMatchObject(taken);
-    days(1.1);
-    expect((await update(two, { user_name: "rest.1" })).body).toMatchObject({ user_name: "rest.1" });
-    expect(await update(one, { user_name: "rest.1" })).toMatchObject(taken);
+    expect(await updateMe(second, { user_name: "rest.1" })).toMatchObject(nameTaken);
+    advanceDays(1.1);
+    expect((await updateMe(second, { user_name: "rest.1" })).body).toMatchObject({ user_name: "rest.1" });
+    expect(await updateMe(first, { user_name: "rest.1" })).toMatchObject(nameTaken);
   });
 
   it("gives up a name from before they were ASCII under the key that it was kept by", async () => {
     const person = await service.signIn("wide");
     const { db } = service.app.services;
     await db.update(accounts).set({ userName: "ｗｉｄｅ" }).where(eq(accounts.id, person.userId));
-    expect((await update(person, { user_name: "narrow" })).status).toBe(200);
+    expect((await updateMe(person, { user_name: "narrow" })).status).toBe(200);
     const names = await db
       .select({ nameKey: userNames.nameKey, releasedAt: userNames.releasedAt })
       .from(userNames)
@@ -126,25 +129,26 @@ describe("POST /user/me", () => {
   });
 
   it("leads from a name to the key of whoever has it, and from one that rests to nobody", async () => {
-    const [person, asker] = [await service.signIn("key.1"), await service.signIn()];
+    const [person, otherPerson] = [await service.signIn("key.1"), await service.signIn()];
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
-    const key = async (name: string) => (await service.call("GET", `/users/${name}/key`, asker.token)).status;
-    expect(await key("key.1")).toBe(200);
-    await update(person, { user_name: "key.2" });
-    expect([await key("key.1"), await key("key.2")]).toEqual([404, 200]);
+    const readKeyStatus = async (name: string) =>
+      (await service.call("GET", `/users/${name}/key`, otherPerson.token)).status;
+    expect(await readKeyStatus("key.1")).toBe(200);
+    await updateMe(person, { user_name: "key.2" });
+    expect([await readKeyStatus("key.1"), await readKeyStatus("key.2")]).toEqual([404, 200]);
   });
 
   it("forgets who had a name once it has rested", async () => {
     const person = await service.signIn("forget.1");
-    await update(person, { user_name: "forget.2" });
+    await updateMe(person, { user_name: "forget.2" });
     const names = async () =>
       (await service.app.services.db.select().from(userNames).where(eq(userNames.accountId, person.userId)))
         .map(({ nameKey }) => nameKey)
         .sort();
     await service.app.sweep();
     expect(await names()).toEqual(["forget.1", "forget.2"]);
-    days(90.1);
+    advanceDays(90.1);
     await service.app.sweep();
     expect(await names()).toEqual(["forget.2"]);
   });
@@ -152,29 +156,29 @@ describe("POST /user/me", () => {
   it("is limited in a day, so that nobody lays names aside or lists who is here", async () => {
     const [person, other] = [await service.signIn("hoard-0"), await service.signIn()];
     for (let count = 1; count <= 20; count++)
-      expect((await update(person, { user_name: `hoard-${String(count)}` })).status).toBe(200);
-    expect(await update(person, { user_name: "hoard-21" })).toMatchObject({
+      expect((await updateMe(person, { user_name: `hoard-${String(count)}` })).status).toBe(200);
+    expect(await updateMe(person, { user_name: "hoard-21" })).toMatchObject({
       status: 429,
       body: { code: "too_many_requests" },
     });
-    expect((await update(person, { contact_email: "me@example.org" })).status).toBe(200);
-    expect((await update(other, { user_name: "hoard-21" })).status).toBe(200);
+    expect((await updateMe(person, { contact_email: "me@example.org" })).status).toBe(200);
+    expect((await updateMe(other, { user_name: "hoard-21" })).status).toBe(200);
   });
 
   it("gives a name to exactly one of two who ask at once", async () => {
     const people = [await service.signIn(), await service.signIn()];
-    const answers = await Promise.all(people.map((person) => update(person, { user_name: "wanted" })));
+    const answers = await Promise.all(people.map((person) => updateMe(person, { user_name: "wanted" })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
   it("lets another vendor's people have the same name", async () => {
-    const [here, there] = [await service.signIn("lena"), await service.signIn("lena-x", "second")];
-    expect((await update(there, { user_name: "lena" })).status).toBe(200);
-    expect((await service.call("GET", "/user/me", here.token)).body).toMatchObject({ user_name: "lena" });
+    const [localPerson, otherVendorPerson] = [await service.signIn("lena"), await service.signIn("lena-x", "second")];
+    expect((await updateMe(otherVendorPerson, { user_name: "lena" })).status).toBe(200);
+    expect((await service.call("GET", "/user/me", localPerson.token)).body).toMatchObject({ user_name: "lena" });
   });
 
   it.each(["abc", "-._", "0123456789-abcdefghijklmnopqrs.Z"])("takes the name %s", async (name) => {
-    expect((await update(await service.signIn(), { user_name: name })).body).toMatchObject({ user_name: name });
+    expect((await updateMe(await service.signIn(), { user_name: name })).body).toMatchObject({ user_name: name });
   });
 
   it.each([
@@ -189,6 +193,6 @@ describe("POST /user/me", () => {
     { user_id: "x" },
   ])("refuses %j", async (body) => {
     const person = await service.signIn();
-    expect(await update(person, body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(await updateMe(person, body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
   });
 });

@@ -1,7 +1,7 @@
 import type { Vendor } from "@relicario/shared/api";
 
-import type { KnownVendor } from "./vendors.ts";
+import type { VendorSettings } from "./vendors.ts";
 
-export function presentVendor({ id, name, enabled }: KnownVendor): Vendor {
+export function presentVendor({ id, name, enabled }: VendorSettings): Vendor {
   return { vendor_id: id, name, enabled };
 }

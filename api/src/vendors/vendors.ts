@@ -1,8 +1,14 @@
-import { maxFormerVersions, maxSealedBytes, partBytes, quotaBytes, shareDays } from "@relicario/shared/api";
+import {
+  maxFormerVersions,
+  maxSealedBytes,
+  defaultPartBytes,
+  defaultQuotaBytes,
+  shareLifetimeDays,
+} from "@relicario/shared/api";
 
 import type { ConfiguredVendor } from "../env.ts";
 
-export interface KnownVendor {
+export interface VendorSettings {
   readonly id: string;
   readonly name: string;
   readonly enabled: boolean;
@@ -22,33 +28,33 @@ export interface KnownVendor {
 /** Vendors are configuration of a deployment, not rows. */
 export interface Vendors {
   readonly ids: readonly string[];
-  find(id: string): KnownVendor | null;
+  find(id: string): VendorSettings | null;
   /** The vendor of a session, which is known: its token says so. */
-  require(id: string): KnownVendor;
+  require(id: string): VendorSettings;
 }
 
 export function createVendors(configured: readonly ConfiguredVendor[]): Vendors {
-  const known = new Map(
-    configured.map((vendor): [string, KnownVendor] => [
+  const vendorsById = new Map(
+    configured.map((vendor): [string, VendorSettings] => [
       vendor.vendor_id,
       {
         id: vendor.vendor_id,
         name: vendor.name,
         enabled: vendor.enabled,
-        quotaBytes: vendor.quota_bytes ?? quotaBytes,
+        quotaBytes: vendor.quota_bytes ?? defaultQuotaBytes,
         contentBytes: vendor.content_bytes ?? maxSealedBytes,
-        partBytes: vendor.part_bytes ?? partBytes,
+        partBytes: vendor.part_bytes ?? defaultPartBytes,
         formerVersions: vendor.former_versions ?? maxFormerVersions,
-        shareDays: vendor.share_days ?? shareDays.most,
+        shareDays: vendor.share_days ?? shareLifetimeDays.maximum,
         origin: vendor.origin ?? null,
       },
     ]),
   );
   return {
-    ids: [...known.keys()],
-    find: (id) => known.get(id) ?? null,
+    ids: [...vendorsById.keys()],
+    find: (id) => vendorsById.get(id) ?? null,
     require(id) {
-      const vendor = known.get(id);
+      const vendor = vendorsById.get(id);
       if (vendor === undefined) throw new Error("a session of an unknown vendor");
       return vendor;
     },

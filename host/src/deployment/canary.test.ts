@@ -1,4 +1,4 @@
-import { drawKey, drawn, sessionDraw } from "./canary.ts";
+import { rolloutBucketKey, isInRollout, getRolloutBucket } from "./canary.ts";
 
 describe("sessionDraw", () => {
   beforeEach(() => {
@@ -6,20 +6,20 @@ describe("sessionDraw", () => {
   });
 
   it("stays the same as long as the tab lives", () => {
-    const first = sessionDraw(sessionStorage);
-    expect(sessionDraw(sessionStorage)).toBe(first);
-    expect(sessionStorage.getItem(drawKey)).toMatch(/^[0-9a-f-]{36}$/);
+    const first = getRolloutBucket(sessionStorage);
+    expect(getRolloutBucket(sessionStorage)).toBe(first);
+    expect(sessionStorage.getItem(rolloutBucketKey)).toMatch(/^[0-9a-f-]{36}$/);
   });
 
   it("spreads sessions evenly over the hundred", () => {
-    const tenths = Array.from({ length: 10 }, () => 0);
+    const countByTenth = Array.from({ length: 10 }, () => 0);
     for (let count = 0; count < 5000; count++) {
       sessionStorage.clear();
-      const place = sessionDraw(sessionStorage, () => `session-${String(count)}`);
-      const tenth = Math.floor(place / 10);
-      tenths[tenth] = (tenths[tenth] ?? 0) + 1;
+      const bucket = getRolloutBucket(sessionStorage, () => `session-${String(count)}`);
+      const tenth = Math.floor(bucket / 10);
+      countByTenth[tenth] = (countByTenth[tenth] ?? 0) + 1;
     }
-    for (const found of tenths) expect(Math.abs(found - 500)).toBeLessThan(120);
+    for (const count of countByTenth) expect(Math.abs(count - 500)).toBeLessThan(120);
   });
 
   it("draws all the same where storage is forbidden", () => {
@@ -29,7 +29,7 @@ describe("sessionDraw", () => {
       },
       setItem: () => undefined,
     };
-    expect(sessionDraw(forbidden, () => "a")).toBeGreaterThanOrEqual(0);
+    expect(getRolloutBucket(forbidden, () => "a")).toBeGreaterThanOrEqual(0);
   });
 });
 
@@ -40,6 +40,6 @@ describe("drawn", () => {
     [99.9, 100, true],
     [50, 50, false],
   ])("at %d of %d percent: %s", (draw, percent, expected) => {
-    expect(drawn(draw, percent)).toBe(expected);
+    expect(isInRollout(draw, percent)).toBe(expected);
   });
 });

@@ -1,4 +1,4 @@
-import { allowFiles, guardScripts, impossibleIntegrity, integrityOf, type ScriptGlobals } from "./integrity.ts";
+import { allowFiles, guardScripts, impossibleIntegrity, getIntegrity, type ScriptGlobals } from "./integrity.ts";
 
 const origin = "https://portal.example";
 const base = `${origin}/r/secrets/secrets-0.3.1-0123456789ab/`;
@@ -6,7 +6,7 @@ const hash = (letter: string) => `sha384-${letter.repeat(64)}`;
 
 type Rules = Parameters<NonNullable<ScriptGlobals["trustedTypes"]>["createPolicy"]>[1];
 
-function guarded(): {
+function createGuardedPage(): {
   readonly page: ScriptGlobals & Readonly<Record<string, unknown>>;
   readonly policies: Map<string, Rules>;
 } {
@@ -26,8 +26,8 @@ describe("integrityOf", () => {
     [`${base}12.js`, hash("c")],
     [`${origin}/static/main.js`, hash("m")],
   ])("is the hash that was signed for %s", (address, expected) => {
-    guarded();
-    expect(integrityOf(address)).toBe(expected);
+    createGuardedPage();
+    expect(getIntegrity(address)).toBe(expected);
   });
 
   it.each([
@@ -41,15 +41,15 @@ describe("integrityOf", () => {
     "toString",
     "",
   ])("is a hash that no file has for %s", (address) => {
-    guarded();
-    expect(integrityOf(address)).toBe(impossibleIntegrity);
+    createGuardedPage();
+    expect(getIntegrity(address)).toBe(impossibleIntegrity);
   });
 });
 
 describe("guardScripts", () => {
   it("gives webpack's code a function that nobody can replace", () => {
-    const { page } = guarded();
-    expect(page["integrityHere"]).toBe(integrityOf);
+    const { page } = createGuardedPage();
+    expect(page["integrityHere"]).toBe(getIntegrity);
     expect(() => Object.assign(page, { integrityHere: () => hash("x") })).toThrow(TypeError);
   });
 
@@ -64,7 +64,7 @@ describe("guardScripts", () => {
     ["blob:https://evil.example/0f0f", "Worker constructor", false],
     [`${base}12.js`, "Worker constructor", false],
   ])("lets %s become a %s: %s", (address, sink, allowed) => {
-    const { policies } = guarded();
+    const { policies } = createGuardedPage();
     expect(policies.get("default")?.createScriptURL(address, "TrustedScriptURL", sink)).toBe(allowed ? address : null);
   });
 

@@ -8,21 +8,21 @@ import type { ReleaseRecord } from "@relicario/shared/contract";
 export const impossibleIntegrity = `sha384-${"A".repeat(64)}`;
 
 /** Hashes by address. */
-const known = new Map<string, string>();
+const integrityByUrl = new Map<string, string>();
 
 /** Where the files of a release lie. */
-export function releaseAddress(origin: string, record: ReleaseRecord): string {
+export function getReleaseUrl(origin: string, record: ReleaseRecord): string {
   return `${origin}/r/${record.manifest.name}/${record.release}/`;
 }
 
 /** Allows files below `base`, each with its hash. */
 export function allowFiles(base: string, files: Readonly<Record<string, string>>): void {
-  for (const [file, integrity] of Object.entries(files)) known.set(base + file, integrity);
+  for (const [file, integrity] of Object.entries(files)) integrityByUrl.set(base + file, integrity);
 }
 
 /** The hash that was signed for an address, or {@link impossibleIntegrity}. */
-export function integrityOf(address: string): string {
-  return known.get(address) ?? impossibleIntegrity;
+export function getIntegrity(address: string): string {
+  return integrityByUrl.get(address) ?? impossibleIntegrity;
 }
 
 /** Of the Trusted Types API, what is used here. https://w3c.github.io/trusted-types/dist/spec/ */
@@ -49,15 +49,15 @@ export function guardScripts(page: ScriptGlobals, functionName: string, ownFiles
   const files: unknown = JSON.parse(ownFiles);
   if (typeof files === "object" && files !== null) {
     for (const [path, integrity] of Object.entries(files))
-      if (typeof integrity === "string") known.set(page.location.origin + path, integrity);
+      if (typeof integrity === "string") integrityByUrl.set(page.location.origin + path, integrity);
   }
-  Object.defineProperty(page, functionName, { value: integrityOf });
+  Object.defineProperty(page, functionName, { value: getIntegrity });
   page.trustedTypes?.createPolicy("default", {
     createScriptURL: (address, _type, sink) => {
       const allowed =
         sink === "Worker constructor"
           ? address.startsWith(`blob:${page.location.origin}/`)
-          : known.has(new URL(address, page.location.origin).href);
+          : integrityByUrl.has(new URL(address, page.location.origin).href);
       return allowed ? address : null; // null: the browser refuses it, and reports it
     },
   });

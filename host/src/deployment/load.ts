@@ -2,20 +2,20 @@ import { PortalPage } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { readOfflineDeployment, storeOfflineDeployment } from "./offline-deployment.ts";
-import { sequenceOf, verifyDeployment, type VerifiedDeployment } from "./verify.ts";
+import { readSequence, verifyDeployment, type VerifiedDeployment } from "./verify.ts";
 
-export interface DeploymentSources {
+export interface DeploymentDeps {
   readonly page: PortalPage;
   readonly origin: string;
   readonly storage: Pick<Storage, "getItem" | "setItem">;
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
   /** Number of this session for canaries (canary.ts). */
-  readonly draw: number;
+  readonly rolloutBucket: number;
   /** A developer's override of this tab (override.ts). */
   readonly override: string | null;
   /** Versions of the packages that the host shares. */
-  readonly given: Readonly<Record<string, string>>;
+  readonly providedPackages: Readonly<Record<string, string>>;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
 }
@@ -39,24 +39,32 @@ export function readPortalPage(document: Document): PortalPage {
  * device stored is used, while it is in force. `deployment_refused`, `deployment_older`,
  * `deployment_expired`, `deployment_unreachable`.
  */
-export async function loadDeployment(sources: DeploymentSources): Promise<VerifiedDeployment> {
-  const { page, origin, storage, now, draw, override, given } = sources;
-  const last = readOfflineDeployment(storage, page.vendor_id);
+export async function loadDeployment(deps: DeploymentDeps): Promise<VerifiedDeployment> {
+  const { page, origin, storage, now, rolloutBucket, override, providedPackages } = deps;
+  const storedDocument = readOfflineDeployment(storage, page.vendor_id);
   // Read from its signed document alone: a number beside it could be anybody's.
-  const seen = last === null ? Promise.resolve(0) : sequenceOf(last, { page, origin });
-  const expected = async () => ({ page, origin, seenSequence: await seen, now: now(), draw, override, given });
+  const storedSequence = storedDocument === null ? Promise.resolve(0) : readSequence(storedDocument, { page, origin });
+  const getExpectations = async () => ({
+    page,
+    origin,
+    seenSequence: await storedSequence,
+    now: now(),
+    rolloutBucket,
+    override,
+    providedPackages,
+  });
 
   let document: unknown;
   try {
-    document = await fetchDocument(sources);
-  } catch (unreachable) {
-    if (last === null || !isPortalError(unreachable, "deployment_unreachable")) throw unreachable;
-    return verifyDeployment(last, await expected()).catch((error: unknown) => {
+    document = await fetchDocument(deps);
+  } catch (fetchError) {
+    if (storedDocument === null || !isPortalError(fetchError, "deployment_unreachable")) throw fetchError;
+    return verifyDeployment(storedDocument, await getExpectations()).catch((error: unknown) => {
       // what this device stored was altered: it counts as nothing
-      throw isPortalError(error, "deployment_refused") ? unreachable : error;
+      throw isPortalError(error, "deployment_refused") ? fetchError : error;
     });
   }
-  const verified = await verifyDeployment(document, await expected());
+  const verified = await verifyDeployment(document, await getExpectations());
   storeOfflineDeployment(storage, page.vendor_id, document);
   return verified;
 }
@@ -65,7 +73,7 @@ async function fetchDocument({
   page,
   fetch,
   timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds),
-}: DeploymentSources): Promise<unknown> {
+}: DeploymentDeps): Promise<unknown> {
   let response: Response;
   try {
     // As the page asks for it ahead (the gateway's page.ts), so that the first call takes that

@@ -13,13 +13,13 @@ export type OverrideState =
   | { readonly status: "active"; readonly remote: RemoteName; readonly release: string }
   | { readonly status: "refused"; readonly reason: "production" | "invalid" };
 
-export const refused = (reason: Extract<OverrideState, { status: "refused" }>["reason"]): OverrideState => ({
+export const refuseOverride = (reason: Extract<OverrideState, { status: "refused" }>["reason"]): OverrideState => ({
   status: "refused",
   reason,
 });
 
-const Claimed = z.object({ remote: ReleaseOverride.shape.remote });
-const maxAheadMs = 24 * 60 * 60_000;
+const OverrideClaims = z.object({ remote: ReleaseOverride.shape.remote });
+const maxOverrideMs = 24 * 60 * 60_000;
 
 /**
  * Opens an override that is for this portal now: of an environment other than production, signed by
@@ -31,24 +31,24 @@ export async function openOverride(
   deployment: Deployment,
   { page, now }: { readonly page: PortalPage; readonly now: number },
 ): Promise<ReleaseOverride | OverrideState> {
-  if (deployment.environment === "production") return refused("production");
+  if (deployment.environment === "production") return refuseOverride("production");
   try {
-    const { remote } = Claimed.parse(decodeJwt(jws)); // whose key it has to be signed with
+    const { remote } = OverrideClaims.parse(decodeJwt(jws)); // whose key it has to be signed with
     const keys = Object.hasOwn(page.team_keys, remote) ? page.team_keys[remote] : undefined;
     const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...(keys ?? [])] }), {
       algorithms: ["EdDSA"],
     });
     const override = ReleaseOverride.parse(JSON.parse(new TextDecoder().decode(payload)));
-    const ahead = Date.parse(override.not_after) - now;
+    const remainingMs = Date.parse(override.not_after) - now;
     if (
       override.vendor_id !== deployment.vendor_id ||
       override.origin !== deployment.origin ||
-      ahead <= 0 ||
-      ahead > maxAheadMs
+      remainingMs <= 0 ||
+      remainingMs > maxOverrideMs
     )
-      return refused("invalid");
+      return refuseOverride("invalid");
     return override;
   } catch {
-    return refused("invalid"); // whatever the reason, its team did not sign this
+    return refuseOverride("invalid"); // whatever the reason, its team did not sign this
   }
 }

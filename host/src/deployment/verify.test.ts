@@ -10,19 +10,19 @@ import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } 
 
 import { loadDeployment, readPortalPage } from "./load.ts";
 import { deploymentKey } from "./offline-deployment.ts";
-import { verifyDeployment, type Expectations } from "./verify.ts";
+import { verifyDeployment, type DeploymentExpectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
 const now = Date.parse("2026-11-21T10:00:00.000Z");
 const day = 24 * 60 * 60_000;
-const time = (ms: number) => new Date(ms).toISOString();
+const toTimestamp = (ms: number) => new Date(ms).toISOString();
 
 interface Signer {
   readonly key: CryptoKey;
   readonly publicKey: VerificationKey;
 }
 
-async function signer(kid: string): Promise<Signer> {
+async function createSigner(kid: string): Promise<Signer> {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
   const { x = "" } = await exportJWK(publicKey);
   return { key: privateKey, publicKey: { kid, kty: "OKP", crv: "Ed25519", x } };
@@ -30,27 +30,30 @@ async function signer(kid: string): Promise<Signer> {
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
-const signDocument = (payload: unknown, by: Signer, alg = "EdDSA") =>
-  new GeneralSign(bytes(payload)).addSignature(by.key).setProtectedHeader({ alg, kid: by.publicKey.kid }).sign();
+const signDocument = (payload: unknown, signer: Signer, alg = "EdDSA") =>
+  new GeneralSign(bytes(payload))
+    .addSignature(signer.key)
+    .setProtectedHeader({ alg, kid: signer.publicKey.kid })
+    .sign();
 
-const signRecord = (record: unknown, by: Signer) =>
-  new CompactSign(bytes(record)).setProtectedHeader({ alg: "EdDSA", kid: by.publicKey.kid }).sign(by.key);
+const signRecord = (record: unknown, signer: Signer) =>
+  new CompactSign(bytes(record)).setProtectedHeader({ alg: "EdDSA", kid: signer.publicKey.kid }).sign(signer.key);
 
 const remoteNames = ["secrets", "sharing", "recovery", "settings"];
 
-const recordOf = (remote: RemoteName, more: Partial<ReleaseRecord["manifest"]> = {}): ReleaseRecord => ({
+const createRecord = (remote: RemoteName, changes: Partial<ReleaseRecord["manifest"]> = {}): ReleaseRecord => ({
   v: 1,
   release: `${remote}-0.3.1-0123456789ab`,
   version: "0.3.1",
   manifest: {
     name: remote,
-    contract: "^2",
+    contract: "^3",
     title: { en: remote, es: remote },
     routes: [{ path: `/${remote}`, titleKey: "texts:title", access: "signed_in", shell: true }],
     namespaces: ["texts"],
     capabilities: ["http"],
     api_paths: ["/user"],
-    ...more,
+    ...changes,
   },
   files: { "remoteEntry.js": `sha384-${"a".repeat(64)}` },
   federation: {
@@ -60,36 +63,36 @@ const recordOf = (remote: RemoteName, more: Partial<ReleaseRecord["manifest"]> =
   },
 });
 
-const asking = (requiredVersion: string, name: string): ReleaseRecord => {
-  const record = recordOf("settings");
+const createRecordRequiring = (requiredVersion: string, name: string): ReleaseRecord => {
+  const record = createRecord("settings");
   return { ...record, federation: { ...record.federation, shared: [{ name, requiredVersion }] } };
 };
 
-interface World {
+interface Scenario {
   readonly portal: Signer;
   readonly team: Signer;
   readonly page: PortalPage;
-  readonly expected: Expectations;
+  readonly expected: DeploymentExpectations;
   readonly deployment: Deployment;
 }
 
-let world: World;
+let scenario: Scenario;
 
 beforeAll(async () => {
-  const portal = await signer("portal-1");
-  const team = await signer("team-1");
+  const portal = await createSigner("portal-1");
+  const team = await createSigner("team-1");
   const teamKeys = Object.fromEntries(remoteNames.map((name) => [name, [team.publicKey]]));
   const page: PortalPage = { vendor_id: "relicario", portal_keys: [portal.publicKey], team_keys: teamKeys };
   const records = await Promise.all(
-    remoteNames.map(async (name) => [recordOf(name).release, await signRecord(recordOf(name), team)] as const),
+    remoteNames.map(async (name) => [createRecord(name).release, await signRecord(createRecord(name), team)] as const),
   );
   const deployment: Deployment = {
     v: 1,
     vendor_id: "relicario",
     origin,
     sequence: 7,
-    issued_at: time(now - day),
-    not_after: time(now + day),
+    issued_at: toTimestamp(now - day),
+    not_after: toTimestamp(now + day),
     environment: "test",
     app_version: "0.3.1",
     branding: { product_name: "Relicario", layout: "standard", colors: { light: {}, dark: {} } },
@@ -97,10 +100,10 @@ beforeAll(async () => {
     api: { base_url: `${origin}/api`, credentials: false },
     features: {},
     messages: [],
-    releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: recordOf(name).release }])),
+    releases: Object.fromEntries(remoteNames.map((name) => [name, { stable: createRecord(name).release }])),
     release_records: Object.fromEntries(records),
   };
-  world = {
+  scenario = {
     portal,
     team,
     page,
@@ -109,17 +112,17 @@ beforeAll(async () => {
       origin,
       seenSequence: 0,
       now,
-      draw: 50,
+      rolloutBucket: 50,
       override: null,
-      given: { react: "19.3.1", zod: "4.6.7" },
+      providedPackages: { react: "19.3.1", zod: "4.6.7" },
     },
     deployment,
   };
 });
 
-const verify = async (changes: Partial<Deployment>, expected: Partial<Expectations> = {}) =>
-  verifyDeployment(await signDocument({ ...world.deployment, ...changes }, world.portal), {
-    ...world.expected,
+const verify = async (changes: Partial<Deployment>, expected: Partial<DeploymentExpectations> = {}) =>
+  verifyDeployment(await signDocument({ ...scenario.deployment, ...changes }, scenario.portal), {
+    ...scenario.expected,
     ...expected,
   });
 
@@ -133,28 +136,28 @@ describe("verifyDeployment", () => {
   });
 
   describe("refuses the whole", () => {
-    it.each<[string, string, () => Partial<Deployment>, Partial<Expectations>]>([
+    it.each<[string, string, () => Partial<Deployment>, Partial<DeploymentExpectations>]>([
       ["another vendor's document", "deployment_refused", () => ({ vendor_id: "acme" }), {}],
       ["another origin's document", "deployment_refused", () => ({ origin: "http://localhost:3002" }), {}],
       ["an older document than one seen", "deployment_older", () => ({ sequence: 6 }), { seenSequence: 7 }],
       [
         "an expired document",
         "deployment_expired",
-        () => ({ issued_at: time(now - 2 * day), not_after: time(now) }),
+        () => ({ issued_at: toTimestamp(now - 2 * day), not_after: toTimestamp(now) }),
         {},
       ],
       ["a document that expired while it was kept", "deployment_expired", () => ({}), { now: now + 2 * day }],
       [
         "a document that is in force for more than 7 days",
         "deployment_refused",
-        () => ({ issued_at: time(now), not_after: time(now + 7 * day + 1) }),
+        () => ({ issued_at: toTimestamp(now), not_after: toTimestamp(now + 7 * day + 1) }),
         {},
       ],
-      ["a document of the future", "deployment_refused", () => ({ issued_at: time(now + day / 2) }), {}],
+      ["a document of the future", "deployment_refused", () => ({ issued_at: toTimestamp(now + day / 2) }), {}],
       [
         "a document that ends before it begins",
         "deployment_refused",
-        () => ({ issued_at: time(now), not_after: time(now - 1) }),
+        () => ({ issued_at: toTimestamp(now), not_after: toTimestamp(now - 1) }),
         {},
       ],
       ["a document with an unknown field", "deployment_refused", () => ({ extra: true }) as Partial<Deployment>, {}],
@@ -167,7 +170,7 @@ describe("verifyDeployment", () => {
       [
         "a document with a name that no remote can have",
         "deployment_refused",
-        () => ({ releases: { "../settings": { stable: recordOf("settings").release } } }),
+        () => ({ releases: { "../settings": { stable: createRecord("settings").release } } }),
         {},
       ],
     ])("%s: %s", async (_name, code, changes, expected) => {
@@ -179,16 +182,16 @@ describe("verifyDeployment", () => {
     });
 
     it.each<[string, () => Promise<unknown>]>([
-      ["a key that is not the portal's", async () => signDocument(world.deployment, await signer("portal-1"))],
-      ["a key of a team", () => signDocument(world.deployment, world.team)],
-    ])("signed by %s", async (_name, make) => {
-      await expect(verifyDeployment(await make(), world.expected)).rejects.toMatchObject({
+      ["a key that is not the portal's", async () => signDocument(scenario.deployment, await createSigner("portal-1"))],
+      ["a key of a team", () => signDocument(scenario.deployment, scenario.team)],
+    ])("signed by %s", async (_name, createDocument) => {
+      await expect(verifyDeployment(await createDocument(), scenario.expected)).rejects.toMatchObject({
         code: "deployment_refused",
       });
     });
 
     it("when one character of payload, header or signature is altered", async () => {
-      const signed = await signDocument(world.deployment, world.portal);
+      const signed = await signDocument(scenario.deployment, scenario.portal);
       const [first] = signed.signatures;
       const alter = (text: string | undefined) => {
         const middle = Math.floor((text ?? "").length / 2);
@@ -204,43 +207,51 @@ describe("verifyDeployment", () => {
         null,
       ];
       for (const document of altered)
-        await expect(verifyDeployment(document, world.expected)).rejects.toMatchObject({ code: "deployment_refused" });
+        await expect(verifyDeployment(document, scenario.expected)).rejects.toMatchObject({
+          code: "deployment_refused",
+        });
     });
   });
 
   describe("refuses one remote only", () => {
-    const withRecord = async (jws: string) =>
-      verify({ release_records: { ...world.deployment.release_records, [recordOf("settings").release]: jws } });
+    const verifyWithRecord = async (jws: string) =>
+      verify({ release_records: { ...scenario.deployment.release_records, [createRecord("settings").release]: jws } });
 
     it.each<[string, string, () => Promise<string>]>([
       [
         "its record is signed by another key",
         "remote_refused",
-        async () => signRecord(recordOf("settings"), await signer("team-1")),
+        async () => signRecord(createRecord("settings"), await createSigner("team-1")),
       ],
-      ["its record is signed by the portal", "remote_refused", () => signRecord(recordOf("settings"), world.portal)],
+      [
+        "its record is signed by the portal",
+        "remote_refused",
+        () => signRecord(createRecord("settings"), scenario.portal),
+      ],
       [
         "its record is of another remote",
         "remote_refused",
-        () => signRecord({ ...recordOf("secrets"), release: recordOf("settings").release }, world.team),
+        () => signRecord({ ...createRecord("secrets"), release: createRecord("settings").release }, scenario.team),
       ],
       [
         "its record is of another release",
         "remote_refused",
-        () => signRecord({ ...recordOf("settings"), release: "settings-0.3.1-ffffffffffff" }, world.team),
+        () => signRecord({ ...createRecord("settings"), release: "settings-0.3.1-ffffffffffff" }, scenario.team),
       ],
       [
         "a hash is missing its shape",
         "remote_refused",
-        () => signRecord({ ...recordOf("settings"), files: { "remoteEntry.js": "sha256-x" } }, world.team),
+        () => signRecord({ ...createRecord("settings"), files: { "remoteEntry.js": "sha256-x" } }, scenario.team),
       ],
       [
         "a route claims every address",
         "remote_refused",
         () =>
           signRecord(
-            recordOf("settings", { routes: [{ path: "/*", titleKey: "texts:title", access: "public", shell: false }] }),
-            world.team,
+            createRecord("settings", {
+              routes: [{ path: "/*", titleKey: "texts:title", access: "public", shell: false }],
+            }),
+            scenario.team,
           ),
       ],
       [
@@ -248,20 +259,23 @@ describe("verifyDeployment", () => {
         "remote_incompatible",
         () =>
           signRecord(
-            { ...recordOf("settings"), manifest: { ...recordOf("settings", { contract: "^3" }).manifest, more: [] } },
-            world.team,
+            {
+              ...createRecord("settings"),
+              manifest: { ...createRecord("settings", { contract: "^4" }).manifest, more: [] },
+            },
+            scenario.team,
           ),
       ],
       ["its record is nonsense", "remote_refused", () => Promise.resolve("a.b.c")],
     ])("when %s: %s", async (_name, code, jws) => {
-      const { remotes } = await withRecord(await jws());
+      const { remotes } = await verifyWithRecord(await jws());
       expect(remotes.get("settings")).toEqual({ status: "refused", code, manifest: null });
       expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
     });
 
-    it.each(["^3", "^2.99", "^1"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
-      const record = recordOf("settings", { contract });
-      const { remotes } = await withRecord(await signRecord(record, world.team));
+    it.each(["^4", "^3.99", "^2"])("when it was built for %s, and keeps what it says of itself", async (contract) => {
+      const record = createRecord("settings", { contract });
+      const { remotes } = await verifyWithRecord(await signRecord(record, scenario.team));
       expect(remotes.get("settings")).toEqual({
         status: "refused",
         code: "remote_incompatible",
@@ -274,7 +288,7 @@ describe("verifyDeployment", () => {
       ["zod", "^3.0.0"],
       ["left-pad", "^1.0.0"],
     ])("when its code asks for %s %s, which is not here, before any of it runs", async (name, range) => {
-      const { remotes } = await withRecord(await signRecord(asking(range, name), world.team));
+      const { remotes } = await verifyWithRecord(await signRecord(createRecordRequiring(range, name), scenario.team));
       expect(remotes.get("settings")).toMatchObject({
         status: "refused",
         code: "remote_incompatible",
@@ -284,14 +298,14 @@ describe("verifyDeployment", () => {
 
     it("when its team has no key in the page, whatever its name is", async () => {
       const { remotes } = await verify({
-        releases: { ...world.deployment.releases, constructor: { stable: recordOf("settings").release } },
+        releases: { ...scenario.deployment.releases, constructor: { stable: createRecord("settings").release } },
       });
       expect(remotes.get("constructor")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
     });
 
     it("when its record is missing", async () => {
       const records = Object.fromEntries(
-        Object.entries(world.deployment.release_records).filter(([release]) => !release.startsWith("settings")),
+        Object.entries(scenario.deployment.release_records).filter(([release]) => !release.startsWith("settings")),
       );
       const { remotes } = await verify({ release_records: records });
       expect(remotes.get("settings")).toEqual({ status: "refused", code: "remote_refused", manifest: null });
@@ -301,23 +315,23 @@ describe("verifyDeployment", () => {
 
 describe("a canary", () => {
   const canary = "settings-0.4.0-0123456789ab";
-  const withCanary = async (percent: number, draw: number, more: Partial<Deployment> = {}) => {
+  const runWithCanary = async (percent: number, draw: number, changes: Partial<Deployment> = {}) => {
     const releases = {
-      ...world.deployment.releases,
-      settings: { stable: recordOf("settings").release, canary: { release: canary, percent } },
+      ...scenario.deployment.releases,
+      settings: { stable: createRecord("settings").release, canary: { release: canary, percent } },
     };
     const records = {
-      ...world.deployment.release_records,
-      [canary]: await signRecord({ ...recordOf("settings"), release: canary, version: "0.4.0" }, world.team),
+      ...scenario.deployment.release_records,
+      [canary]: await signRecord({ ...createRecord("settings"), release: canary, version: "0.4.0" }, scenario.team),
     };
-    const { remotes } = await verify({ releases, release_records: records, ...more }, { draw });
+    const { remotes } = await verify({ releases, release_records: records, ...changes }, { rolloutBucket: draw });
     const settings = remotes.get("settings");
     return settings?.status === "verified" ? settings.record.release : settings?.code;
   };
 
   it("is for the sessions that lie below its percentage", async () => {
-    await expect(withCanary(10, 9.99)).resolves.toBe(canary);
-    await expect(withCanary(10, 10)).resolves.toBe(recordOf("settings").release);
+    await expect(runWithCanary(10, 9.99)).resolves.toBe(canary);
+    await expect(runWithCanary(10, 10)).resolves.toBe(createRecord("settings").release);
   });
 
   it.each<[string, () => Promise<Partial<Deployment>>]>([
@@ -326,22 +340,22 @@ describe("a canary", () => {
       "is not signed by its team",
       async () => ({
         release_records: {
-          ...world.deployment.release_records,
-          [canary]: await signRecord({ ...recordOf("settings"), release: canary }, world.portal),
+          ...scenario.deployment.release_records,
+          [canary]: await signRecord({ ...createRecord("settings"), release: canary }, scenario.portal),
         },
       }),
     ],
-  ])("gives way to the stable release when it %s", async (_name, more) => {
-    await expect(withCanary(100, 0, await more())).resolves.toBe(recordOf("settings").release);
+  ])("gives way to the stable release when it %s", async (_name, getChanges) => {
+    await expect(runWithCanary(100, 0, await getChanges())).resolves.toBe(createRecord("settings").release);
   });
 });
 
 it("verifyDeployment refuses a release that was switched off, keeps what it says of itself, and goes on with the others", async () => {
-  const { remotes } = await verify({ disabled: [recordOf("settings").release] });
+  const { remotes } = await verify({ disabled: [createRecord("settings").release] });
   expect(remotes.get("settings")).toEqual({
     status: "refused",
     code: "remote_disabled",
-    manifest: recordOf("settings").manifest,
+    manifest: createRecord("settings").manifest,
   });
   expect(remotes.get("secrets")).toMatchObject({ status: "verified" });
 });
@@ -353,12 +367,15 @@ it.each([
   ["another entry", { remoteEntry: { name: "other.js", path: "" } }],
 ])(
   "verifyDeployment refuses a remote whose manifest looks for %s elsewhere, and goes on with the others",
-  async (_what, metaData) => {
-    const record = recordOf("settings");
+  async (_case, metaData) => {
+    const record = createRecord("settings");
     const { remotes } = await verify({
       release_records: {
-        ...world.deployment.release_records,
-        [record.release]: await signRecord({ ...record, federation: { ...record.federation, metaData } }, world.team),
+        ...scenario.deployment.release_records,
+        [record.release]: await signRecord(
+          { ...record, federation: { ...record.federation, metaData } },
+          scenario.team,
+        ),
       },
     });
     expect(remotes.get("settings")).toMatchObject({ status: "refused", code: "remote_refused" });
@@ -367,22 +384,25 @@ it.each([
 );
 
 describe("a developer's override", () => {
-  const tried = "settings-0.3.1-ba9876543210";
+  const overrideRelease = "settings-0.3.1-ba9876543210";
   const stable = "settings-0.3.1-0123456789ab";
-  const overrideOf = async (changes: Partial<ReleaseOverride> = {}, by: Signer = world.team): Promise<string> => {
-    const record = { ...recordOf("settings"), release: tried };
+  const createOverride = async (
+    changes: Partial<ReleaseOverride> = {},
+    signer: Signer = scenario.team,
+  ): Promise<string> => {
+    const record = { ...createRecord("settings"), release: overrideRelease };
     const override: ReleaseOverride = {
       v: 1,
       kind: "release-override",
       vendor_id: "relicario",
       origin,
       remote: "settings",
-      release: tried,
-      release_record: await signRecord(record, world.team),
-      not_after: time(now + day / 3),
+      release: overrideRelease,
+      release_record: await signRecord(record, scenario.team),
+      not_after: toTimestamp(now + day / 3),
       ...changes,
     };
-    return signRecord(override, by);
+    return signRecord(override, signer);
   };
   const run = async (override: string, changes: Partial<Deployment> = {}) => {
     const { remotes, override: state } = await verify(changes, { override });
@@ -391,80 +411,82 @@ describe("a developer's override", () => {
   };
 
   it("runs its release in the place of the promoted one, a canary too", async () => {
-    expect(await run(await overrideOf())).toEqual({
-      state: { status: "active", remote: "settings", release: tried },
-      release: tried,
+    expect(await run(await createOverride())).toEqual({
+      state: { status: "active", remote: "settings", release: overrideRelease },
+      release: overrideRelease,
     });
-    expect((await verify({}, { override: await overrideOf() })).remotes.get("secrets")).toMatchObject({
+    expect((await verify({}, { override: await createOverride() })).remotes.get("secrets")).toMatchObject({
       status: "verified",
       record: { release: "secrets-0.3.1-0123456789ab" },
     });
   });
 
   it("is refused where the document says that this is production", async () => {
-    expect(await run(await overrideOf(), { environment: "production" })).toEqual({
+    expect(await run(await createOverride(), { environment: "production" })).toEqual({
       state: { status: "refused", reason: "production" },
       release: stable,
     });
   });
 
   it.each<[string, () => Promise<string>, Partial<Deployment>?]>([
-    ["of another vendor", () => overrideOf({ vendor_id: "acme" })],
-    ["of another origin", () => overrideOf({ origin: "http://localhost:3002" })],
-    ["that is over", () => overrideOf({ not_after: time(now) })],
-    ["of more than a day", () => overrideOf({ not_after: time(now + day + 1) })],
-    ["of a remote that is not here", () => overrideOf({ remote: "garden" })],
-    ["signed by a key of another name's owner", async () => overrideOf({}, await signer("team-1"))],
-    ["signed by the portal, not by the team", () => overrideOf({}, world.portal)],
+    ["of another vendor", () => createOverride({ vendor_id: "acme" })],
+    ["of another origin", () => createOverride({ origin: "http://localhost:3002" })],
+    ["that is over", () => createOverride({ not_after: toTimestamp(now) })],
+    ["of more than a day", () => createOverride({ not_after: toTimestamp(now + day + 1) })],
+    ["of a remote that is not here", () => createOverride({ remote: "garden" })],
+    ["signed by a key of another name's owner", async () => createOverride({}, await createSigner("team-1"))],
+    ["signed by the portal, not by the team", () => createOverride({}, scenario.portal)],
     [
       "whose record nobody of the team signed",
       async () =>
-        overrideOf({ release_record: await signRecord({ ...recordOf("settings"), release: tried }, world.portal) }),
+        createOverride({
+          release_record: await signRecord({ ...createRecord("settings"), release: overrideRelease }, scenario.portal),
+        }),
     ],
     [
       "whose record is of another release",
-      async () => overrideOf({ release_record: await signRecord(recordOf("settings"), world.team) }),
+      async () => createOverride({ release_record: await signRecord(createRecord("settings"), scenario.team) }),
     ],
-    ["whose release is switched off", () => overrideOf(), { disabled: [tried] }],
-    ["of another kind", () => overrideOf({ kind: "other" as "release-override" })],
-    ["that is a record", () => signRecord(recordOf("settings"), world.team)],
+    ["whose release is switched off", () => createOverride(), { disabled: [overrideRelease] }],
+    ["of another kind", () => createOverride({ kind: "other" as "release-override" })],
+    ["that is a record", () => signRecord(createRecord("settings"), scenario.team)],
     ["that is no JWS", () => Promise.resolve("not one")],
-  ])("counts as nothing %s", async (_what, make, changes = {}) => {
-    expect(await run(await make(), changes)).toEqual({
+  ])("counts as nothing %s", async (_case, createOverrideJws, changes = {}) => {
+    expect(await run(await createOverrideJws(), changes)).toEqual({
       state: { status: "refused", reason: "invalid" },
       release: stable,
     });
   });
 
   it("of one team opens no other team's remote", async () => {
-    const other = await signer("team-2");
-    const page = { ...world.page, team_keys: { ...world.page.team_keys, sharing: [other.publicKey] } };
+    const other = await createSigner("team-2");
+    const page = { ...scenario.page, team_keys: { ...scenario.page.team_keys, sharing: [other.publicKey] } };
     const { override } = await verify(
       { releases: { settings: { stable } } },
-      { page, override: await overrideOf({}, other) },
+      { page, override: await createOverride({}, other) },
     );
     expect(override).toEqual({ status: "refused", reason: "invalid" });
   });
 });
 
 describe("loadDeployment", () => {
-  const load = (answer: () => Promise<Response>, at = now) =>
+  const load = (fetchResponse: () => Promise<Response>, time = now) =>
     loadDeployment({
-      page: world.page,
+      page: scenario.page,
       origin,
       storage: localStorage,
-      now: () => at,
-      draw: 50,
+      now: () => time,
+      rolloutBucket: 50,
       override: null,
-      given: world.expected.given,
-      fetch: answer,
+      providedPackages: scenario.expected.providedPackages,
+      fetch: fetchResponse,
       timeLimit: () => new AbortController().signal,
     });
   const serve = async (changes: Partial<Deployment> = {}) => {
-    const document = await signDocument({ ...world.deployment, ...changes }, world.portal);
+    const document = await signDocument({ ...scenario.deployment, ...changes }, scenario.portal);
     return () => Promise.resolve(Response.json(document));
   };
-  const down = () => Promise.reject(new TypeError("Failed to fetch"));
+  const failFetch = () => Promise.reject(new TypeError("Failed to fetch"));
 
   beforeEach(() => {
     localStorage.clear();
@@ -477,13 +499,13 @@ describe("loadDeployment", () => {
 
   it("uses the last verified document while the gateway is away", async () => {
     await load(await serve());
-    await expect(load(down)).resolves.toMatchObject({ deployment: { sequence: 7 } });
+    await expect(load(failFetch)).resolves.toMatchObject({ deployment: { sequence: 7 } });
     await expect(load(() => Promise.resolve(new Response("", { status: 502 })))).resolves.toBeDefined();
   });
 
   it("does not use it once it expired", async () => {
     await load(await serve());
-    await expect(load(down, now + 2 * day)).rejects.toMatchObject({ code: "deployment_expired" });
+    await expect(load(failFetch, now + 2 * day)).rejects.toMatchObject({ code: "deployment_expired" });
   });
 
   it("does not use it in the place of a document that is refused", async () => {
@@ -500,30 +522,30 @@ describe("loadDeployment", () => {
   it("checks a kept document again: storage may have been altered", async () => {
     localStorage.setItem(
       deploymentKey("relicario"),
-      JSON.stringify(await signDocument(world.deployment, await signer("portal-1"))),
+      JSON.stringify(await signDocument(scenario.deployment, await createSigner("portal-1"))),
     );
-    await expect(load(down)).rejects.toMatchObject({ code: "deployment_unreachable" });
+    await expect(load(failFetch)).rejects.toMatchObject({ code: "deployment_unreachable" });
   });
 
   it("counts a sequence of a document that is signed for this portal, expired or not, and no other", async () => {
     const highest = Number.MAX_SAFE_INTEGER;
-    const kept = async (changes: Partial<Deployment>, by = world.portal) => {
+    const loadWithStored = async (changes: Partial<Deployment>, signer = scenario.portal) => {
       localStorage.setItem(
         deploymentKey("relicario"),
-        JSON.stringify(await signDocument({ ...world.deployment, ...changes }, by)),
+        JSON.stringify(await signDocument({ ...scenario.deployment, ...changes }, signer)),
       );
       return load(await serve());
     };
     localStorage.setItem(
       deploymentKey("relicario"),
-      JSON.stringify({ sequence: highest, document: await signDocument(world.deployment, world.portal) }),
+      JSON.stringify({ sequence: highest, document: await signDocument(scenario.deployment, scenario.portal) }),
     );
     await expect(load(await serve())).resolves.toBeDefined();
-    await expect(kept({ sequence: highest }, await signer("portal-1"))).resolves.toBeDefined();
-    await expect(kept({ sequence: highest, vendor_id: "acme" })).resolves.toBeDefined();
-    await expect(kept({ sequence: highest, origin: "https://other.example" })).resolves.toBeDefined();
+    await expect(loadWithStored({ sequence: highest }, await createSigner("portal-1"))).resolves.toBeDefined();
+    await expect(loadWithStored({ sequence: highest, vendor_id: "acme" })).resolves.toBeDefined();
+    await expect(loadWithStored({ sequence: highest, origin: "https://other.example" })).resolves.toBeDefined();
     await expect(
-      kept({
+      loadWithStored({
         sequence: 8,
         issued_at: new Date(now - 9 * day).toISOString(),
         not_after: new Date(now - 8 * day).toISOString(),
@@ -532,7 +554,7 @@ describe("loadDeployment", () => {
   });
 
   it("says that it is unreachable when nothing was kept", async () => {
-    await expect(load(down)).rejects.toMatchObject({ code: "deployment_unreachable" });
+    await expect(load(failFetch)).rejects.toMatchObject({ code: "deployment_unreachable" });
   });
 });
 
@@ -545,7 +567,7 @@ describe("readPortalPage", () => {
   };
 
   it("reads vendor and keys", () => {
-    expect(read(JSON.stringify(world.page))).toEqual(world.page);
+    expect(read(JSON.stringify(scenario.page))).toEqual(scenario.page);
   });
 
   it.each([

@@ -12,8 +12,8 @@ import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
 
-import { drawn } from "./canary.ts";
-import { openOverride, refused, type OverrideState } from "./override.ts";
+import { isInRollout } from "./canary.ts";
+import { openOverride, refuseOverride, type OverrideState } from "./override.ts";
 
 /** One remote of the deployment: a release whose record its team signed, or why none is run. */
 export type VerifiedRemote =
@@ -29,7 +29,7 @@ export type VerifiedRemote =
     };
 
 /** The manifest of a remote, if its team signed one. */
-export function manifestOf(remote: VerifiedRemote | undefined): RemoteManifest | null {
+export function getManifest(remote: VerifiedRemote | undefined): RemoteManifest | null {
   return (remote?.status === "verified" ? remote.record.manifest : remote?.manifest) ?? null;
 }
 
@@ -40,7 +40,7 @@ export interface VerifiedDeployment {
   readonly override: OverrideState | null;
 }
 
-export interface Expectations {
+export interface DeploymentExpectations {
   readonly page: PortalPage;
   /** Origin of the page. */
   readonly origin: string;
@@ -49,18 +49,18 @@ export interface Expectations {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Number of this session for canaries (canary.ts). */
-  readonly draw: number;
+  readonly rolloutBucket: number;
   /** A developer's override (override.ts), not opened yet. */
   readonly override: string | null;
   /** Versions of the packages that the host shares, by import name. */
-  readonly given: Readonly<Record<string, string>>;
+  readonly providedPackages: Readonly<Record<string, string>>;
 }
 
-const maxLifeMs = 7 * 24 * 60 * 60_000;
+const maxLifetimeMs = 7 * 24 * 60 * 60_000;
 /** Tolerated error of the device's clock. */
 const clockToleranceMs = 5 * 60_000;
 
-const Signed = z.object({
+const SignedDocument = z.object({
   payload: z.string(),
   signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).min(1),
 });
@@ -80,26 +80,35 @@ const Signed = z.object({
  *    refused is replaced by the stable release. A developer's override (override.ts) changes which
  *    release of a remote is run, and none of these checks.
  */
-export async function verifyDeployment(document: unknown, expected: Expectations): Promise<VerifiedDeployment> {
-  const deployment = await openDocument(document, expected.page.portal_keys);
-  if (deployment.vendor_id !== expected.page.vendor_id || deployment.origin !== expected.origin)
+export async function verifyDeployment(
+  document: unknown,
+  expectations: DeploymentExpectations,
+): Promise<VerifiedDeployment> {
+  const deployment = await openDocument(document, expectations.page.portal_keys);
+  if (deployment.vendor_id !== expectations.page.vendor_id || deployment.origin !== expectations.origin)
     throw new PortalError("deployment_refused");
-  if (deployment.sequence < expected.seenSequence) throw new PortalError("deployment_older");
+  if (deployment.sequence < expectations.seenSequence) throw new PortalError("deployment_older");
   const issuedAt = Date.parse(deployment.issued_at);
   const notAfter = Date.parse(deployment.not_after);
-  if (notAfter <= issuedAt || notAfter - issuedAt > maxLifeMs || issuedAt > expected.now + clockToleranceMs)
+  if (notAfter <= issuedAt || notAfter - issuedAt > maxLifetimeMs || issuedAt > expectations.now + clockToleranceMs)
     throw new PortalError("deployment_refused");
-  if (notAfter <= expected.now) throw new PortalError("deployment_expired");
+  if (notAfter <= expectations.now) throw new PortalError("deployment_expired");
 
   const remotes = new Map<RemoteName, VerifiedRemote>();
   for (const [name, { stable, canary }] of Object.entries(deployment.releases)) {
-    const keys = ownOf(expected.page.team_keys, name);
-    const verify = (release: string) => verifyRelease(deployment, { name, release, given: expected.given, keys });
-    const tried = canary !== undefined && drawn(expected.draw, canary.percent) ? await verify(canary.release) : null;
-    remotes.set(name, tried?.status === "verified" ? tried : await verify(stable));
+    const keys = getOwnProperty(expectations.page.team_keys, name);
+    const verify = (release: string) =>
+      verifyRelease(deployment, { name, release, providedPackages: expectations.providedPackages, keys });
+    const canaryRemote =
+      canary !== undefined && isInRollout(expectations.rolloutBucket, canary.percent)
+        ? await verify(canary.release)
+        : null;
+    remotes.set(name, canaryRemote?.status === "verified" ? canaryRemote : await verify(stable));
   }
   const override =
-    expected.override === null ? null : await applyOverride(expected.override, { deployment, remotes, expected });
+    expectations.override === null
+      ? null
+      : await applyOverride(expectations.override, { deployment, remotes, expected: expectations });
   return { deployment, remotes, override };
 }
 
@@ -109,19 +118,24 @@ async function applyOverride(
   {
     deployment,
     remotes,
-    expected,
-  }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expected: Expectations },
+    expected: expectations,
+  }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expected: DeploymentExpectations },
 ): Promise<OverrideState> {
-  const opened = await openOverride(jws, deployment, expected);
-  if ("status" in opened) return opened;
-  const { remote, release, release_record: record } = opened;
-  if (!remotes.has(remote)) return refused("invalid");
-  const tried = await verifyRelease(
+  const result = await openOverride(jws, deployment, expectations);
+  if ("status" in result) return result;
+  const { remote, release, release_record: record } = result;
+  if (!remotes.has(remote)) return refuseOverride("invalid");
+  const verifiedRemote = await verifyRelease(
     { ...deployment, release_records: { [release]: record } },
-    { name: remote, release, given: expected.given, keys: ownOf(expected.page.team_keys, remote) },
+    {
+      name: remote,
+      release,
+      providedPackages: expectations.providedPackages,
+      keys: getOwnProperty(expectations.page.team_keys, remote),
+    },
   );
-  if (tried.status !== "verified") return refused("invalid");
-  remotes.set(remote, tried);
+  if (verifiedRemote.status !== "verified") return refuseOverride("invalid");
+  remotes.set(remote, verifiedRemote);
   return { status: "active", remote, release };
 }
 
@@ -129,9 +143,9 @@ async function applyOverride(
  * Sequence number of a document of this portal, whether it is still in force or not; 0 of anything
  * else.
  */
-export async function sequenceOf(
+export async function readSequence(
   document: unknown,
-  { page, origin }: Pick<Expectations, "page" | "origin">,
+  { page, origin }: Pick<DeploymentExpectations, "page" | "origin">,
 ): Promise<number> {
   const deployment = await openDocument(document, page.portal_keys).catch(() => null);
   return deployment?.vendor_id === page.vendor_id && deployment.origin === origin ? deployment.sequence : 0;
@@ -139,7 +153,7 @@ export async function sequenceOf(
 
 async function openDocument(document: unknown, keys: readonly VerificationKey[]): Promise<Deployment> {
   try {
-    const signed: GeneralJWSInput = Signed.parse(document);
+    const signed: GeneralJWSInput = SignedDocument.parse(document);
     const { payload } = await generalVerify(signed, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
     return Deployment.parse(JSON.parse(new TextDecoder().decode(payload)));
   } catch (cause) {
@@ -151,30 +165,30 @@ interface ExpectedRelease {
   readonly name: RemoteName;
   readonly release: string;
   readonly keys: readonly VerificationKey[] | undefined;
-  readonly given: Expectations["given"];
+  readonly providedPackages: DeploymentExpectations["providedPackages"];
 }
 
 async function verifyRelease(
   { release_records: records, disabled = [] }: Deployment,
-  { name, release, given, keys }: ExpectedRelease,
+  { name, release, providedPackages, keys }: ExpectedRelease,
 ): Promise<VerifiedRemote> {
-  const signed = await openRecord(ownOf(records, release), keys);
+  const signed = await openRecord(getOwnProperty(records, release), keys);
   const parsed = ReleaseRecord.safeParse(signed);
   const record =
     parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
-  const without = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({
+  const refuse = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({
     status: "refused",
     code,
     manifest: record?.manifest ?? null,
   });
 
-  if (disabled.includes(release)) return without("remote_disabled");
-  if (builtForAnotherContract(signed, { name, release })) return without("remote_incompatible");
-  if (record === null) return without("remote_refused");
+  if (disabled.includes(release)) return refuse("remote_disabled");
+  if (isForAnotherContract(signed, { name, release })) return refuse("remote_incompatible");
+  if (record === null) return refuse("remote_refused");
   // Federation itself would notice a version that is not here only while the code runs.
-  return unmetRequirements(record, given).length === 0
+  return unmetRequirements(record, providedPackages).length === 0
     ? { status: "verified", record }
-    : without("remote_incompatible");
+    : refuse("remote_incompatible");
 }
 
 /** The payload that a team signed, not parsed yet; null when the signature is not valid. */
@@ -188,26 +202,23 @@ async function openRecord(jws: string | undefined, keys: readonly VerificationKe
   }
 }
 
-const Stated = z.object({ release: z.string(), manifest: z.object({ name: z.string(), contract: z.string() }) });
+const RecordHeader = z.object({ release: z.string(), manifest: z.object({ name: z.string(), contract: z.string() }) });
 
 /**
  * Checked before the record is parsed: one of another contract version may have members that this
  * version does not know.
  */
-function builtForAnotherContract(
-  signed: unknown,
-  { name, release }: Pick<ExpectedRelease, "name" | "release">,
-): boolean {
-  const stated = Stated.safeParse(signed);
+function isForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
+  const header = RecordHeader.safeParse(signed);
   return (
-    stated.success &&
-    stated.data.release === release &&
-    stated.data.manifest.name === name &&
-    !isInCaretRange(CONTRACT_VERSION, stated.data.manifest.contract)
+    header.success &&
+    header.data.release === release &&
+    header.data.manifest.name === name &&
+    !isInCaretRange(CONTRACT_VERSION, header.data.manifest.contract)
   );
 }
 
 /** An own property: names such as `constructor` must not find what every object inherits. */
-function ownOf<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+function getOwnProperty<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

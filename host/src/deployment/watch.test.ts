@@ -2,12 +2,12 @@ import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { VerifiedDeployment } from "./verify.ts";
-import { createDeploymentWatch, watchMilliseconds } from "./watch.ts";
+import { createDeploymentWatch, watchIntervalMilliseconds } from "./watch.ts";
 
 const expiry = Date.parse("2026-11-28T10:00:00.000Z");
 
 /** A checked deployment as far as the watch looks at it. */
-function deploymentWith(
+function createDeployment(
   changes: Readonly<Partial<Record<RemoteName, string>>> = {},
   disabled: readonly string[] = [],
 ): VerifiedDeployment {
@@ -24,13 +24,13 @@ function deploymentWith(
 }
 
 function setUp() {
-  const load = jest.fn(() => Promise.resolve(deploymentWith()));
+  const load = jest.fn(() => Promise.resolve(createDeployment()));
   const log = jest.fn();
   const now = jest.fn(() => expiry - 1000);
-  const watch = createDeploymentWatch({ pinned: deploymentWith(), load, now, log });
-  const told = jest.fn();
-  watch.subscribe(told);
-  return { watch, load, log, now, told };
+  const watch = createDeploymentWatch({ pinned: createDeployment(), load, now, log });
+  const listener = jest.fn();
+  watch.subscribe(listener);
+  return { watch, load, log, now, told: listener };
 }
 
 describe("createDeploymentWatch", () => {
@@ -43,7 +43,7 @@ describe("createDeploymentWatch", () => {
 
   it("tells of a newer set, and takes it back when the old one is in force again", async () => {
     const { watch, load, told } = setUp();
-    load.mockResolvedValueOnce(deploymentWith({ secrets: "secrets-2" }));
+    load.mockResolvedValueOnce(createDeployment({ secrets: "secrets-2" }));
     await watch.check();
     expect(watch.getState().newer).toBe(true);
     await watch.check();
@@ -53,14 +53,14 @@ describe("createDeploymentWatch", () => {
 
   it("tells of a remote that was added", async () => {
     const { watch, load } = setUp();
-    load.mockResolvedValueOnce(deploymentWith({ notes: "notes-1" }));
+    load.mockResolvedValueOnce(createDeployment({ notes: "notes-1" }));
     await watch.check();
     expect(watch.getState().newer).toBe(true);
   });
 
   it("names the remotes whose release was switched off, and never takes that back", async () => {
     const { watch, load } = setUp();
-    load.mockResolvedValueOnce(deploymentWith({ settings: "settings-0" }, ["settings-1", "secrets-9"]));
+    load.mockResolvedValueOnce(createDeployment({ settings: "settings-0" }, ["settings-1", "secrets-9"]));
     await watch.check();
     expect(watch.getState().disabled).toEqual(new Set(["settings"]));
     await watch.check();
@@ -96,11 +96,11 @@ describe("createDeploymentWatch", () => {
     jest.useFakeTimers();
     const { watch, load } = setUp();
     const stop = watch.start();
-    await jest.advanceTimersByTimeAsync(3 * watchMilliseconds);
-    expect(watchMilliseconds).toBe(45_000);
+    await jest.advanceTimersByTimeAsync(3 * watchIntervalMilliseconds);
+    expect(watchIntervalMilliseconds).toBe(45_000);
     expect(load).toHaveBeenCalledTimes(3);
     stop();
-    await jest.advanceTimersByTimeAsync(watchMilliseconds);
+    await jest.advanceTimersByTimeAsync(watchIntervalMilliseconds);
     expect(load).toHaveBeenCalledTimes(3);
     jest.useRealTimers();
   });
@@ -108,18 +108,18 @@ describe("createDeploymentWatch", () => {
   it("reads when the page is looked at again, until it is told to stop", async () => {
     const { watch, load } = setUp();
     const visibility = jest.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
-    const turn = (to: DocumentVisibilityState): void => {
-      visibility.mockReturnValue(to);
+    const setVisibility = (state: DocumentVisibilityState): void => {
+      visibility.mockReturnValue(state);
       document.dispatchEvent(new Event("visibilitychange"));
     };
     const stop = watch.start();
-    turn("hidden");
+    setVisibility("hidden");
     expect(load).not.toHaveBeenCalled();
-    turn("visible");
+    setVisibility("visible");
     await watch.check(); // the one that runs
     expect(load).toHaveBeenCalledTimes(1);
     stop();
-    turn("visible");
+    setVisibility("visible");
     expect(load).toHaveBeenCalledTimes(1);
     visibility.mockRestore();
   });

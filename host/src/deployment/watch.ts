@@ -7,7 +7,7 @@ import type { VerifiedDeployment } from "./verify.ts";
  * How often the deployment document is read again while a page is looked at: what it switches off
  * has to be gone within 60 s, a slow answer included.
  */
-export const watchMilliseconds = 45_000;
+export const watchIntervalMilliseconds = 45_000;
 
 /** How the releases that this page runs compare with those that are in force now. */
 export interface WatchState {
@@ -47,23 +47,23 @@ export interface WatchDeps {
  */
 export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): DeploymentWatch {
   const store = createStore<WatchState>(() => ({ newer: false, disabled: new Set(), expired: false }));
-  let running: Promise<void> | null = null;
+  let pendingCheck: Promise<void> | null = null;
 
   const update = (next: WatchState) => {
     const state = store.getState();
-    if (next.newer === state.newer && next.expired === state.expired && sameNames(next.disabled, state.disabled))
+    if (next.newer === state.newer && next.expired === state.expired && hasSameNames(next.disabled, state.disabled))
       return;
     store.setState(next, true);
   };
 
-  const read = async () => {
+  const refresh = async () => {
     try {
-      const present = await load();
+      const current = await load();
       // A remote that was switched off stays off in this page, even if a later document allows it
       // again.
       update({
-        newer: differs(pinned, present),
-        disabled: new Set([...store.getState().disabled, ...disabledOf(pinned, present)]),
+        newer: differs(pinned, current),
+        disabled: new Set([...store.getState().disabled, ...findDisabled(pinned, current)]),
         expired: false,
       });
     } catch (error) {
@@ -73,10 +73,10 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): De
   };
 
   const check = (): Promise<void> => {
-    running ??= read().finally(() => {
-      running = null;
+    pendingCheck ??= refresh().finally(() => {
+      pendingCheck = null;
     });
-    return running;
+    return pendingCheck;
   };
 
   return Object.freeze<DeploymentWatch>({
@@ -84,7 +84,7 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): De
     subscribe: store.subscribe,
     check,
     start: () => {
-      const timer = setInterval(() => void check(), watchMilliseconds);
+      const timer = setInterval(() => void check(), watchIntervalMilliseconds);
       const handleVisibility = () => {
         if (document.visibilityState === "visible") void check();
       };
@@ -98,26 +98,26 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): De
 }
 
 /** Whether a reload would run other code than this page does. */
-function differs(pinned: VerifiedDeployment, present: VerifiedDeployment): boolean {
-  if (pinned.deployment.app_version !== present.deployment.app_version) return true;
-  return [...present.remotes.keys()].some((name) => {
-    const release = releaseOf(present, name);
-    return release !== null && release !== releaseOf(pinned, name);
+function differs(pinned: VerifiedDeployment, current: VerifiedDeployment): boolean {
+  if (pinned.deployment.app_version !== current.deployment.app_version) return true;
+  return [...current.remotes.keys()].some((name) => {
+    const release = getRelease(current, name);
+    return release !== null && release !== getRelease(pinned, name);
   });
 }
 
-function disabledOf(pinned: VerifiedDeployment, { deployment }: VerifiedDeployment): RemoteName[] {
+function findDisabled(pinned: VerifiedDeployment, { deployment }: VerifiedDeployment): RemoteName[] {
   return [...pinned.remotes.keys()].filter((name) => {
-    const release = releaseOf(pinned, name);
+    const release = getRelease(pinned, name);
     return release !== null && deployment.disabled?.includes(release) === true;
   });
 }
 
-function releaseOf({ remotes }: VerifiedDeployment, name: RemoteName): string | null {
+function getRelease({ remotes }: VerifiedDeployment, name: RemoteName): string | null {
   const remote = remotes.get(name);
   return remote?.status === "verified" ? remote.record.release : null;
 }
 
-function sameNames(one: ReadonlySet<RemoteName>, other: ReadonlySet<RemoteName>): boolean {
-  return one.size === other.size && [...one].every((name) => other.has(name));
+function hasSameNames(first: ReadonlySet<RemoteName>, second: ReadonlySet<RemoteName>): boolean {
+  return first.size === second.size && [...first].every((name) => second.has(name));
 }

@@ -1,20 +1,20 @@
-import { accountName, keptOnDevice, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
+import { accountStorageKey, deviceStorage, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { withHostDatabase } from "./host-database.ts";
-import { withDatabase } from "./kept-databases.ts";
+import { withVaultDatabase } from "./vault-databases.ts";
 
 /** Who is, or was, signed in. One person may have an account at each vendor. */
 export type Person = Pick<DeviceAccount, "issuer" | "subject">;
 
-export function isSamePerson(one: Person, other: Person): boolean {
-  return one.issuer === other.issuer && one.subject === other.subject;
+export function isSamePerson(first: Person, second: Person): boolean {
+  return first.issuer === second.issuer && first.subject === second.subject;
 }
 
 /** What this device keeps for one account. */
-export interface KeptAccount {
-  /** As `accountName` gives it. */
+export interface StoredAccount {
+  /** As `accountStorageKey` gives it. */
   readonly name: string;
   /**
    * Null until the person has answered whose device this is. What they answered in a record that
@@ -25,40 +25,39 @@ export interface KeptAccount {
   readonly uploads: number;
 }
 
-const { vault, uploads, rows } = keptOnDevice;
+const { vault, uploads, rows } = deviceStorage;
 
-const AccountName = z.tuple([z.string(), z.string(), z.string()]);
+const AccountStorageKey = z.tuple([z.string(), z.string(), z.string()]);
 const UploadKey = z.tuple([z.string(), z.string()]);
 /**
  * The vault's record, as far as the host reads it. One that is of another version, or damaged, may
  * still say this.
  */
-const Kind = z.looseObject({ kind: z.enum(["own", "shared"]) });
+const DeviceKindRecord = z.looseObject({ kind: z.enum(["own", "shared"]) });
 
-export async function keptAccounts(person: Person): Promise<readonly KeptAccount[]> {
-  const records = await withDatabase(vault.database, async (database) => {
+export async function listStoredAccounts(person: Person): Promise<readonly StoredAccount[]> {
+  const records = await withVaultDatabase(vault.database, async (database) => {
     const names = await database.getAllKeys(vault.accounts);
     return Promise.all(
       names.map(async (name): Promise<[unknown, unknown]> => [name, await database.get(vault.accounts, name)]),
     );
   });
-  const listed = await withDatabase(rows.database, (database) => database.getAllKeys(rows.heads));
-  const waiting = await withDatabase(uploads.database, (database) => database.getAllKeys(uploads.uploads));
-  const pinned = await withHostDatabase((database) => database.getAllKeys("people"));
-  const ofUploads = (waiting ?? []).flatMap((key) => UploadKey.safeParse(key).data?.[0] ?? []);
+  const rowKeys = await withVaultDatabase(rows.database, (database) => database.getAllKeys(rows.heads));
+  const uploadKeys = await withVaultDatabase(uploads.database, (database) => database.getAllKeys(uploads.uploads));
+  const pinnedNames = await withHostDatabase((database) => database.getAllKeys("people"));
+  const uploadNames = (uploadKeys ?? []).flatMap((key) => UploadKey.safeParse(key).data?.[0] ?? []);
   const kinds = new Map<string, DeviceKind | null>(
-    [...ofUploads, ...(pinned ?? []), ...(listed ?? []).flatMap((key) => accountOf(key) ?? [])].map((name) => [
-      name,
-      null,
-    ]),
+    [...uploadNames, ...(pinnedNames ?? []), ...(rowKeys ?? []).flatMap((key) => toAccountStorageKey(key) ?? [])].map(
+      (name) => [name, null],
+    ),
   );
-  for (const [key, record] of [...(records ?? [])].sort(asideFirst)) {
-    const name = accountOf(key);
-    if (name !== null) kinds.set(name, Kind.safeParse(record).data?.kind ?? kinds.get(name) ?? null);
+  for (const [key, record] of [...(records ?? [])].sort(compareArchivedFirst)) {
+    const name = toAccountStorageKey(key);
+    if (name !== null) kinds.set(name, DeviceKindRecord.safeParse(record).data?.kind ?? kinds.get(name) ?? null);
   }
   return [...kinds]
-    .filter(([name]) => isOf(person, name))
-    .map(([name, kind]) => ({ name, kind, uploads: ofUploads.filter((each) => each === name).length }));
+    .filter(([name]) => belongsTo(person, name))
+    .map(([name, kind]) => ({ name, kind, uploads: uploadNames.filter((uploadName) => uploadName === name).length }));
 }
 
 /**
@@ -68,8 +67,8 @@ export async function keptAccounts(person: Person): Promise<readonly KeptAccount
  *
  * @throws PortalError `cancelled` when it is not wanted any more.
  */
-export async function leaveAccounts(person: Person, now: number, isWanted: () => boolean): Promise<void> {
-  for (const { name, kind } of await keptAccounts(person)) {
+export async function signOutAccounts(person: Person, now: number, isWanted: () => boolean): Promise<void> {
+  for (const { name, kind } of await listStoredAccounts(person)) {
     if (kind !== "own") await wipeAccount(name, isWanted);
     else {
       await lockAccount(name, now, isWanted);
@@ -80,11 +79,11 @@ export async function leaveAccounts(person: Person, now: number, isWanted: () =>
 }
 
 /**
- * Removes everything of a person's accounts, whatever they answered. As for `leaveAccounts`, it has
- * to be wanted.
+ * Removes everything of a person's accounts, whatever they answered. As for `signOutAccounts`, it
+ * has to be wanted.
  */
-export async function forgetAccounts(person: Person, isWanted: () => boolean): Promise<void> {
-  for (const { name } of await keptAccounts(person)) await wipeAccount(name, isWanted);
+export async function wipeAccounts(person: Person, isWanted: () => boolean): Promise<void> {
+  for (const { name } of await listStoredAccounts(person)) await wipeAccount(name, isWanted);
   await dropDeviceKey(isWanted);
 }
 
@@ -93,7 +92,7 @@ export async function forgetAccounts(person: Person, isWanted: () => boolean): P
  * time.
  */
 async function lockAccount(name: string, now: number, isWanted: () => boolean): Promise<void> {
-  await withDatabase(vault.database, async (database) => {
+  await withVaultDatabase(vault.database, async (database) => {
     const transaction = database.transaction(vault.accounts, "readwrite", { durability: "strict" });
     const record = z.looseObject({ locked: z.boolean().optional() }).safeParse(await transaction.store.get(name));
     requireWanted(isWanted);
@@ -104,12 +103,12 @@ async function lockAccount(name: string, now: number, isWanted: () => boolean): 
 }
 
 async function wipeAccount(name: string, isWanted: () => boolean): Promise<void> {
-  await withDatabase(uploads.database, (database) => {
+  await withVaultDatabase(uploads.database, (database) => {
     requireWanted(isWanted);
     return database.delete(uploads.uploads, IDBKeyRange.bound([name], [name, []]));
   });
   await wipeRows(name, isWanted);
-  await withDatabase(vault.database, (database) => {
+  await withVaultDatabase(vault.database, (database) => {
     requireWanted(isWanted);
     return database.delete(vault.accounts, IDBKeyRange.bound(name, `${name}\uffff`)); // with what was set aside of it
   });
@@ -120,7 +119,7 @@ async function wipeAccount(name: string, isWanted: () => boolean): Promise<void>
 }
 
 async function wipeRows(name: string, isWanted: () => boolean): Promise<void> {
-  await withDatabase(rows.database, async (database) => {
+  await withVaultDatabase(rows.database, async (database) => {
     const transaction = database.transaction([rows.heads, rows.blocks], "readwrite", { durability: "strict" });
     requireWanted(isWanted);
     await Promise.all([
@@ -133,12 +132,13 @@ async function wipeRows(name: string, isWanted: () => boolean): Promise<void> {
 
 /** The device key wraps what waits, of every account: with the last of them it goes. */
 async function dropDeviceKey(isWanted: () => boolean): Promise<void> {
-  const left = await withDatabase(uploads.database, (database) => database.count(uploads.uploads));
-  await withDatabase(vault.database, async (database) => {
+  const remainingUploads = await withVaultDatabase(uploads.database, (database) => database.count(uploads.uploads));
+  await withVaultDatabase(vault.database, async (database) => {
     const transaction = database.transaction([vault.accounts, vault.keys], "readwrite");
     const accounts = await transaction.objectStore(vault.accounts).count();
     requireWanted(isWanted);
-    if (accounts === 0 && (left ?? 0) === 0) await transaction.objectStore(vault.keys).delete(vault.deviceKey);
+    if (accounts === 0 && (remainingUploads ?? 0) === 0)
+      await transaction.objectStore(vault.keys).delete(vault.deviceKey);
     await transaction.done;
   });
 }
@@ -151,23 +151,23 @@ function requireWanted(isWanted: () => boolean): void {
  * The account that a record is of, also one that was set aside: that is kept under the account's
  * name, a mark and the time.
  */
-function accountOf(key: unknown): string | null {
+function toAccountStorageKey(key: unknown): string | null {
   return typeof key === "string" ? key.slice(0, key.lastIndexOf("]") + 1) : null;
 }
 
 /** A record comes after those that were set aside: what it says counts. */
-function asideFirst([one]: readonly [unknown, unknown], [other]: readonly [unknown, unknown]): number {
-  return Number(accountOf(one) === one) - Number(accountOf(other) === other);
+function compareArchivedFirst([a]: readonly [unknown, unknown], [b]: readonly [unknown, unknown]): number {
+  return Number(toAccountStorageKey(a) === a) - Number(toAccountStorageKey(b) === b);
 }
 
-function isOf({ issuer, subject }: Person, name: string): boolean {
-  const vendorId = vendorOf(name);
-  return vendorId !== null && name === accountName({ vendorId, issuer, subject });
+function belongsTo({ issuer, subject }: Person, name: string): boolean {
+  const vendorId = parseVendorId(name);
+  return vendorId !== null && name === accountStorageKey({ vendorId, issuer, subject });
 }
 
-function vendorOf(name: string): string | null {
+function parseVendorId(name: string): string | null {
   try {
-    return AccountName.parse(JSON.parse(name))[0];
+    return AccountStorageKey.parse(JSON.parse(name))[0];
   } catch {
     return null; // no name of ours: left alone
   }

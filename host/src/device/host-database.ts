@@ -1,7 +1,7 @@
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 
 /** What the host keeps on a device by itself, beside what the vault keeps. */
-interface Schema extends DBSchema {
+interface HostSchema extends DBSchema {
   /**
    * The immutable account id by account name: written once, until the account is wiped from this
    * device.
@@ -14,23 +14,23 @@ interface Schema extends DBSchema {
   linkKeys: { key: string; value: { readonly key: CryptoKey; readonly at: number } };
 }
 
-export type HostDatabase = IDBPDatabase<Schema>;
+export type HostDatabase = IDBPDatabase<HostSchema>;
 
 /** Null where this browser or mode keeps no databases. */
-export async function withHostDatabase<T>(work: (database: HostDatabase) => Promise<T>): Promise<T | null> {
-  const database = await open();
+export async function withHostDatabase<T>(callback: (database: HostDatabase) => Promise<T>): Promise<T | null> {
+  const database = await openHostDatabase();
   if (database === null) return null;
   try {
-    return await work(database);
+    return await callback(database);
   } finally {
     database.close();
   }
 }
 
-async function open(): Promise<HostDatabase | null> {
+async function openHostDatabase(): Promise<HostDatabase | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
-    return await openDB<Schema>("relicario-host", 1, {
+    return await openDB<HostSchema>("relicario-host", 1, {
       upgrade: (database) => {
         database.createObjectStore("people");
         database.createObjectStore("linkKeys");

@@ -1,7 +1,7 @@
-import { keptOnDevice, openedFileLock } from "@relicario/shared/contract";
+import { deviceStorage, openedFileLockName } from "@relicario/shared/contract";
 
 /** So long a file may still be open, after the worker that wrote it was ended; milliseconds. */
-const closingMs = 3_000;
+const closeLimitMs = 3_000;
 
 /**
  * Removes every private file with opened content, also those of this very page: it is plaintext.
@@ -11,12 +11,12 @@ const closingMs = 3_000;
  * Rejects when one of them stayed open.
  */
 export async function removeOpenedFiles(): Promise<void> {
-  const folder = await openedFolder();
+  const folder = await getOpenedFolder();
   if (folder === null) return;
   const names: string[] = [];
   for await (const name of folder.keys()) names.push(name);
   const removed = await Promise.allSettled(names.map((name) => removeFile(folder, name)));
-  for (const each of removed) if (each.status === "rejected") throw each.reason;
+  for (const result of removed) if (result.status === "rejected") throw result.reason;
 }
 
 async function removeFile(folder: FileSystemDirectoryHandle, name: string): Promise<void> {
@@ -25,16 +25,16 @@ async function removeFile(folder: FileSystemDirectoryHandle, name: string): Prom
   } catch (error) {
     if (isNamed(error, "NotFoundError")) return; // another tab was first
     await navigator.locks
-      .request(openedFileLock(name), { signal: AbortSignal.timeout(closingMs) }, () => folder.removeEntry(name))
-      .catch((again: unknown) => {
-        if (!isNamed(again, "NotFoundError")) throw again;
+      .request(openedFileLockName(name), { signal: AbortSignal.timeout(closeLimitMs) }, () => folder.removeEntry(name))
+      .catch((retryError: unknown) => {
+        if (!isNamed(retryError, "NotFoundError")) throw retryError;
       });
   }
 }
 
-async function openedFolder(): Promise<FileSystemDirectoryHandle | null> {
+async function getOpenedFolder(): Promise<FileSystemDirectoryHandle | null> {
   try {
-    return await (await navigator.storage.getDirectory()).getDirectoryHandle(keptOnDevice.openedFolder);
+    return await (await navigator.storage.getDirectory()).getDirectoryHandle(deviceStorage.openedFilesFolder);
   } catch {
     return null; // none was made, or no private files in this browser or mode
   }

@@ -1,4 +1,4 @@
-import { accountName, type DeviceAccount } from "@relicario/shared/contract";
+import { accountStorageKey, type DeviceAccount } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { withHostDatabase } from "./host-database.ts";
@@ -19,14 +19,14 @@ export async function requirePinnedUserId(
   userId: string,
   isStaying: () => boolean,
 ): Promise<void> {
-  const name = accountName(account);
+  const name = accountStorageKey(account);
   const pinned = await withHostDatabase(async (database) => {
     const transaction = database.transaction("people", "readwrite", { durability: "strict" });
-    const before = await transaction.store.get(name);
+    const existing = await transaction.store.get(name);
     if (!isStaying()) throw new PortalError("cancelled");
-    if (before === undefined) await transaction.store.put(userId, name);
+    if (existing === undefined) await transaction.store.put(userId, name);
     await transaction.done;
-    return before ?? userId;
+    return existing ?? userId;
   });
   if (pinned !== null && pinned !== userId) throw new PortalError("account_changed");
 }

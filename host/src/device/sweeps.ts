@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { forgetAccounts, isSamePerson, leaveAccounts, type Person } from "./accounts.ts";
+import { wipeAccounts, isSamePerson, signOutAccounts, type Person } from "./accounts.ts";
 import { removeOpenedFiles } from "./opened-files.ts";
 
 /**
@@ -21,7 +21,7 @@ import { removeOpenedFiles } from "./opened-files.ts";
 export type SweepKind = "lock" | "sign_out" | "forget";
 
 /** What ends a session, and reaches the accounts of the person. */
-export type Ending = Exclude<SweepKind, "lock">;
+export type SessionEndKind = Exclude<SweepKind, "lock">;
 
 export interface Sweeps {
   /**
@@ -35,7 +35,7 @@ export interface Sweeps {
    * The person is signed in: what this page found marked on their accounts, and could not finish,
    * is not done any more.
    */
-  readonly admitted: (person: Person) => void;
+  readonly cancelMarked: (person: Person) => void;
   /** Drops what a link carried, in this tab. */
   readonly dropLinkSecret: () => Promise<void>;
 }
@@ -50,12 +50,12 @@ export interface SweepsDeps {
   readonly log: (step: string, error: unknown) => void;
 }
 
-type Part = "files" | Ending;
+type SweepPart = "files" | SessionEndKind;
 
 /** A part of one sweep: `sweep.<part>.<uuid>`. */
-interface Mark {
+interface SweepMark {
   readonly name: string;
-  readonly part: Part;
+  readonly part: SweepPart;
 }
 
 const MarkName = z.tuple([z.literal("sweep"), z.enum(["files", "sign_out", "forget"]), z.uuid()]);
@@ -63,9 +63,9 @@ const MarkedPerson = z.strictObject({ issuer: z.string(), subject: z.string() })
 
 export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps): Sweeps {
   /** What was marked when this page started. */
-  let found: readonly Mark[] = [];
+  let marksAtStart: readonly SweepMark[] = [];
 
-  const write = (part: Part, person: Person | null): Mark => {
+  const writeMark = (part: SweepPart, person: Person | null): SweepMark => {
     const name = `sweep.${part}.${crypto.randomUUID()}`;
     try {
       storage.setItem(
@@ -78,7 +78,7 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
     return { name, part };
   };
   /** Null when it was not written by us: nobody's. */
-  const markedPerson = ({ name }: Mark): Person | null => {
+  const readMarkedPerson = ({ name }: SweepMark): Person | null => {
     try {
       return MarkedPerson.parse(JSON.parse(storage.getItem(name) ?? "null"));
     } catch {
@@ -86,20 +86,24 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
     }
   };
 
-  const sweepFiles = async ({ name }: Mark): Promise<void> => {
+  const sweepFiles = async ({ name }: SweepMark): Promise<void> => {
     await removeOpenedFiles();
     storage.removeItem(name);
   };
-  const sweepAccounts = async ({ name, part }: Mark, person: Person | null, isWanted: () => boolean): Promise<void> => {
+  const sweepAccounts = async (
+    { name, part }: SweepMark,
+    person: Person | null,
+    isWanted: () => boolean,
+  ): Promise<void> => {
     if (person !== null)
-      await (part === "forget" ? forgetAccounts(person, isWanted) : leaveAccounts(person, now(), isWanted));
+      await (part === "forget" ? wipeAccounts(person, isWanted) : signOutAccounts(person, now(), isWanted));
     storage.removeItem(name);
   };
-  const finish = async (mark: Mark): Promise<void> => {
+  const finish = async (mark: SweepMark): Promise<void> => {
     const isMarked = () => storage.getItem(mark.name) !== null;
     try {
       if (mark.part === "files") await sweepFiles(mark);
-      else await sweepAccounts(mark, markedPerson(mark), isMarked);
+      else await sweepAccounts(mark, readMarkedPerson(mark), isMarked);
     } catch (error) {
       // the next page tries again; else another page finished it, or it is over
       if (isMarked()) log(`sweep ${mark.part}`, error);
@@ -108,35 +112,35 @@ export function createSweeps({ storage, now, dropLinkSecret, log }: SweepsDeps):
 
   return Object.freeze<Sweeps>({
     begin: (kind, person) => {
-      const files = write("files", null);
-      const accounts = kind === "lock" || person === null ? null : { mark: write(kind, person), person };
+      const files = writeMark("files", null);
+      const accounts = kind === "lock" || person === null ? null : { mark: writeMark(kind, person), person };
       return async () => {
-        const done = await Promise.allSettled([
+        const results = await Promise.allSettled([
           dropLinkSecret(),
           sweepFiles(files),
           accounts === null ? null : sweepAccounts(accounts.mark, accounts.person, () => true),
         ]);
-        for (const each of done) if (each.status === "rejected") throw each.reason;
+        for (const result of results) if (result.status === "rejected") throw result.reason;
       };
     },
     finishMarked: async () => {
-      found = marksIn(storage);
-      await Promise.all(found.map(finish));
+      marksAtStart = listMarks(storage);
+      await Promise.all(marksAtStart.map(finish));
     },
-    admitted: (person) => {
-      for (const mark of found) {
-        const marked = mark.part === "files" ? null : markedPerson(mark);
-        if (marked !== null && isSamePerson(marked, person)) storage.removeItem(mark.name);
+    cancelMarked: (person) => {
+      for (const mark of marksAtStart) {
+        const markedFor = mark.part === "files" ? null : readMarkedPerson(mark);
+        if (markedFor !== null && isSamePerson(markedFor, person)) storage.removeItem(mark.name);
       }
     },
     dropLinkSecret,
   });
 }
 
-function marksIn(storage: Pick<Storage, "key" | "length">): readonly Mark[] {
+function listMarks(storage: Pick<Storage, "key" | "length">): readonly SweepMark[] {
   const names = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "");
   return names.flatMap((name) => {
-    const read = MarkName.safeParse(name.split("."));
-    return read.success ? [{ name, part: read.data[1] }] : [];
+    const parsed = MarkName.safeParse(name.split("."));
+    return parsed.success ? [{ name, part: parsed.data[1] }] : [];
   });
 }

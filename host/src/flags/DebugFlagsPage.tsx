@@ -14,16 +14,16 @@ import { useAreaTitle } from "../remotes/area-title.ts";
 export default function DebugFlagsPage() {
   const { t } = useTranslation("header");
   const { flags } = useHost();
-  const now = useSyncExternalStore(flags.subscribe, flags.getState);
+  const flagValues = useSyncExternalStore(flags.subscribe, flags.getState);
   const names = flags.switchableNames.toSorted();
-  const switched = names.filter((name) => now[name] !== flags.base[name]);
+  const changedNames = names.filter((name) => flagValues[name] !== flags.base[name]);
 
   return (
     <Page
       title={t("flags.title")}
       lead={t("flags.lead")}
       actions={
-        <Button tone="quiet" disabled={switched.length === 0} onClick={flags.reset}>
+        <Button tone="quiet" disabled={changedNames.length === 0} onClick={flags.reset}>
           {t("flags.reset_action")}
         </Button>
       }
@@ -35,12 +35,12 @@ export default function DebugFlagsPage() {
               <SpacedRow $justify="between">
                 <Switch
                   label={name}
-                  checked={now[name] === true}
-                  onChange={(on) => {
-                    flags.set(name, on);
+                  checked={flagValues[name] === true}
+                  onChange={(enabled) => {
+                    flags.set(name, enabled);
                   }}
                 />
-                {switched.includes(name) && (
+                {changedNames.includes(name) && (
                   <SmallText>{t(flags.base[name] === true ? "flags.was_on_hint" : "flags.was_off_hint")}</SmallText>
                 )}
               </SpacedRow>
@@ -48,13 +48,13 @@ export default function DebugFlagsPage() {
           ))}
         </List>
       </Card>
-      <Started />
+      <BuildInfo />
     </Page>
   );
 }
 
 /** The releases of this page. Release ids are not translated. */
-function Started() {
+function BuildInfo() {
   const { t } = useTranslation("header");
   const { verified } = useHost();
   const areaTitle = useAreaTitle();

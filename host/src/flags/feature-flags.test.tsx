@@ -3,11 +3,11 @@ import { screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
-import { fakeHost } from "../testing/fake-host.tsx";
+import { createFakeHost } from "../testing/fake-host.tsx";
 import DebugFlagsPage from "./DebugFlagsPage.tsx";
 import { createFeatureFlags, flagsKey } from "./feature-flags.ts";
 
-const test = { environment: "test", features: { camera: true, cloud: false } };
+const testDeployment = { environment: "test", features: { camera: true, cloud: false } };
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -35,14 +35,14 @@ describe("createFeatureFlags", () => {
   );
 
   it("keeps what was switched for this session, and tells", () => {
-    const flags = createFeatureFlags(test, sessionStorage);
-    const told = jest.fn();
-    flags.subscribe(told);
+    const flags = createFeatureFlags(testDeployment, sessionStorage);
+    const listener = jest.fn();
+    flags.subscribe(listener);
     flags.set("cloud", true);
     expect(flags.getState()).toMatchObject({ camera: true, cloud: true });
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     expect(JSON.parse(sessionStorage.getItem(flagsKey) ?? "")).toEqual({ cloud: true });
-    expect(createFeatureFlags(test, sessionStorage).getState()).toMatchObject({ cloud: true });
+    expect(createFeatureFlags(testDeployment, sessionStorage).getState()).toMatchObject({ cloud: true });
     flags.reset();
     expect(flags.getState()).toEqual(flags.base);
     expect(sessionStorage.getItem(flagsKey)).toBeNull();
@@ -54,17 +54,21 @@ describe("createFeatureFlags", () => {
     ["a flag that the deployment does not have", '{"admin":true}'],
   ])("takes %s in storage for nothing", (_name, stored) => {
     sessionStorage.setItem(flagsKey, stored);
-    expect(createFeatureFlags(test, sessionStorage).getState()).toEqual({ camera: true, cloud: false, billing: false });
+    expect(createFeatureFlags(testDeployment, sessionStorage).getState()).toEqual({
+      camera: true,
+      cloud: false,
+      billing: false,
+    });
   });
 
   it("switches nothing in production unless the deployment allows it", () => {
     sessionStorage.setItem(flagsKey, '{"cloud":true}');
-    const flags = createFeatureFlags({ ...test, environment: "production" }, sessionStorage);
+    const flags = createFeatureFlags({ ...testDeployment, environment: "production" }, sessionStorage);
     flags.set("camera", false);
     expect(flags.switchable).toBe(false);
     expect(flags.getState()).toMatchObject({ camera: true, cloud: false });
     const allowed = createFeatureFlags(
-      { environment: "production", features: { ...test.features, debug_flags: true } },
+      { environment: "production", features: { ...testDeployment.features, debug_flags: true } },
       sessionStorage,
     );
     expect(allowed.getState()).toMatchObject({ cloud: true });
@@ -76,7 +80,7 @@ describe("DebugFlagsPage", () => {
     ["en", "light"],
     ["es", "dark"],
   ] as const)("lists the flags and what the page runs, accessibly (%s, %s)", async (language, theme) => {
-    const { host } = fakeHost({ deployment: test, refused: ["sharing"] });
+    const { host } = createFakeHost({ deployment: testDeployment, refused: ["sharing"] });
     await renderApp(
       <HostContext value={host}>
         <DebugFlagsPage />
@@ -89,18 +93,18 @@ describe("DebugFlagsPage", () => {
   });
 
   it("switches for this session and back", async () => {
-    const { host } = fakeHost({ deployment: test });
+    const { host } = createFakeHost({ deployment: testDeployment });
     await renderApp(
       <HostContext value={host}>
         <DebugFlagsPage />
       </HostContext>,
     );
-    const back = screen.getByRole("button", { name: "Switch all back" });
-    expect(back).toBeDisabled();
+    const resetButton = screen.getByRole("button", { name: "Switch all back" });
+    expect(resetButton).toBeDisabled();
     await userEvent.click(screen.getByRole("switch", { name: "cloud" }));
     expect(host.flags.getState()["cloud"]).toBe(true);
     expect(screen.getByText("Switched here; off for everybody else")).toBeVisible();
-    await userEvent.click(back);
+    await userEvent.click(resetButton);
     expect(screen.getByRole("switch", { name: "cloud" })).not.toBeChecked();
   });
 });

@@ -19,19 +19,19 @@ export interface FeatureFlags {
   readonly switchableNames: readonly string[];
   /** Whether flags may be changed. If not, stored changes are ignored. */
   readonly switchable: boolean;
-  readonly set: (name: string, on: boolean) => void;
+  readonly set: (name: string, enabled: boolean) => void;
   /** Drops all changes. */
   readonly reset: () => void;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-const Stored = z.record(z.string(), z.boolean());
+const StoredFlags = z.record(z.string(), z.boolean());
 
 /**
  * Billing is shown only when the environment is `dev` (specification, section 9), whatever the
  * deployment or a developer says.
  */
-const decidedByEnvironment = "billing";
+const environmentFlag = "billing";
 
 export function createFeatureFlags(
   deployment: Pick<Deployment, "environment" | "features">,
@@ -39,10 +39,10 @@ export function createFeatureFlags(
 ): FeatureFlags {
   const base: Flags = Object.freeze({
     ...deployment.features,
-    [decidedByEnvironment]: deployment.environment === "dev",
+    [environmentFlag]: deployment.environment === "dev",
   });
   const switchable = deployment.environment !== "production" || deployment.features[debugFlag] === true;
-  const switchableNames = Object.keys(base).filter((name) => switchable && name !== decidedByEnvironment);
+  const switchableNames = Object.keys(base).filter((name) => switchable && name !== environmentFlag);
   const store = createStore<Flags>(() => Object.freeze({ ...base, ...storedFlags(storage, switchableNames) }));
 
   return Object.freeze<FeatureFlags>({
@@ -50,13 +50,13 @@ export function createFeatureFlags(
     base,
     switchable,
     switchableNames,
-    set: (name, on) => {
+    set: (name, enabled) => {
       if (!switchableNames.includes(name)) return;
-      const flags = Object.freeze({ ...store.getState(), [name]: on });
+      const flags = Object.freeze({ ...store.getState(), [name]: enabled });
       store.setState(flags, true);
-      const switched = Object.fromEntries(Object.entries(flags).filter(([each, value]) => base[each] !== value));
+      const changes = Object.fromEntries(Object.entries(flags).filter(([flag, value]) => base[flag] !== value));
       try {
-        storage.setItem(flagsKey, JSON.stringify(switched));
+        storage.setItem(flagsKey, JSON.stringify(changes));
       } catch {
         // Storage is full or forbidden: the change lasts until the page is reloaded.
       }
@@ -72,7 +72,7 @@ export function createFeatureFlags(
 /** The stored changes of these flags. */
 function storedFlags(storage: Pick<Storage, "getItem">, names: readonly string[]): Flags {
   try {
-    const stored = Stored.parse(JSON.parse(storage.getItem(flagsKey) ?? "{}"));
+    const stored = StoredFlags.parse(JSON.parse(storage.getItem(flagsKey) ?? "{}"));
     return Object.fromEntries(Object.entries(stored).filter(([name]) => names.includes(name)));
   } catch {
     return {}; // storage is forbidden or has another format: no changes

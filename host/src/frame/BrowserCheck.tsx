@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
  * Whether this browser has WebAssembly, which opens secrets. Browsers embedded in other programs
  * sometimes lack it.
  */
-function runsWasm(): boolean {
+function hasWebAssembly(): boolean {
   return Reflect.has(globalThis, "WebAssembly");
 }
 
@@ -15,17 +15,17 @@ function runsWasm(): boolean {
  */
 export function BrowserCheck() {
   const { t } = useTranslation("modals");
-  const { open, onClose } = useDialog(!runsWasm());
+  const { open, onClose } = useDialog(!hasWebAssembly());
   return (
     <ConfirmDialog
       open={open}
       alert
-      single
+      singleButton
       title={t("unsupported.title")}
       description={t("unsupported.body")}
       confirmLabel={t("unsupported.open_action")}
-      onAnswer={(answer) => {
-        if (answer) window.open(window.location.href, "_blank", "noopener");
+      onAnswer={(confirmed) => {
+        if (confirmed) window.open(window.location.href, "_blank", "noopener");
         else onClose();
       }}
     />

@@ -1,4 +1,4 @@
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Button, ErrorNotice, Notice } from "@relicario/shared/ui";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
@@ -8,7 +8,7 @@ import { z } from "zod";
 import { useHost } from "../host-context.ts";
 import { meQuery } from "../portal/use-portal-object.ts";
 import { useLanguage } from "../settings/language.ts";
-import { Bar } from "./OfflineNotice.tsx";
+import { NoticeBar } from "./OfflineNotice.tsx";
 
 /** On every page while the account is to be deleted: when, and a button that calls it off. */
 export function DeletionNotice({ userId }: { readonly userId: string }) {
@@ -25,11 +25,11 @@ export function DeletionNotice({ userId }: { readonly userId: string }) {
   const { pathname } = useLocation();
   if (data?.deletion_due_at == null || pathname === "/settings/delete-account") return null; // that page says it itself
   return (
-    <Bar>
+    <NoticeBar>
       <Notice
         tone="warn"
         role="status"
-        title={t("deletion.title", { when: formatsOf(language).dateTime(data.deletion_due_at) })}
+        title={t("deletion.title", { when: getFormats(language).dateTime(data.deletion_due_at) })}
         actions={
           <Button
             size="small"
@@ -45,6 +45,6 @@ export function DeletionNotice({ userId }: { readonly userId: string }) {
         {t("deletion.body")}
       </Notice>
       <ErrorNotice error={restore.error} />
-    </Bar>
+    </NoticeBar>
   );
 }

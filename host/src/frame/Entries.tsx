@@ -9,7 +9,7 @@ import { styled } from "styled-components";
 import { useHost } from "../host-context.ts";
 import { useLanguage } from "../settings/language.ts";
 import { Flag } from "./Flag.tsx";
-import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
+import { EntryButton, entryStyles, EntryText, frameSizes } from "./styles.ts";
 import { isCurrent, type Destination } from "./navigation.ts";
 import { usePrefetch } from "../prefetch.ts";
 import { useCurrentRoute } from "../use-current-route.ts";
@@ -23,14 +23,14 @@ interface CompactProps {
 export function DestinationEntry({
   destination,
   compact = false,
-  onGo,
+  onGo: onNavigate,
 }: CompactProps & { readonly destination: Destination; readonly onGo?: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
   const prefetch = usePrefetch();
   const label = t(`destination.${destination.name}`);
   const Icon: LucideIcon = destination.icon;
-  const handleNear = () => {
+  const handlePrefetch = () => {
     prefetch(destination.path);
   };
   return (
@@ -40,9 +40,9 @@ export function DestinationEntry({
         aria-label={compact ? label : undefined}
         aria-current={isCurrent(destination, pathname) ? "page" : undefined}
         data-tour={`layout-${destination.name}`}
-        onPointerEnter={handleNear}
-        onFocus={handleNear}
-        onClick={onGo}
+        onPointerEnter={handlePrefetch}
+        onFocus={handlePrefetch}
+        onClick={onNavigate}
       >
         <Icon aria-hidden />
         {!compact && <EntryText>{label}</EntryText>}
@@ -55,13 +55,18 @@ export function DestinationEntry({
  * Leads to where people say what they think, and says which screen they come from: its pattern,
  * without what stands in its address.
  */
-export function FeedbackEntry({ compact = false, onGo }: CompactProps & { readonly onGo?: () => void }) {
+export function FeedbackEntry({ compact = false, onNavigate }: CompactProps & { readonly onNavigate?: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const screen = useCurrentRoute()?.path;
   const label = t("feedback_action");
   return (
     <WithTooltip compact={compact} label={label}>
-      <EntryLink to="/settings/feedback" state={{ screen }} aria-label={compact ? label : undefined} onClick={onGo}>
+      <EntryLink
+        to="/settings/feedback"
+        state={{ screen }}
+        aria-label={compact ? label : undefined}
+        onClick={onNavigate}
+      >
         <MessageSquare aria-hidden />
         {!compact && <EntryText>{label}</EntryText>}
       </EntryLink>
@@ -74,15 +79,15 @@ export function LanguageEntry({ compact = false }: CompactProps) {
   const { t } = useTranslation("language");
   const { changeLanguage } = useHost();
   const language = useLanguage();
-  const other = languages.find((each) => each !== language) ?? language;
-  const action = t("switch_action", { language: t(`name.${other}`) });
+  const otherLanguage = languages.find((candidate) => candidate !== language) ?? language;
+  const action = t("switch_action", { language: t(`name.${otherLanguage}`) });
   return (
     <WithTooltip compact={compact} label={action}>
       <EntryButton
         type="button"
         aria-label={compact ? action : `${t(`name.${language}`)}. ${action}`}
         data-tour="layout-language"
-        onClick={() => void changeLanguage(other)}
+        onClick={() => void changeLanguage(otherLanguage)}
       >
         <Flag language={language} />
         {!compact && <EntryText>{t(`name.${language}`)}</EntryText>}
@@ -125,10 +130,10 @@ export function LogoutEntry({
       <EntryButton type="button" aria-label={compact ? action : undefined} data-tour="layout-logout" onClick={onLogout}>
         <LogOut aria-hidden />
         {!compact && (
-          <Two>
+          <TwoLines>
             <EntryText>{action}</EntryText>
             {userName !== "" && <UserName title={userName}>{userName}</UserName>}
-          </Two>
+          </TwoLines>
         )}
       </EntryButton>
     </WithTooltip>
@@ -166,10 +171,10 @@ export function WithTooltip({
 }
 
 const EntryLink = styled(Link)`
-  ${entryLook}
+  ${entryStyles}
 `;
 
-const Two = styled.span`
+const TwoLines = styled.span`
   display: flex;
   flex-direction: column;
   min-width: 0;

@@ -6,7 +6,7 @@ import { styled } from "styled-components";
 
 import { useHost } from "../host-context.ts";
 import { isSharedLinkView } from "../routes.ts";
-import { claimsOf } from "../session/token-exchange.ts";
+import { getClaims } from "../session/token-exchange.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
 import { frameSizes } from "./styles.ts";
 import { DeletionNotice } from "./DeletionNotice.tsx";
@@ -21,7 +21,7 @@ import { Sidebar } from "./Sidebar.tsx";
 import { TopBar } from "./TopBar.tsx";
 import { useMobile } from "./use-media.ts";
 import { useRouteChange } from "./use-route-change.ts";
-import { useStillWhileResizing } from "./use-still-while-resizing.ts";
+import { useDisableMotionOnResize } from "./use-disable-motion-on-resize.ts";
 import { VendorLayout } from "./VendorLayout.tsx";
 
 export interface FrameProps {
@@ -40,22 +40,22 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const { t } = useTranslation("header");
   const { session, verified } = useHost();
   const { pathname, search } = useLocation();
-  const claims = claimsOf(useSyncExternalStore(session.exchange.subscribe, session.exchange.getState));
+  const claims = getClaims(useSyncExternalStore(session.exchange.subscribe, session.exchange.getState));
   const mobile = useMobile();
-  const logout = useDialog();
+  const logoutDialog = useDialog();
   const [narrow, toggleNarrow] = useNarrow();
   const main = useRef<HTMLElement>(null);
   useRouteChange(main);
-  useStillWhileResizing();
+  useDisableMotionOnResize();
 
   const product = verified.deployment.branding.product_name;
-  const onLogout = signedIn && !isSharedLinkView(pathname) ? logout.show : null;
+  const onLogout = signedIn && !isSharedLinkView(pathname) ? logoutDialog.show : null;
   const onLogin = () => {
     void session.signIn(`${pathname}${search}`);
   };
 
   return (
-    <Whole data-mobile={mobile} data-shell={shell}>
+    <Layout data-mobile={mobile} data-shell={shell}>
       <SkipLink
         href="#main"
         onClick={(event) => {
@@ -89,8 +89,8 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
       </Main>
       {shell && mobile && onLogout !== null && <MobileBar onLogout={onLogout} />}
       {signedIn && <BrowserCheck />}
-      <LogoutDialog open={logout.open} onClose={logout.onClose} />
-    </Whole>
+      <LogoutDialog open={logoutDialog.open} onClose={logoutDialog.onClose} />
+    </Layout>
   );
 }
 
@@ -102,12 +102,12 @@ function useNarrow(): [boolean, () => void] {
     const now = performance.now();
     if (now - changedAt.current < layoutBlockMilliseconds) return;
     changedAt.current = now;
-    setNarrow((before) => !before);
+    setNarrow((previous) => !previous);
   };
   return [narrow, toggle];
 }
 
-const Whole = styled.div`
+const Layout = styled.div`
   display: flex;
   min-height: 100dvh;
   &[data-mobile="true"] {

@@ -16,7 +16,7 @@ export function HostArea({ children }: { readonly children: ReactNode }) {
   return (
     <ErrorBoundary
       resetKeys={[key]}
-      fallback={<Failed />}
+      fallback={<ScreenFailed />}
       onError={(error) => {
         warn("screen", error);
       }}
@@ -26,7 +26,7 @@ export function HostArea({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function Failed() {
+function ScreenFailed() {
   const { t } = useTranslation(["header", "errors"]);
   return (
     <Page title={t("header:crashed.title")}>

@@ -9,8 +9,8 @@ import { useHost } from "../host-context.ts";
  * device.
  */
 interface Uploads {
-  readonly lost: number;
-  readonly waiting: number;
+  readonly lostCount: number;
+  readonly waitingCount: number;
 }
 
 /**
@@ -20,56 +20,56 @@ interface Uploads {
 export function LogoutDialog({ open, onClose }: DialogProps) {
   const { t } = useTranslation(["modals", "common"]);
   const { session } = useHost();
-  const [asked, setAsked] = useState<"logout" | "forget">("logout");
-  const [leaving, setLeaving] = useState(false);
-  const { lost, waiting } = useUploads(open);
+  const [question, setQuestion] = useState<"logout" | "forget">("logout");
+  const [isLeaving, setIsLeaving] = useState(false);
+  const { lostCount, waitingCount } = useUploads(open);
 
   const handleClose = () => {
     onClose();
-    setAsked("logout");
+    setQuestion("logout");
   };
   const handleLogout = () => {
-    setLeaving(true);
+    setIsLeaving(true);
     void session.signOut();
   };
-  const handleForget = (answer: boolean) => {
-    if (!answer) {
+  const handleForget = (confirmed: boolean) => {
+    if (!confirmed) {
       handleClose();
       return;
     }
-    setLeaving(true);
+    setIsLeaving(true);
     void session.forgetDevice();
   };
 
   return (
     <>
       <Dialog
-        open={open && asked === "logout"}
+        open={open && question === "logout"}
         onClose={handleClose}
         title={t("logout.title")}
         description={t("logout.body")}
-        mustAnswer={leaving}
+        mustAnswer={isLeaving}
         footer={
           <>
-            <Button disabled={leaving} onClick={handleLogout}>
+            <Button disabled={isLeaving} onClick={handleLogout}>
               {t("logout.confirm_action")}
             </Button>
-            <Button tone="quiet" disabled={leaving} onClick={handleClose}>
+            <Button tone="quiet" disabled={isLeaving} onClick={handleClose}>
               {t("common:confirm.cancel_action")}
             </Button>
           </>
         }
       >
         <Stack $gap={3}>
-          {lost > 0 && <SmallText role="status">{t("logout.lost_body", { count: lost })}</SmallText>}
-          {waiting > 0 && <SmallText role="status">{t("logout.waiting_body", { count: waiting })}</SmallText>}
+          {lostCount > 0 && <SmallText role="status">{t("logout.lost_body", { count: lostCount })}</SmallText>}
+          {waitingCount > 0 && <SmallText role="status">{t("logout.waiting_body", { count: waitingCount })}</SmallText>}
           <div>
             <Button
               tone="quiet"
               size="small"
-              disabled={leaving}
+              disabled={isLeaving}
               onClick={() => {
-                setAsked("forget");
+                setQuestion("forget");
               }}
             >
               {t("forget.open_action")}
@@ -78,15 +78,15 @@ export function LogoutDialog({ open, onClose }: DialogProps) {
         </Stack>
       </Dialog>
       <ConfirmDialog
-        open={open && asked === "forget"}
+        open={open && question === "forget"}
         danger
         title={t("forget.title")}
         description={[
           t("forget.body"),
-          ...(lost + waiting > 0 ? [t("forget.lost_body", { count: lost + waiting })] : []),
+          ...(lostCount + waitingCount > 0 ? [t("forget.lost_body", { count: lostCount + waitingCount })] : []),
         ].join(" ")}
         confirmLabel={t("forget.confirm_action")}
-        disabled={leaving}
+        disabled={isLeaving}
         onAnswer={handleForget}
       />
     </>
@@ -94,23 +94,23 @@ export function LogoutDialog({ open, onClose }: DialogProps) {
 }
 
 function useUploads(open: boolean): Uploads {
-  const { keptHere } = useHost();
-  const [uploads, setUploads] = useState<Uploads>({ lost: 0, waiting: 0 });
+  const { listStoredAccounts } = useHost();
+  const [uploads, setUploads] = useState<Uploads>({ lostCount: 0, waitingCount: 0 });
   useEffect(() => {
     if (!open) return;
     let current = true;
-    keptHere().then(
+    listStoredAccounts().then(
       (accounts) => {
         if (!current) return;
-        const count = (own: boolean) =>
-          accounts.filter(({ kind }) => (kind === "own") === own).reduce((sum, each) => sum + each.uploads, 0);
-        setUploads({ lost: count(false), waiting: count(true) });
+        const count = (isOwn: boolean) =>
+          accounts.filter(({ kind }) => (kind === "own") === isOwn).reduce((sum, account) => sum + account.uploads, 0);
+        setUploads({ lostCount: count(false), waitingCount: count(true) });
       },
       () => undefined, // a browser that does not say: the question stands without the numbers
     );
     return () => {
       current = false;
     };
-  }, [open, keptHere]);
+  }, [open, listStoredAccounts]);
   return uploads;
 }

@@ -13,46 +13,46 @@ export function MobileBar({ onLogout }: { readonly onLogout: () => void }) {
   const { t } = useTranslation("beta-sidebar");
   const { pathname } = useLocation();
   const prefetch = usePrefetch();
-  const shown = (["home", "secrets", "add", "received"] as const).flatMap((name) =>
-    destinations.filter((each) => each.name === name),
+  const barDestinations = (["home", "secrets", "add", "received"] as const).flatMap((name) =>
+    destinations.filter((destination) => destination.name === name),
   );
   return (
     <Bar aria-label={t("navigation_aria")}>
       <List>
-        {shown.map((destination) => {
+        {barDestinations.map((destination) => {
           const Icon = destination.icon;
-          const middle = destination.name === "add";
+          const isMiddle = destination.name === "add";
           return (
             <li key={destination.name}>
-              <Place
+              <BarLink
                 to={destination.path}
-                data-middle={middle}
+                data-middle={isMiddle}
                 data-tour={`mobile-${destination.name}`}
                 aria-current={isCurrent(destination, pathname) ? "page" : undefined}
                 onFocus={() => prefetch(destination.path)}
                 onPointerDown={() => prefetch(destination.path)}
               >
-                {middle ? (
+                {isMiddle ? (
                   <Middle>
                     <Icon aria-hidden />
                   </Middle>
                 ) : (
                   <Icon aria-hidden />
                 )}
-                {middle ? (
+                {isMiddle ? (
                   <VisuallyHidden>{t(`destination.${destination.name}`)}</VisuallyHidden>
                 ) : (
                   <Text>{t(`destination.${destination.name}`)}</Text>
                 )}
-              </Place>
+              </BarLink>
             </li>
           );
         })}
         <li>
-          <PlaceButton type="button" onClick={onLogout} data-tour="mobile-logout">
+          <BarButton type="button" onClick={onLogout} data-tour="mobile-logout">
             <LogOut aria-hidden />
             <Text>{t("logout_action")}</Text>
-          </PlaceButton>
+          </BarButton>
         </li>
       </List>
     </Bar>
@@ -78,7 +78,7 @@ const List = styled.ul`
   }
 `;
 
-const placeLook = css`
+const barItemStyles = css`
   display: flex;
   flex-direction: column;
   align-items: center;
@@ -102,12 +102,12 @@ const placeLook = css`
   }
 `;
 
-const Place = styled(Link)`
-  ${placeLook}
+const BarLink = styled(Link)`
+  ${barItemStyles}
 `;
 
-const PlaceButton = styled.button`
-  ${placeLook}
+const BarButton = styled.button`
+  ${barItemStyles}
 `;
 
 const Middle = styled.span`

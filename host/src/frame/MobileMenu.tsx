@@ -9,27 +9,27 @@ import { NavLink } from "react-router-dom";
 import { styled } from "styled-components";
 
 import { DestinationEntry, FeedbackEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
-import { entryLook, EntryText, frameSizes } from "./styles.ts";
+import { entryStyles, EntryText, frameSizes } from "./styles.ts";
 import { destinations } from "./navigation.ts";
 
 export interface MobileMenuProps {
   readonly open: boolean;
   readonly onClose: () => void;
   /** The button that gets the focus back. */
-  readonly opener: RefObject<HTMLElement | null>;
+  readonly trigger: RefObject<HTMLElement | null>;
   readonly userName: string;
   readonly onLogout: () => void;
 }
 
 /** The menu of small screens, which slides down over the whole screen. */
-export function MobileMenu({ open, onClose, opener, userName, onLogout }: MobileMenuProps) {
+export function MobileMenu({ open, onClose, trigger, userName, onLogout }: MobileMenuProps) {
   return (
     <Dialog.Root open={open} onOpenChange={onClose}>
       {createPortal(
         <AnimatePresence>
           {open && (
             <Panel {...panelMotion}>
-              <Sheet onClose={onClose} opener={opener} userName={userName} onLogout={onLogout} />
+              <Sheet onClose={onClose} trigger={trigger} userName={userName} onLogout={onLogout} />
             </Panel>
           )}
         </AnimatePresence>,
@@ -43,19 +43,19 @@ export function MobileMenu({ open, onClose, opener, userName, onLogout }: Mobile
  * The inert copy that is drawn while the panel slides up: the dialog has ended already, and the
  * focus is back on the page.
  */
-function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "open">) {
+function Sheet({ onClose, trigger, userName, onLogout }: Omit<MobileMenuProps, "open">) {
   const { t } = useTranslation(["header", "beta-sidebar", "common"]);
-  const here = useIsPresent();
+  const isPresent = useIsPresent();
   const content = (
-    <Column {...(!here && { inert: true, "aria-hidden": true })}>
-      <SheetHead>
+    <Column {...(!isPresent && { inert: true, "aria-hidden": true })}>
+      <SheetHeader>
         <Dialog.Title asChild>
           <SheetTitle>{t("header:menu.title")}</SheetTitle>
         </Dialog.Title>
         <Dialog.Close asChild>
           <IconButton label={t("common:dialog.close_action")} icon={<X aria-hidden />} />
         </Dialog.Close>
-      </SheetHead>
+      </SheetHeader>
       <nav aria-label={t("beta-sidebar:navigation_aria")}>
         <List>
           {destinations.map((destination) => (
@@ -70,11 +70,11 @@ function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "o
             </HelpLink>
           </li>
           <li>
-            <FeedbackEntry onGo={onClose} />
+            <FeedbackEntry onNavigate={onClose} />
           </li>
         </List>
       </nav>
-      <Foot>
+      <Footer>
         <LanguageEntry />
         <ThemeEntry />
         <LogoutEntry
@@ -84,17 +84,17 @@ function Sheet({ onClose, opener, userName, onLogout }: Omit<MobileMenuProps, "o
             onLogout();
           }}
         />
-      </Foot>
+      </Footer>
     </Column>
   );
-  if (!here) return content;
+  if (!isPresent) return content;
   return (
     <Dialog.Content
       asChild
       aria-describedby={undefined}
       onCloseAutoFocus={(event) => {
         event.preventDefault(); // Radix would focus its own trigger, which is not used here
-        opener.current?.focus();
+        trigger.current?.focus();
       }}
     >
       {content}
@@ -120,7 +120,7 @@ const Column = styled.div`
   overflow-y: auto;
 `;
 
-const SheetHead = styled.div`
+const SheetHeader = styled.div`
   display: flex;
   align-items: center;
   justify-content: space-between;
@@ -138,7 +138,7 @@ const List = styled.ul`
   gap: ${space(1)};
 `;
 
-const Foot = styled.div`
+const Footer = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(1)};
@@ -148,5 +148,5 @@ const Foot = styled.div`
 `;
 
 const HelpLink = styled(NavLink)`
-  ${entryLook}
+  ${entryStyles}
 `;

@@ -9,11 +9,11 @@ export function OfflineNotice() {
   const online = useOnline();
   if (online) return null;
   return (
-    <Bar>
+    <NoticeBar>
       <Notice tone="warn" role="status">
         {t("offline_body")}
       </Notice>
-    </Bar>
+    </NoticeBar>
   );
 }
 
@@ -32,7 +32,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** Layout of a notice above the screen. */
-export const Bar = styled.div`
+export const NoticeBar = styled.div`
   max-width: 1040px;
   margin: 0 auto;
   padding: ${space(4)} ${space(6)} 0;

@@ -15,7 +15,7 @@ export function Overlay({ kind }: { readonly kind: "signing_in" | "signing_out" 
   );
 }
 
-const turn = keyframes`
+const spin = keyframes`
   to { transform: rotate(1turn); }
 `;
 
@@ -38,5 +38,5 @@ const Ring = styled.span`
   border: 3px solid ${s("border")};
   border-top-color: ${s("accent")};
   border-radius: 50%;
-  animation: ${turn} 900ms linear infinite;
+  animation: ${spin} 900ms linear infinite;
 `;

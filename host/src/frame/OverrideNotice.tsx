@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { overrideKey } from "../deployment/override.ts";
 import { useHost } from "../host-context.ts";
 import { useAreaTitle } from "../remotes/area-title.ts";
-import { Bar } from "./OfflineNotice.tsx";
+import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**
  * Says that this tab runs a developer's release, or why it does not, until the developer ends it.
@@ -15,18 +15,18 @@ export function OverrideNotice() {
   const areaTitle = useAreaTitle();
   if (override === null) return null;
   const active = override.status === "active";
-  const end = () => {
+  const removeOverride = () => {
     sessionStorage.removeItem(overrideKey);
     window.location.reload();
   };
   return (
-    <Bar>
+    <NoticeBar>
       <Notice
         tone="warn"
         role="status"
         title={active ? t("override.active_title", { area: areaTitle(override.remote) }) : t("override.refused_title")}
         actions={
-          <Button size="small" onClick={end}>
+          <Button size="small" onClick={removeOverride}>
             {t(active ? "override.end_action" : "override.drop_action")}
           </Button>
         }
@@ -35,6 +35,6 @@ export function OverrideNotice() {
           ? t("override.active_body", { release: override.release })
           : t(override.reason === "production" ? "override.production_body" : "override.invalid_body")}
       </Notice>
-    </Bar>
+    </NoticeBar>
   );
 }

@@ -3,7 +3,7 @@ import { useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 
 import { useHost } from "../host-context.ts";
-import { Bar } from "./OfflineNotice.tsx";
+import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**
  * Offers to reload when newer releases are in force. The page never reloads by itself, since that
@@ -13,10 +13,10 @@ export function ReleaseNotice() {
   const { t } = useTranslation("header");
   const { watch } = useHost();
   const { newer, expired } = useSyncExternalStore(watch.subscribe, watch.getState);
-  const [later, setLater] = useState(false);
-  if (!expired && (!newer || later)) return null;
+  const [isDismissed, setIsDismissed] = useState(false);
+  if (!expired && (!newer || isDismissed)) return null;
   return (
-    <Bar>
+    <NoticeBar>
       <Notice
         tone={expired ? "warn" : "info"}
         role="status"
@@ -36,7 +36,7 @@ export function ReleaseNotice() {
                 size="small"
                 tone="quiet"
                 onClick={() => {
-                  setLater(true);
+                  setIsDismissed(true);
                 }}
               >
                 {t("release.later_action")}
@@ -47,6 +47,6 @@ export function ReleaseNotice() {
       >
         {t(expired ? "release.expired_body" : "release.newer_body")}
       </Notice>
-    </Bar>
+    </NoticeBar>
   );
 }

@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 
 import { useHost } from "../host-context.ts";
-import { Bar, useOnline } from "./OfflineNotice.tsx";
+import { NoticeBar, useOnline } from "./OfflineNotice.tsx";
 
 /**
  * Shown while the service does not answer, unless another notice says the same: that the device is
@@ -18,10 +18,10 @@ export function ServiceNotice() {
   const online = useOnline();
   if (!down || !online || (exchange.status === "empty" && exchange.error !== null)) return null;
   return (
-    <Bar>
+    <NoticeBar>
       <Notice tone="warn" role="status" title={t("service_down.title")}>
         {t("service_down.body")} <Link to="/status">{t("service_down.status_action")}</Link>
       </Notice>
-    </Bar>
+    </NoticeBar>
   );
 }

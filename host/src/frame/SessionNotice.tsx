@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 
 import { useHost } from "../host-context.ts";
-import { Bar } from "./OfflineNotice.tsx";
+import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**
  * A notice above the screen when the person has to sign in again, or when no session token could be
@@ -17,7 +17,7 @@ export function SessionNotice() {
   const { pathname, search } = useLocation();
   const state = useSyncExternalStore(session.subscribe, session.getState);
   const exchange = useSyncExternalStore(session.exchange.subscribe, session.exchange.getState);
-  const [trying, setTrying] = useState(false);
+  const [isRetrying, setIsRetrying] = useState(false);
 
   // In a window beside the page, so that what is typed stays. Only where no window can be opened,
   // by leaving the page.
@@ -27,10 +27,10 @@ export function SessionNotice() {
     });
   };
   const error = exchange.status === "exchanging" ? null : (exchange.error ?? null);
-  const mustSignIn = state.status === "error" || (error !== null && needsSignIn.has(error.code));
+  const mustSignIn = state.status === "error" || (error !== null && signInCodes.has(error.code));
   if (mustSignIn) {
     return (
-      <Bar>
+      <NoticeBar>
         <Notice
           tone="warn"
           role="alert"
@@ -43,29 +43,29 @@ export function SessionNotice() {
         >
           {t("session.ended_body")}
         </Notice>
-      </Bar>
+      </NoticeBar>
     );
   }
   if (error === null) return null;
 
   const handleRetry = () => {
-    if (trying) return;
-    setTrying(true);
+    if (isRetrying) return;
+    setIsRetrying(true);
     session.exchange
       .renew()
       .catch(() => undefined) // the state has the error, and this notice stays
       .finally(() => {
-        setTrying(false);
+        setIsRetrying(false);
       });
   };
   return (
-    <Bar>
+    <NoticeBar>
       <ErrorNotice error={error} onRetry={handleRetry} />
-    </Bar>
+    </NoticeBar>
   );
 }
 
-const needsSignIn: ReadonlySet<string> = new Set([
+const signInCodes: ReadonlySet<string> = new Set([
   "login_required",
   "consent_required",
   "interaction_required",

@@ -14,7 +14,7 @@ import {
   ThemeEntry,
   WithTooltip,
 } from "./Entries.tsx";
-import { EntryButton, entryLook, EntryText, frameSizes } from "./styles.ts";
+import { EntryButton, entryStyles, EntryText, frameSizes } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
 import { destinations } from "./navigation.ts";
 
@@ -31,7 +31,7 @@ export interface SidebarProps {
 /** The sidebar of wide screens: 208 px, or 64 px with icons only. */
 export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin }: SidebarProps) {
   const { t } = useTranslation("beta-sidebar");
-  const toggle = t(narrow ? "expand_action" : "collapse_action");
+  const toggleLabel = t(narrow ? "expand_action" : "collapse_action");
   const ToggleIcon = narrow ? PanelLeftOpen : PanelLeftClose;
   return (
     <Bar
@@ -40,9 +40,9 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
       animate={{ width: narrow ? frameSizes.narrowSidebar : frameSizes.sidebar }}
       transition={layoutMotion}
     >
-      <Head>
+      <Header>
         <Logo product={product} compact={narrow} />
-      </Head>
+      </Header>
       {onLogout !== null && (
         <nav aria-label={t("navigation_aria")}>
           <List>
@@ -54,7 +54,7 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
           </List>
         </nav>
       )}
-      <Foot>
+      <Footer>
         {onLogout !== null && (
           <WithTooltip compact={narrow} label={t("help_action")}>
             <HelpLink to="/help" aria-label={narrow ? t("help_action") : undefined} data-tour="layout-help">
@@ -66,15 +66,15 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
         {onLogout !== null && <FeedbackEntry compact={narrow} />}
         <LanguageEntry compact={narrow} />
         <ThemeEntry compact={narrow} />
-        <WithTooltip compact={narrow} label={toggle}>
+        <WithTooltip compact={narrow} label={toggleLabel}>
           <EntryButton
             type="button"
-            aria-label={narrow ? toggle : undefined}
+            aria-label={narrow ? toggleLabel : undefined}
             aria-expanded={!narrow}
             onClick={onToggle}
           >
             <ToggleIcon aria-hidden />
-            {!narrow && <EntryText>{toggle}</EntryText>}
+            {!narrow && <EntryText>{toggleLabel}</EntryText>}
           </EntryButton>
         </WithTooltip>
         {onLogout === null ? (
@@ -82,25 +82,25 @@ export function Sidebar({ product, narrow, onToggle, userName, onLogout, onLogin
         ) : (
           <LogoutEntry compact={narrow} userName={userName} onLogout={onLogout} />
         )}
-      </Foot>
+      </Footer>
     </Bar>
   );
 }
 
 const { narrowSidebar, sidebar } = frameSizes;
 /** Inside the sidebar's border and padding. */
-const inside = (width: number) => width - 1 - 2 * 8;
+const getInnerWidth = (width: number) => width - 1 - 2 * 8;
 /**
  * Padding before an icon: it is centred in the narrow sidebar, and does not move when the sidebar
  * becomes wide.
  */
-const iconInset = (inside(narrowSidebar) - 20) / 2;
+const iconInset = (getInnerWidth(narrowSidebar) - 20) / 2;
 /**
  * Labels have the width of the wide sidebar from the start, so that they are not laid out again in
  * each frame of the animation.
  */
-const wordsWidth = inside(sidebar) - iconInset - 20 - 12 - 10;
-const logoWidth = inside(sidebar) - 2 * 8;
+const labelWidth = getInnerWidth(sidebar) - iconInset - 20 - 12 - 10;
+const logoWidth = getInnerWidth(sidebar) - 2 * 8;
 
 const Bar = styled(m.header)`
   position: sticky;
@@ -122,14 +122,14 @@ const Bar = styled(m.header)`
   & a > span,
   & button > span {
     flex: none;
-    width: ${wordsWidth}px;
+    width: ${labelWidth}px;
   }
   & [data-tour="layout-logout"] {
     min-height: 52px;
   } /* of its two lines, and as high without them: what is above stays in place */
 `;
 
-const Head = styled.div`
+const Header = styled.div`
   display: flex;
   align-items: center;
   min-height: 44px;
@@ -146,7 +146,7 @@ const List = styled.ul`
   gap: ${space(1)};
 `;
 
-const Foot = styled.div`
+const Footer = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(1)};
@@ -154,5 +154,5 @@ const Foot = styled.div`
 `;
 
 const HelpLink = styled(NavLink)`
-  ${entryLook}
+  ${entryStyles}
 `;

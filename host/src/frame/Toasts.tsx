@@ -30,7 +30,7 @@ export function clearToasts(): void {
  */
 export function Toasts() {
   return (
-    <Place>
+    <ToastArea>
       <ToastContainer
         position="top-right"
         autoClose={toastMilliseconds}
@@ -41,9 +41,9 @@ export function Toasts() {
         draggable={false}
         limit={4}
         closeButton={Close}
-        transition={Coming}
+        transition={ToastTransition}
       />
-    </Place>
+    </ToastArea>
   );
 }
 
@@ -51,23 +51,23 @@ export function Toasts() {
  * A transition as the library defines it: `playToast` starts the toast's timer, and `done` unmounts
  * a toast that was closed.
  */
-function Coming({ children, isIn, done, ...clock }: ToastTransitionProps) {
+function ToastTransition({ children, isIn, done, ...toastTimer }: ToastTransitionProps) {
   const play = useEffectEvent(() => {
-    clock.playToast();
+    toastTimer.playToast();
   });
   useEffect(() => {
     play();
   }, []);
   return (
-    <Line
+    <ToastRow
       {...toastMotion}
-      animate={isIn ? "here" : "gone"}
-      onAnimationComplete={(to) => {
-        if (to === "gone") done();
+      animate={isIn ? "visible" : "exit"}
+      onAnimationComplete={(definition) => {
+        if (definition === "exit") done();
       }}
     >
       {children}
-    </Line>
+    </ToastRow>
   );
 }
 
@@ -81,7 +81,7 @@ function Close({ closeToast }: CloseButtonProps) {
 }
 
 /** Height of the toast and the gap below it. */
-const Line = styled(m.div)`
+const ToastRow = styled(m.div)`
   display: flow-root;
   width: 100%;
 `;
@@ -100,7 +100,7 @@ const CloseButton = styled.button`
   cursor: pointer;
 `;
 
-const Place = styled.div`
+const ToastArea = styled.div`
   --toastify-z-index: ${depths.toast};
   --toastify-toast-width: min(360px, calc(100vw - ${space(8)}));
   --toastify-font-family: ${s("fontFamily")};

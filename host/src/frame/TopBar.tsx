@@ -21,22 +21,22 @@ export interface TopBarProps {
 export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
   const { t } = useTranslation("header");
   const [open, setOpen] = useState(false);
-  const opener = useRef<HTMLButtonElement>(null);
+  const trigger = useRef<HTMLButtonElement>(null);
   const close = () => {
     setOpen(false);
   };
   return (
     <Bar>
-      <ClearOfBars />
+      <ScrollPadding />
       <Logo product={product} />
       {onLogout === null ? (
-        <Short>
+        <LoginBox>
           <LoginEntry onLogin={onLogin} />
-        </Short>
+        </LoginBox>
       ) : (
         <>
           <IconButton
-            ref={opener}
+            ref={trigger}
             label={t("menu.open_action")}
             icon={<Menu aria-hidden />}
             aria-haspopup="dialog"
@@ -47,7 +47,7 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
               setOpen(true);
             }}
           />
-          <MobileMenu open={open} onClose={close} opener={opener} userName={userName} onLogout={onLogout} />
+          <MobileMenu open={open} onClose={close} trigger={trigger} userName={userName} onLogout={onLogout} />
         </>
       )}
     </Bar>
@@ -57,7 +57,7 @@ export function TopBar({ product, userName, onLogout, onLogin }: TopBarProps) {
 /**
  * What is scrolled to, a heading that takes the focus too, stays clear of the bars above and below.
  */
-const ClearOfBars = createGlobalStyle`
+const ScrollPadding = createGlobalStyle`
   html { scroll-padding: ${frameSizes.topBar + 8}px 0 ${frameSizes.mobileBar + 8}px; }
 `;
 
@@ -75,6 +75,6 @@ const Bar = styled.header`
   background: ${s("surface")};
 `;
 
-const Short = styled.div`
+const LoginBox = styled.div`
   flex: none;
 `;

@@ -14,16 +14,16 @@ export function VendorLayout({ children }: { readonly children: ReactNode }) {
   const { layout, name } = useSyncExternalStore(vendor.subscribe, vendor.getState);
   if (layout === "standard") return children;
   return (
-    <Stage data-testid="vendor-layout">
-      <Top>
+    <VendorBackground data-testid="vendor-layout">
+      <VendorHeader>
         <Logo product={name} />
-      </Top>
-      <Nested>{children}</Nested>
-    </Stage>
+      </VendorHeader>
+      <NestedScreen>{children}</NestedScreen>
+    </VendorBackground>
   );
 }
 
-const Stage = styled.div`
+const VendorBackground = styled.div`
   display: flex;
   flex-direction: column;
   min-height: 100%;
@@ -34,7 +34,7 @@ const Stage = styled.div`
   }
 `;
 
-const Top = styled.div`
+const VendorHeader = styled.div`
   --text: ${s("onVendor")};
   display: flex;
   justify-content: flex-end;
@@ -46,7 +46,7 @@ const Top = styled.div`
   }
 `;
 
-const Nested = styled.div`
+const NestedScreen = styled.div`
   flex: 1 1 auto;
   border-radius: ${space(5)} ${space(5)} 0 0;
   background: ${s("background")};

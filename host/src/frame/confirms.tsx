@@ -4,7 +4,7 @@ import { useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 
 /** A question that waits for an answer. */
-export interface OpenConfirm {
+export interface PendingConfirm {
   readonly request: ConfirmRequest;
   readonly answer: (answer: boolean) => void;
 }
@@ -12,23 +12,23 @@ export interface OpenConfirm {
 /** Confirmation dialogs, shown one at a time in the order they were requested. */
 export interface Confirms {
   readonly ask: (request: ConfirmRequest) => Promise<boolean>;
-  readonly getState: () => OpenConfirm | null;
+  readonly getState: () => PendingConfirm | null;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
 export function createConfirms(): Confirms {
-  const store = createStore<readonly OpenConfirm[]>(() => []);
+  const store = createStore<readonly PendingConfirm[]>(() => []);
   return Object.freeze<Confirms>({
     ask: (request) =>
       new Promise((resolve) => {
-        const question: OpenConfirm = {
+        const question: PendingConfirm = {
           request,
           answer: (answer) => {
             resolve(answer);
-            store.setState((waiting) => waiting.filter((each) => each !== question), true);
+            store.setState((pending) => pending.filter((candidate) => candidate !== question), true);
           },
         };
-        store.setState((waiting) => [...waiting, question], true);
+        store.setState((pending) => [...pending, question], true);
       }),
     getState: () => store.getState()[0] ?? null,
     subscribe: store.subscribe,
@@ -37,9 +37,11 @@ export function createConfirms(): Confirms {
 
 /** Shows the first question that waits for an answer. */
 export function ConfirmHost({ confirms }: { readonly confirms: Confirms }) {
-  const waiting = useSyncExternalStore(confirms.subscribe, confirms.getState);
-  const [last, setLast] = useState(waiting);
-  if (waiting !== null && waiting !== last) setLast(waiting);
-  const shown = waiting ?? last; // an answered question stays mounted, closed, while its overlay fades
-  return shown !== null && <ConfirmDialog open={waiting !== null} {...shown.request} onAnswer={shown.answer} />;
+  const pending = useSyncExternalStore(confirms.subscribe, confirms.getState);
+  const [last, setLast] = useState(pending);
+  if (pending !== null && pending !== last) setLast(pending);
+  const displayed = pending ?? last; // an answered question stays mounted, closed, while its overlay fades
+  return (
+    displayed !== null && <ConfirmDialog open={pending !== null} {...displayed.request} onAnswer={displayed.answer} />
+  );
 }

@@ -6,7 +6,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
-import { alba, claims, fakeHost, windowIs, type FakeHostSettings } from "../testing/fake-host.tsx";
+import { alba, claims, createFakeHost, mockWindow, type FakeHostSettings } from "../testing/fake-host.tsx";
 import { createConfirms } from "./confirms.tsx";
 import { ConfirmHost } from "./confirms.tsx";
 import { Frame } from "./Frame.tsx";
@@ -21,7 +21,7 @@ interface Settings extends FakeHostSettings {
   readonly path?: string;
   readonly language?: Language;
   readonly signedIn?: boolean;
-  readonly moving?: boolean;
+  readonly animated?: boolean;
 }
 
 async function show({
@@ -31,27 +31,27 @@ async function show({
   language = "en",
   theme = "light",
   signedIn = true,
-  moving = false,
+  animated = false,
   ...settings
 }: Settings = {}) {
-  windowIs({ mobile });
+  mockWindow({ mobile });
   if (width !== undefined) {
-    const narrowerThan = (query: string) => width <= Number(/max-width: ([\d.]+)px/.exec(query)?.[1] ?? 0);
+    const matchesWidth = (query: string) => width <= Number(/max-width: ([\d.]+)px/.exec(query)?.[1] ?? 0);
     window.matchMedia = (query) =>
       ({
-        matches: narrowerThan(query),
+        matches: matchesWidth(query),
         addEventListener: () => undefined,
         removeEventListener: () => undefined,
       }) as unknown as MediaQueryList;
   }
-  const fake = fakeHost({ theme, ...settings });
+  const fake = createFakeHost({ theme, ...settings });
   const app = await renderApp(
     <HostContext value={fake.host}>
       <Frame userName="alba" shell signedIn={signedIn}>
         <h1>Screen</h1>
       </Frame>
     </HostContext>,
-    { path, language, theme, moving },
+    { path, language, theme, animated },
   );
   return { app, ...fake };
 }
@@ -172,11 +172,11 @@ describe("Frame on a wide screen", () => {
       "own",
       "2 files are still being uploaded. They wait on this device until you log in again.",
     ],
-  ] as const)("names the uploads %s", async (_which, kind, said) => {
-    await show({ keptHere: [{ name: "n", kind, uploads: 2 }] });
+  ] as const)("names the uploads %s", async (_which, kind, message) => {
+    await show({ storedAccounts: [{ name: "n", kind, uploads: 2 }] });
     await userEvent.click(screen.getByRole("button", { name: /Log out/ }));
     const dialog = await screen.findByRole("dialog", { name: "Log out?" });
-    expect(await within(dialog).findByText(said)).toBeVisible();
+    expect(await within(dialog).findByText(message)).toBeVisible();
     await expectAccessible(document.body);
   });
 
@@ -200,20 +200,20 @@ describe("Frame on a wide screen", () => {
   ] as const)(
     "forgets this device after a question of its own, which says what goes (%s)",
     async (language, logout, forget, title, lost, cancel) => {
-      const { calls } = await show({ language, keptHere: [{ name: "n", kind: "own", uploads: 1 }] });
-      const ask = async () => {
+      const { calls } = await show({ language, storedAccounts: [{ name: "n", kind: "own", uploads: 1 }] });
+      const openQuestion = async () => {
         await userEvent.click(screen.getByRole("button", { name: new RegExp(logout) }));
         await userEvent.click(await screen.findByRole("button", { name: forget }));
         return screen.findByRole("dialog", { name: title });
       };
-      const question = await ask();
+      const question = await openQuestion();
       expect(question).toHaveAccessibleDescription(expect.stringContaining(lost) as string);
       await expectAccessible(document.body);
       await userEvent.click(within(question).getByRole("button", { name: cancel }));
       expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
       expect(calls.forgetDevice).not.toHaveBeenCalled();
 
-      await userEvent.click(within(await ask()).getByRole("button", { name: forget }));
+      await userEvent.click(within(await openQuestion()).getByRole("button", { name: forget }));
       expect(calls.forgetDevice).toHaveBeenCalledTimes(1);
       expect(calls.signOut).not.toHaveBeenCalled();
     },
@@ -332,20 +332,20 @@ describe("Frame on a small screen", () => {
       .getAllByRole("listitem")
       .map((item) =>
         [...item.querySelectorAll("*")].some(
-          (each) =>
-            getComputedStyle(each).background === s("accent") &&
-            getComputedStyle(each).borderRadius === s("radiusRound"),
+          (element) =>
+            getComputedStyle(element).background === s("accent") &&
+            getComputedStyle(element).borderRadius === s("radiusRound"),
         ),
       );
     expect(rounds).toEqual([false, false, true, false, false]);
   });
 
   it("has the five destinations in a menu that slides down over the whole screen", async () => {
-    await show({ mobile: true, moving: true });
+    await show({ mobile: true, animated: true });
     const places: string[] = [];
     const watcher = new MutationObserver(() => {
-      const moved = document.querySelector<HTMLElement>("body > div[style*=translateY]")?.style.transform;
-      if (moved !== undefined) places.push(moved);
+      const transform = document.querySelector<HTMLElement>("body > div[style*=translateY]")?.style.transform;
+      if (transform !== undefined) places.push(transform);
     });
     watcher.observe(document.body, { subtree: true, childList: true, attributeFilter: ["style"] });
     await userEvent.click(screen.getByRole("button", { name: "Open the menu" }));
@@ -389,19 +389,19 @@ describe("Frame on a small screen", () => {
   });
 
   it("gives page and focus back at once when the menu is closed, and leaves its picture to slide away", async () => {
-    await show({ mobile: true, moving: true });
-    const opener = screen.getByRole("button", { name: "Open the menu" });
-    await userEvent.click(opener);
+    await show({ mobile: true, animated: true });
+    const trigger = screen.getByRole("button", { name: "Open the menu" });
+    await userEvent.click(trigger);
     await userEvent.click(await screen.findByRole("button", { name: "Close" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
-    const picture = () => document.querySelector("body > div > [inert]");
-    expect(picture()).toHaveTextContent("Settings");
+    const findClosingMenu = () => document.querySelector("body > div > [inert]");
+    expect(findClosingMenu()).toHaveTextContent("Settings");
     await expectAccessible();
     await waitFor(() => {
-      expect(opener).toHaveFocus();
+      expect(trigger).toHaveFocus();
     });
     await waitFor(() => {
-      expect(picture()).not.toBeInTheDocument();
+      expect(findClosingMenu()).not.toBeInTheDocument();
     });
   });
 
@@ -454,24 +454,24 @@ describe("Frame", () => {
   });
 
   it("says that the service does not answer, as long as it does not, and where to look", async () => {
-    const { down } = await show();
+    const { isDown } = await show();
     act(() => {
-      down.set(true);
+      isDown.set(true);
     });
     expect(screen.getByText("The service does not answer right now")).toBeVisible();
     expect(screen.getByRole("link", { name: "See what answers" })).toHaveAttribute("href", "/status");
     expect(screen.getByRole("heading", { name: "Screen" })).toBeVisible();
     await expectAccessible();
     act(() => {
-      down.set(false);
+      isDown.set(false);
     });
     expect(screen.queryByText("The service does not answer right now")).not.toBeInTheDocument();
   });
 
   it("says it once only when the session token could not be had either", async () => {
-    const { down } = await show({ exchange: { status: "empty", error: new PortalError("service_unavailable") } });
+    const { isDown } = await show({ exchange: { status: "empty", error: new PortalError("service_unavailable") } });
     act(() => {
-      down.set(true);
+      isDown.set(true);
     });
     expect(screen.getAllByText(/does not answer right now/)).toHaveLength(1);
   });
@@ -563,13 +563,13 @@ describe("resizing", () => {
 });
 
 describe("a browser without WebAssembly", () => {
-  const { WebAssembly: real } = globalThis;
+  const { WebAssembly: realWebAssembly } = globalThis;
 
   beforeEach(() => {
     Reflect.deleteProperty(globalThis, "WebAssembly");
   });
   afterEach(() => {
-    Object.defineProperty(globalThis, "WebAssembly", { value: real, configurable: true, writable: true });
+    Object.defineProperty(globalThis, "WebAssembly", { value: realWebAssembly, configurable: true, writable: true });
   });
 
   it.each([
@@ -671,7 +671,7 @@ describe("Toasts", () => {
   });
 
   it("come from the edge of the window, whole, and are forgotten once they have gone", async () => {
-    await renderApp(<Toasts />, { moving: true });
+    await renderApp(<Toasts />, { animated: true });
     act(() => {
       showToast({ tone: "info", text: "Kept" });
     });

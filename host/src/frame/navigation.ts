@@ -16,7 +16,7 @@ export const destinations: readonly Destination[] = [
 ];
 
 /** Paths that belong to a destination, beside its own. */
-const below: Readonly<Partial<Record<Destination["name"], readonly string[]>>> = {
+const relatedPaths: Readonly<Partial<Record<Destination["name"], readonly string[]>>> = {
   secrets: ["/user-secrets", "/edit-secret", "/secret-history", "/share"],
   settings: ["/settings"],
 };
@@ -24,6 +24,7 @@ const below: Readonly<Partial<Record<Destination["name"], readonly string[]>>> =
 /** Whether the page of this path is the destination's, or below it. */
 export function isCurrent({ name, path }: Destination, pathname: string): boolean {
   return (
-    pathname === path || (below[name] ?? []).some((start) => pathname === start || pathname.startsWith(`${start}/`))
+    pathname === path ||
+    (relatedPaths[name] ?? []).some((prefix) => pathname === prefix || pathname.startsWith(`${prefix}/`))
   );
 }

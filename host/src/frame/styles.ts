@@ -6,7 +6,7 @@ import { css, styled } from "styled-components";
  */
 export const frameSizes = { sidebar: 208, narrowSidebar: 64, userName: 115, mobileBar: 64, topBar: 56 } as const;
 
-export const entryLook = css`
+export const entryStyles = css`
   display: flex;
   align-items: center;
   gap: ${space(3)};
@@ -46,7 +46,7 @@ export const entryLook = css`
 `;
 
 export const EntryButton = styled.button`
-  ${entryLook}
+  ${entryStyles}
 `;
 
 /** Text of an entry; Spanish ones take two lines where the sidebar is too narrow for one. */

@@ -6,63 +6,63 @@ import { useEffect, useState, type ReactNode } from "react";
 import { Link, Outlet } from "react-router-dom";
 
 import { HostContext, type Host } from "../host-context.ts";
-import { fakeHost, windowIs } from "../testing/fake-host.tsx";
+import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
 import { Frame } from "./Frame.tsx";
 
 // jsdom lays nothing out: how far the window is scrolled, how far it can be, and who wants to hear
 // that the page grew.
-let [scrollY, furthest] = [0, 2000];
-let grown: () => void = () => undefined;
+let [scrollY, maxScrollY] = [0, 2000];
+let notifyResize: () => void = () => undefined;
 
-function scrolls(top: number): void {
-  scrollY = Math.min(top, furthest);
+function scrollWindow(top: number): void {
+  scrollY = Math.min(top, maxScrollY);
   window.dispatchEvent(new Event("scroll"));
 }
 
 beforeEach(() => {
-  [scrollY, furthest] = [0, 2000];
+  [scrollY, maxScrollY] = [0, 2000];
   Object.defineProperty(window, "scrollY", { get: () => scrollY, configurable: true });
   globalThis.ResizeObserver = class {
-    readonly tell: () => void;
+    readonly notify: () => void;
     constructor(callback: ResizeObserverCallback) {
-      this.tell = () => {
+      this.notify = () => {
         callback([], this);
       };
     }
     observe() {
-      grown = this.tell;
+      notifyResize = this.notify;
     }
     unobserve() {
-      grown = () => undefined;
+      notifyResize = () => undefined;
     }
     disconnect() {
-      grown = () => undefined;
+      notifyResize = () => undefined;
     }
   };
 });
 
 /** What a test lets a screen wait for. */
-let come: () => void = () => undefined;
+let finishLoading: () => void = () => undefined;
 
-function useArrival(): boolean {
-  const [here, setHere] = useState(false);
+function useLoaded(): boolean {
+  const [isLoaded, setIsLoaded] = useState(false);
   useEffect(() => {
-    come = () => {
+    finishLoading = () => {
       act(() => {
-        setHere(true);
+        setIsLoaded(true);
       });
     };
   }, []);
-  return here;
+  return isLoaded;
 }
 
-function Late() {
-  return useArrival() ? <h1>Late</h1> : <Loading label="Loading">…</Loading>;
+function LateScreen() {
+  return useLoaded() ? <h1>Late</h1> : <Loading label="Loading">…</Loading>;
 }
 
-function Anew() {
-  const here = useArrival();
-  return here ? (
+function RedrawnScreen() {
+  const isLoaded = useLoaded();
+  return isLoaded ? (
     <section>
       <h1>Whole</h1>
     </section>
@@ -71,19 +71,19 @@ function Anew() {
   );
 }
 
-function Covered() {
-  const here = useArrival();
+function CoveredScreen() {
+  const isLoaded = useLoaded();
   return (
     <>
       <h1>Covered</h1>
-      <Dialog open={!here} onClose={() => undefined} title="First this">
+      <Dialog open={!isLoaded} onClose={() => undefined} title="First this">
         <button type="button">Do it</button>
       </Dialog>
     </>
   );
 }
 
-function Own() {
+function FocusingScreen() {
   return (
     <>
       <h1>Own</h1>
@@ -108,10 +108,10 @@ const screens: Readonly<Record<string, ReactNode>> = {
   ),
   "/secrets": <Page title="What I keep">rows</Page>,
   "/help": <p>no heading</p>,
-  "/status": <Late />,
-  "/validate-email": <Anew />,
-  "/safeguard": <Covered />,
-  "/add-secret": <Own />,
+  "/status": <LateScreen />,
+  "/validate-email": <RedrawnScreen />,
+  "/safeguard": <CoveredScreen />,
+  "/add-secret": <FocusingScreen />,
   "/settings/profile": settings,
   "/settings/billing": settings,
 };
@@ -128,18 +128,18 @@ function Root({ host }: { readonly host: Host }) {
 
 /** Frame and places of the host, around screens of this test. */
 async function show(path: string, settings: RenderAppSettings = {}, type: "navigate" | "reload" = "navigate") {
-  windowIs({ mobile: false });
+  mockWindow({ mobile: false });
   Object.defineProperty(performance, "getEntriesByType", { value: () => [{ type }], configurable: true });
   window.scrollTo = ((to: ScrollToOptions) => {
-    scrolls(to.top ?? 0);
+    scrollWindow(to.top ?? 0);
   }) as typeof window.scrollTo;
-  const { host } = fakeHost();
+  const { host } = createFakeHost();
   const children = host.routes.map((route) => ({
     path: route.path,
     handle: route,
     element: screens[route.path] ?? <h1>{route.path}</h1>,
   }));
-  return renderApp(null, { tree: [{ element: <Root host={host} />, children }], path, ...settings });
+  return renderApp(null, { routeTree: [{ element: <Root host={host} />, children }], path, ...settings });
 }
 
 const heading = (name: string) => screen.getByRole("heading", { level: 1, name });
@@ -208,7 +208,7 @@ describe("the focus", () => {
     });
     await app.goTo("/status");
     expect(link).toHaveFocus();
-    come();
+    finishLoading();
     await waitFor(() => {
       expect(heading("Late")).toHaveFocus();
     });
@@ -218,7 +218,7 @@ describe("the focus", () => {
     const app = await show("/home");
     await app.goTo("/validate-email");
     expect(heading("Loading")).toHaveFocus();
-    come();
+    finishLoading();
     await waitFor(() => {
       expect(heading("Whole")).toHaveFocus();
     });
@@ -228,10 +228,10 @@ describe("the focus", () => {
     const app = await show("/home");
     await app.goTo("/status");
     await userEvent.tab();
-    const chosen = document.activeElement;
-    come();
+    const focused = document.activeElement;
+    finishLoading();
     expect(heading("Late")).toBeVisible();
-    expect(chosen).toHaveFocus();
+    expect(focused).toHaveFocus();
   });
 
   it("moves to the main part of a screen without a heading", async () => {
@@ -250,7 +250,7 @@ describe("the focus", () => {
     const app = await show("/home");
     await app.goTo("/safeguard");
     expect(await screen.findByRole("dialog")).toContainElement(document.activeElement as HTMLElement);
-    come();
+    finishLoading();
     await waitFor(() => {
       expect(heading("Covered")).toHaveFocus();
     });
@@ -271,10 +271,10 @@ describe("the focus", () => {
 describe("the window", () => {
   it("begins at the top of another screen, and is where it was left on the way back and forth", async () => {
     const app = await show("/home");
-    scrolls(300);
+    scrollWindow(300);
     await app.goTo("/secrets");
     expect(scrollY).toBe(0);
-    scrolls(120);
+    scrollWindow(120);
     await app.goBack();
     expect(scrollY).toBe(300);
     await app.goBack(-1);
@@ -283,7 +283,7 @@ describe("the window", () => {
 
   it("stays where it is for another search or hash", async () => {
     const app = await show("/secrets");
-    scrolls(300);
+    scrollWindow(300);
     await app.goTo("/secrets?tag=a#b");
     expect(scrollY).toBe(300);
     await app.goTo("/home");
@@ -293,33 +293,33 @@ describe("the window", () => {
 
   it("waits for what makes the page as tall as it was", async () => {
     const app = await show("/home");
-    scrolls(900);
+    scrollWindow(900);
     await app.goTo("/secrets");
-    furthest = 200;
+    maxScrollY = 200;
     await app.goBack();
     expect(scrollY).toBe(200);
-    furthest = 2000;
-    grown();
+    maxScrollY = 2000;
+    notifyResize();
     expect(scrollY).toBe(900);
   });
 
   it("is the person's own once they press something", async () => {
     const app = await show("/home");
-    scrolls(900);
+    scrollWindow(900);
     await app.goTo("/secrets");
-    furthest = 200;
+    maxScrollY = 200;
     await app.goBack();
     await userEvent.keyboard("{ArrowDown}");
-    furthest = 2000;
-    grown();
+    maxScrollY = 2000;
+    notifyResize();
     expect(scrollY).toBe(200);
   });
 
   it("is where it was in a page that is loaded anew, but not in one that is opened", async () => {
     sessionStorage.setItem("scrollPositions", JSON.stringify({ default: 500 }));
-    const opened = await show("/home");
+    const app = await show("/home");
     expect(scrollY).toBe(0);
-    opened.unmount();
+    app.unmount();
     sessionStorage.setItem("scrollPositions", JSON.stringify({ default: 500 }));
     await show("/home", {}, "reload");
     expect(scrollY).toBe(500);

@@ -4,7 +4,7 @@ import { useLocation } from "react-router-dom";
 
 import { useHost } from "../host-context.ts";
 import { useCurrentRoute } from "../use-current-route.ts";
-import { focusOnArrival } from "./focus-on-arrival.ts";
+import { focusHeading } from "./focus-heading.ts";
 import { useScroll } from "./use-scroll.ts";
 
 /**
@@ -38,12 +38,12 @@ function useTitle(): void {
     },
     () => (route !== null && i18n.exists(route.titleKey) ? `${i18n.t(route.titleKey)} · ${product}` : product),
   );
-  const given = useRef<{ readonly route: unknown; readonly title: string }>(null);
+  const lastTitle = useRef<{ readonly route: unknown; readonly title: string }>(null);
   // A layout effect runs before the effects in which screens set their own title.
   useLayoutEffect(() => {
-    const refined = given.current?.route === route && document.title !== given.current.title;
-    if (!refined) document.title = title;
-    given.current = { route, title };
+    const isRefined = lastTitle.current?.route === route && document.title !== lastTitle.current.title;
+    if (!isRefined) document.title = title;
+    lastTitle.current = { route, title };
   }, [route, title]);
 }
 
@@ -53,19 +53,19 @@ function useTitle(): void {
  */
 function useFocus(main: RefObject<HTMLElement | null>): void {
   const { pathname } = useLocation();
-  const shown = useRef(pathname);
-  const before = useRef<Element>(null);
+  const lastPathname = useRef(pathname);
+  const previousFocus = useRef<Element>(null);
   // The cleanup of a layout effect runs after the old screen was removed and before a field of the
   // new one takes the focus.
   useLayoutEffect(
     () => () => {
-      before.current = document.activeElement;
+      previousFocus.current = document.activeElement;
     },
     [pathname],
   );
   useEffect(() => {
-    if (main.current === null || shown.current === pathname) return undefined;
-    shown.current = pathname;
-    return focusOnArrival(main.current, before.current);
+    if (main.current === null || lastPathname.current === pathname) return undefined;
+    lastPathname.current = pathname;
+    return focusHeading(main.current, previousFocus.current);
   }, [main, pathname]);
 }

@@ -8,7 +8,7 @@ import { z } from "zod";
  */
 const storageKey = "scrollPositions";
 /** How many positions are stored. */
-const mostPositions = 100;
+const maxPositions = 100;
 const Positions = z.record(z.string(), z.number());
 
 /**
@@ -20,39 +20,39 @@ export function useScroll(): void {
   const { key, pathname } = useLocation();
   const action = useNavigationType();
   const [positions] = useState(readPositions);
-  const shown = useRef<string>(null);
+  const lastPathname = useRef<string>(null);
 
   useLayoutEffect(() => {
     window.history.scrollRestoration = "manual";
-    const keep = () => {
-      sessionStorage.setItem(storageKey, JSON.stringify(Object.fromEntries([...positions].slice(-mostPositions))));
+    const savePositions = () => {
+      sessionStorage.setItem(storageKey, JSON.stringify(Object.fromEntries([...positions].slice(-maxPositions))));
     };
-    window.addEventListener("pagehide", keep);
+    window.addEventListener("pagehide", savePositions);
     return () => {
-      window.removeEventListener("pagehide", keep);
+      window.removeEventListener("pagehide", savePositions);
     };
   }, [positions]);
 
   useLayoutEffect(() => {
-    const first = shown.current === null;
-    const same = shown.current === pathname;
-    shown.current = pathname;
-    const before = action === NavigationType.Pop && (!first || wasHere()) ? positions.get(key) : undefined;
-    const top = before ?? (first || same ? window.scrollY : 0);
+    const isFirst = lastPathname.current === null;
+    const isSamePath = lastPathname.current === pathname;
+    lastPathname.current = pathname;
+    const savedTop = action === NavigationType.Pop && (!isFirst || isReturnVisit()) ? positions.get(key) : undefined;
+    const top = savedTop ?? (isFirst || isSamePath ? window.scrollY : 0);
     positions.set(key, top);
     // Until the position is restored, scroll events come from the window itself (it is still too
     // short) and are not stored.
-    let restored = false;
-    const undo = scrollTo(top, () => {
-      restored = true;
+    let isRestored = false;
+    const stopScrolling = scrollTo(top, () => {
+      isRestored = true;
     });
-    const note = () => {
-      if (restored) positions.set(key, window.scrollY);
+    const recordPosition = () => {
+      if (isRestored) positions.set(key, window.scrollY);
     };
-    window.addEventListener("scroll", note, { passive: true });
+    window.addEventListener("scroll", recordPosition, { passive: true });
     return () => {
-      undo();
-      window.removeEventListener("scroll", note);
+      stopScrolling();
+      window.removeEventListener("scroll", recordPosition);
     };
   }, [key, pathname, action, positions]);
 }
@@ -62,29 +62,29 @@ export function useScroll(): void {
  * something. Returns its undo.
  */
 function scrollTo(top: number, onEnd: () => void): () => void {
-  const tried = () => {
-    if (!near(top)) window.scrollTo({ top, behavior: "instant" });
-    return near(top);
+  const tryScroll = () => {
+    if (!isNear(top)) window.scrollTo({ top, behavior: "instant" });
+    return isNear(top);
   };
-  if (tried()) {
+  if (tryScroll()) {
     onEnd();
     return () => undefined;
   }
   const stop = () => {
-    growth.disconnect();
+    resizeObserver.disconnect();
     for (const name of userEvents) window.removeEventListener(name, stop, true);
     onEnd();
   };
-  const growth = new ResizeObserver(() => {
-    if (tried()) stop();
+  const resizeObserver = new ResizeObserver(() => {
+    if (tryScroll()) stop();
   });
   for (const name of userEvents) window.addEventListener(name, stop, { capture: true, passive: true });
-  growth.observe(document.body);
+  resizeObserver.observe(document.body);
   return stop;
 }
 
 /** Scroll positions may be fractions of pixels. */
-const near = (top: number) => Math.abs(window.scrollY - top) <= 1;
+const isNear = (top: number) => Math.abs(window.scrollY - top) <= 1;
 
 const userEvents = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
 
@@ -92,7 +92,7 @@ const userEvents = ["wheel", "touchmove", "keydown", "pointerdown"] as const;
  * Whether this page was reloaded or reached by back or forward; a page that was opened begins at
  * its top.
  */
-function wasHere(): boolean {
+function isReturnVisit(): boolean {
   return performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type !== "navigate");
 }
 

@@ -2,15 +2,15 @@ import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { screen } from "@testing-library/react";
 
 import { HostContext } from "../host-context.ts";
-import { fakeHost, windowIs } from "../testing/fake-host.tsx";
+import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
 import { createTourStorage } from "../tours/tour-storage.ts";
 import { createTours, ToursProvider } from "../tours/tours.ts";
 import { HelpPage } from "./HelpPage.tsx";
 
 it.each(["en", "es"] as const)("help (%s) has a heading and no accessibility violations", async (language) => {
-  windowIs({ mobile: false });
+  mockWindow({ mobile: false });
   await renderApp(
-    <HostContext value={fakeHost().host}>
+    <HostContext value={createFakeHost().host}>
       <ToursProvider value={createTours(createTourStorage(() => localStorage))}>
         <main>
           <HelpPage />

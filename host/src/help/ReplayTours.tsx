@@ -7,20 +7,20 @@ import { useNavigate } from "react-router-dom";
 import { useMobile } from "../frame/use-media.ts";
 import { showToast } from "../frame/Toasts.tsx";
 import { useHost } from "../host-context.ts";
-import { frameTour, homeTour } from "../tours/host-tours.ts";
+import { getFrameTour, homeTour } from "../tours/host-tours.ts";
 import type { Tour } from "../tours/machine.ts";
-import { toursOf, useTours } from "../tours/tours.ts";
+import { listRemoteTours, useTours } from "../tours/tours.ts";
 
 /** Lists all tours to replay them: the host's, and those of each remote once it is loaded. */
 export function ReplayTours() {
   const { t } = useTranslation(["help", "joyride"]);
-  const { dispatch, memory } = useTours();
+  const { dispatch, storage } = useTours();
   const navigate = useNavigate();
   const mobile = useMobile();
-  const ofRemotes = useRemoteTours();
+  const remoteTours = useRemoteTours();
 
   const handleStart = (tour: Tour) => {
-    memory.forget(tour.name);
+    storage.offerAgain(tour.name);
     if (tour.path.includes(":")) {
       // The path has a parameter, such as the id of a secret, that the person has to choose first.
       showToast({ tone: "info", text: t("help:tours.later_status") });
@@ -35,7 +35,7 @@ export function ReplayTours() {
         <SectionTitle>{t("help:tours.title")}</SectionTitle>
         <p>{t("help:tours.body")}</p>
         <SpacedRow>
-          {[frameTour(mobile), homeTour, ...ofRemotes].map((tour) => (
+          {[getFrameTour(mobile), homeTour, ...remoteTours].map((tour) => (
             <Button
               key={tour.name}
               tone="quiet"
@@ -44,7 +44,7 @@ export function ReplayTours() {
                 handleStart(tour);
               }}
             >
-              {t("help:tours.start_action", { name: t(titleKeyOf(tour)) })}
+              {t("help:tours.start_action", { name: t(getTitleKey(tour)) })}
             </Button>
           ))}
         </SpacedRow>
@@ -54,7 +54,7 @@ export function ReplayTours() {
 }
 
 /** The title of a tour, or of its first step. */
-function titleKeyOf({ titleKey, steps: [first], name }: Tour): string {
+function getTitleKey({ titleKey, steps: [first], name }: Tour): string {
   return titleKey ?? first?.titleKey ?? name;
 }
 
@@ -62,14 +62,14 @@ function useRemoteTours(): readonly Tour[] {
   const { loader, verified } = useHost();
   const [tours, setTours] = useState<readonly Tour[]>([]);
   useEffect(() => {
-    let gone = false;
-    const loading = [...verified.remotes.keys()].map((name) => loader.load(name).then(toursOf));
+    let isCancelled = false;
+    const loading = [...verified.remotes.keys()].map((name) => loader.load(name).then(listRemoteTours));
     void Promise.allSettled(loading).then((loaded) => {
       // A remote that does not load has no tours to list; its own screens show the failure.
-      if (!gone) setTours(loaded.flatMap((each) => (each.status === "fulfilled" ? each.value : [])));
+      if (!isCancelled) setTours(loaded.flatMap((result) => (result.status === "fulfilled" ? result.value : [])));
     });
     return () => {
-      gone = true;
+      isCancelled = true;
     };
   }, [loader, verified]);
   return tours;

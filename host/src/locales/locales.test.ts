@@ -1,19 +1,21 @@
 import { errorCodes } from "@relicario/shared/errors";
-import { readTexts, textKeys } from "@relicario/shared/testing";
+import { readTexts, listTextKeys } from "@relicario/shared/testing";
 
 const namespaces = ["beta-sidebar", "common", "errors", "header", "help", "joyride", "language", "modals"];
 
 describe("the host's texts", () => {
   it.each(namespaces)("%s has the same keys in both languages", (namespace) => {
     const [en, es] = [readTexts("en", namespace), readTexts("es", namespace)];
-    expect(textKeys(es ?? {})).toEqual(textKeys(en ?? {}));
-    expect(textKeys(en ?? {})).not.toHaveLength(0);
+    expect(listTextKeys(es ?? {})).toEqual(listTextKeys(en ?? {}));
+    expect(listTextKeys(en ?? {})).not.toHaveLength(0);
   });
 
   it.each(["en", "es"] as const)(
     "every error has a text, and there is no other but the reasons of a refused picture (%s)",
     (language) => {
-      const codes = textKeys(readTexts(language, "errors") ?? {}).filter((key) => !key.startsWith("picture_reason."));
+      const codes = listTextKeys(readTexts(language, "errors") ?? {}).filter(
+        (key) => !key.startsWith("picture_reason."),
+      );
       expect(codes).toEqual([...errorCodes].sort());
     },
   );

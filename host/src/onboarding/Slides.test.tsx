@@ -5,10 +5,10 @@ import userEvent from "@testing-library/user-event";
 import { Slides } from "./Slides.tsx";
 import { swipeThreshold } from "./swipe.ts";
 
-async function show(language: "en" | "es" = "en", moving = false) {
+async function show(language: "en" | "es" = "en", animated = false) {
   const onSkip = jest.fn();
   const onFinish = jest.fn();
-  await renderApp(<Slides onSkip={onSkip} onFinish={onFinish} />, { language, moving });
+  await renderApp(<Slides onSkip={onSkip} onFinish={onFinish} />, { language, animated });
   return { onSkip, onFinish };
 }
 
@@ -21,7 +21,7 @@ function swipe(distance: number): void {
   fireEvent(slides, new MouseEvent("pointerup", { bubbles: true, clientX: 200 + distance }));
 }
 
-function shown(): string | null {
+function getShownTitle(): string | null {
   return screen.getByRole("heading").textContent;
 }
 
@@ -54,31 +54,31 @@ describe("Slides", () => {
     await show();
     expect(swipeThreshold).toBe(10);
     swipe(-9);
-    expect(shown()).toBe(titles[0]);
+    expect(getShownTitle()).toBe(titles[0]);
     swipe(-10);
-    expect(shown()).toBe(titles[1]);
+    expect(getShownTitle()).toBe(titles[1]);
     swipe(9);
-    expect(shown()).toBe(titles[1]);
+    expect(getShownTitle()).toBe(titles[1]);
     swipe(10);
-    expect(shown()).toBe(titles[0]);
+    expect(getShownTitle()).toBe(titles[0]);
     swipe(50);
-    expect(shown()).toBe(titles[0]);
+    expect(getShownTitle()).toBe(titles[0]);
   });
 
   it("come from the side that somebody goes to, with the words of the new one at once", async () => {
     await show("en", true);
-    const slide = (name: string) => document.querySelector<HTMLElement>(`[data-slide="${name}"]`);
+    const findSlide = (name: string) => document.querySelector<HTMLElement>(`[data-slide="${name}"]`);
     swipe(-50);
-    expect(slide("device")?.style.transform).toMatch(/^translateX\(\d/);
+    expect(findSlide("device")?.style.transform).toMatch(/^translateX\(\d/);
     expect(screen.getByRole("dialog", { name: titles[1] })).toHaveAccessibleDescription(/never leave your device/);
-    expect(slide("seal")).toBeInTheDocument(); // on its way
+    expect(findSlide("seal")).toBeInTheDocument(); // on its way
     await expectAccessible();
     await waitFor(() => {
-      expect(slide("seal")).not.toBeInTheDocument();
-      expect(slide("device")?.style.transform).toBe("none");
+      expect(findSlide("seal")).not.toBeInTheDocument();
+      expect(findSlide("device")?.style.transform).toBe("none");
     });
     swipe(50);
-    expect(slide("seal")?.style.transform).toMatch(/^translateX\(-\d/);
+    expect(findSlide("seal")?.style.transform).toMatch(/^translateX\(-\d/);
   });
 
   it("stay at the last at a swipe to the left, and end at Finish", async () => {
@@ -86,7 +86,7 @@ describe("Slides", () => {
     swipe(-50);
     swipe(-50);
     swipe(-50);
-    expect(shown()).toBe(titles[2]);
+    expect(getShownTitle()).toBe(titles[2]);
     expect(onFinish).not.toHaveBeenCalled();
     await userEvent.click(screen.getByRole("button", { name: "Finish" }));
     expect(onFinish).toHaveBeenCalledTimes(1);

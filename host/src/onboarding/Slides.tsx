@@ -25,55 +25,55 @@ export interface SlidesProps {
 /** Three slides over the whole screen: swipe, or use the dots and buttons. Escape skips. */
 export function Slides({ onSkip, onFinish }: SlidesProps) {
   const { t } = useTranslation("joyride");
-  const [{ at, direction }, setPlace] = useState({ at: 0, direction: 1 });
-  const whole = useRef<HTMLDivElement>(null);
-  const last = at === slides.length - 1;
-  const go = (to: number) => {
-    const next = Math.max(0, Math.min(slides.length - 1, to));
-    if (next !== at) setPlace({ at: next, direction: Math.sign(next - at) });
+  const [{ activeIndex, direction }, setPosition] = useState({ activeIndex: 0, direction: 1 });
+  const container = useRef<HTMLDivElement>(null);
+  const isLast = activeIndex === slides.length - 1;
+  const goTo = (target: number) => {
+    const next = Math.max(0, Math.min(slides.length - 1, target));
+    if (next !== activeIndex) setPosition({ activeIndex: next, direction: Math.sign(next - activeIndex) });
   };
   const swipe = useSwipe({
     onLeft: () => {
-      go(at + 1);
+      goTo(activeIndex + 1);
     },
     onRight: () => {
-      go(at - 1);
+      goTo(activeIndex - 1);
     },
   });
-  const { name, Picture } = slides[at] ?? slides[0];
+  const { name, Picture } = slides[activeIndex] ?? slides[0];
   return (
     <Dialog.Root open onOpenChange={onSkip}>
       <Dialog.Portal>
-        <Whole
+        <Container
           {...swipe}
-          ref={whole}
+          ref={container}
           onInteractOutside={(event) => {
             event.preventDefault();
           }}
           onOpenAutoFocus={(event) => {
             event.preventDefault(); // the first control is "skip", which should not have the focus
-            whole.current?.focus();
+            container.current?.focus();
           }}
         >
           <Skip type="button" onClick={onSkip}>
             {t("slides.skip_action")}
           </Skip>
-          <Stage>
+          <SlideArea>
             <AnimatePresence initial={false} custom={direction}>
-              <Place key={name} data-slide={name} custom={direction} {...slideMotion}>
+              <SlideFrame key={name} data-slide={name} custom={direction} {...slideMotion}>
                 <Slide name={name} Picture={Picture} />
-              </Place>
+              </SlideFrame>
             </AnimatePresence>
-          </Stage>
+          </SlideArea>
           <Dots aria-label={t("slides.dots_aria")}>
             {slides.map((slide, index) => (
               <li key={slide.name}>
                 <Dot
                   type="button"
                   aria-label={t("slides.dot_aria", { number: index + 1, count: slides.length })}
-                  aria-current={index === at ? "step" : undefined}
+                  aria-current={index === activeIndex ? "step" : undefined}
                   onClick={() => {
-                    go(index);
+                    goTo(index);
                   }}
                 />
               </li>
@@ -83,13 +83,13 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
             size="large"
             wide
             onClick={() => {
-              if (last) onFinish();
-              else go(at + 1);
+              if (isLast) onFinish();
+              else goTo(activeIndex + 1);
             }}
           >
-            {t(last ? "slides.finish_action" : "slides.next_action")}
+            {t(isLast ? "slides.finish_action" : "slides.next_action")}
           </Button>
-        </Whole>
+        </Container>
       </Dialog.Portal>
     </Dialog.Root>
   );
@@ -101,19 +101,19 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
  */
 function Slide({ name, Picture }: { readonly name: SlideName; readonly Picture: ComponentType }) {
   const { t } = useTranslation("joyride");
-  const here = useIsPresent();
+  const isPresent = useIsPresent();
   const title = <Title>{t(`slides.${name}_title`)}</Title>;
   const body = <Body>{t(`slides.${name}_body`)}</Body>;
   return (
-    <Column {...(!here && { "aria-hidden": true })}>
+    <Column {...(!isPresent && { "aria-hidden": true })}>
       <Picture />
-      {here ? <Dialog.Title asChild>{title}</Dialog.Title> : title}
-      {here ? <Dialog.Description asChild>{body}</Dialog.Description> : body}
+      {isPresent ? <Dialog.Title asChild>{title}</Dialog.Title> : title}
+      {isPresent ? <Dialog.Description asChild>{body}</Dialog.Description> : body}
     </Column>
   );
 }
 
-const Whole = styled(Dialog.Content)`
+const Container = styled(Dialog.Content)`
   position: fixed;
   inset: 0;
   z-index: ${depths.dialog};
@@ -147,14 +147,14 @@ const Skip = styled.button`
 `;
 
 /** Slides overlap during a transition. */
-const Stage = styled.div`
+const SlideArea = styled.div`
   display: grid;
   flex: 1 0 auto;
   margin: 0 -${space(6)};
   overflow: hidden;
 `;
 
-const Place = styled(m.div)`
+const SlideFrame = styled(m.div)`
   grid-area: 1 / 1;
 `;
 

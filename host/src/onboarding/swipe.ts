@@ -17,20 +17,20 @@ export function useSwipe({
   readonly onLeft: () => void;
   readonly onRight: () => void;
 }): SwipeHandlers {
-  const from = useRef<number | null>(null);
+  const startX = useRef<number | null>(null);
   return {
     onPointerDown: (event) => {
-      from.current = event.clientX;
+      startX.current = event.clientX;
     },
     onPointerUp: (event) => {
-      if (from.current === null) return;
-      const moved = event.clientX - from.current;
-      from.current = null;
-      if (moved <= -swipeThreshold) onLeft();
-      else if (moved >= swipeThreshold) onRight();
+      if (startX.current === null) return;
+      const distance = event.clientX - startX.current;
+      startX.current = null;
+      if (distance <= -swipeThreshold) onLeft();
+      else if (distance >= swipeThreshold) onRight();
     },
     onPointerCancel: () => {
-      from.current = null;
+      startX.current = null;
     },
   };
 }

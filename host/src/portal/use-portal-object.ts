@@ -21,9 +21,9 @@ export const meQuery = (http: Host["http"], userId: string) =>
 export interface PortalObject {
   readonly portal: Portal;
   /** Whether the vault of this object failed to load. */
-  readonly vaultFailed: () => boolean;
+  readonly hasVaultFailed: () => boolean;
   /** Makes a new object, which loads the vault again. */
-  readonly renewVault: () => void;
+  readonly reloadVault: () => void;
 }
 
 /**
@@ -39,7 +39,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   const language = useLanguage();
   const features = useSyncExternalStore(flags.subscribe, flags.getState);
   const themeName = useSyncExternalStore(theme.subscribe, theme.getState);
-  const [round, setRound] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   const userId = claims?.sub ?? "";
   const me = useQuery({ ...meQuery(http, userId), enabled: claims !== null });
 
@@ -56,14 +56,14 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
   // loaded again.
   const holder = useMemo(
     () =>
-      vaultHolder(() =>
-        round >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")),
+      createVaultHolder(() =>
+        attempt >= 0 && userId !== "" ? source.get() : Promise.reject(new PortalError("vault_unavailable")),
       ),
-    [source, userId, round],
+    [source, userId, attempt],
   );
 
   useEffect(() => {
-    visitor.arrive(linkPath);
+    visitor.setActivePath(linkPath);
   }, [visitor, linkPath]);
 
   const portal = useMemo<Portal>(
@@ -74,7 +74,7 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
           return holder.get();
         },
         get visitor() {
-          return linkPath === null ? noVisitor() : visitor.get(linkPath);
+          return linkPath === null ? rejectVisitor() : visitor.get(linkPath);
         },
         user,
         vendor: Object.freeze({
@@ -123,19 +123,19 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
     ],
   );
   const renewVault = useCallback(() => {
-    setRound((before) => before + 1);
+    setAttempt((previous) => previous + 1);
   }, []);
-  return { portal, vaultFailed: holder.failed, renewVault };
+  return { portal, hasVaultFailed: holder.hasFailed, reloadVault: renewVault };
 }
 
 /**
  * A page that no link opened has none. React in development reads every prop, and nobody waits for
  * that.
  */
-function noVisitor(): Promise<Visitor> {
-  const none = Promise.reject<Visitor>(new PortalError("vault_unavailable"));
-  none.catch(() => undefined);
-  return none;
+function rejectVisitor(): Promise<Visitor> {
+  const rejected = Promise.reject<Visitor>(new PortalError("vault_unavailable"));
+  rejected.catch(() => undefined);
+  return rejected;
 }
 
 /** A stable function: outside of descendant routes, `useNavigate` always gives the same one. */
@@ -144,22 +144,22 @@ function usePortalNavigate(): Portal["navigate"] {
   return useCallback((path, options) => void navigate(path, { replace: options?.replace ?? false }), [navigate]);
 }
 
-function vaultHolder(ask: () => Promise<Vault>): {
+function createVaultHolder(loadVault: () => Promise<Vault>): {
   readonly get: () => Promise<Vault>;
-  readonly failed: () => boolean;
+  readonly hasFailed: () => boolean;
 } {
-  let asked: Promise<Vault> | null = null;
+  let pending: Promise<Vault> | null = null;
   let failed = false;
   return {
     get: () => {
-      if (asked === null) {
-        asked = ask();
-        asked.catch(() => {
+      if (pending === null) {
+        pending = loadVault();
+        pending.catch(() => {
           failed = true;
         });
       }
-      return asked;
+      return pending;
     },
-    failed: () => failed,
+    hasFailed: () => failed,
   };
 }

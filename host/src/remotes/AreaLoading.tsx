@@ -9,7 +9,7 @@ import { keyframes, styled } from "styled-components";
 export function AreaLoading() {
   const { t } = useTranslation("common");
   return (
-    <Place>
+    <Container>
       <Loading label={t("page.loading_status")}>
         <Bars>
           <Skeleton width="45%" height="40px" />
@@ -18,7 +18,7 @@ export function AreaLoading() {
           <Skeleton height="160px" />
         </Bars>
       </Loading>
-    </Place>
+    </Container>
   );
 }
 
@@ -26,7 +26,7 @@ const appear = keyframes`
   from { opacity: 0; }
 `;
 
-const Place = styled.div`
+const Container = styled.div`
   max-width: 720px;
   margin: 0 auto;
   padding: ${space(10)} ${space(6)};

@@ -6,24 +6,24 @@ import { userEvent } from "@testing-library/user-event";
 import { useLocation } from "react-router-dom";
 
 import { HostContext } from "../host-context.ts";
-import { fakeHost } from "../testing/fake-host.tsx";
+import { createFakeHost } from "../testing/fake-host.tsx";
 import type { LazyRoute, LoadedModule } from "./remote-module.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import type { RemoteLoader } from "./loader.ts";
 
 interface Settings {
   readonly load?: () => Promise<LoadedModule>;
-  readonly page?: RemoteLoader["page"];
+  readonly page?: RemoteLoader["loadPage"];
   readonly path?: string;
   readonly language?: "en" | "es";
 }
 
 const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
 const route = (path: string): LazyRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
-const face: LoadedModule = { name: "settings", routes: [route("/settings/profile")] };
+const remoteModule: LoadedModule = { name: "settings", routes: [route("/settings/profile")] };
 
 async function show({
-  load = () => Promise.resolve(face),
+  load = () => Promise.resolve(remoteModule),
   page,
   path = "/settings/profile",
   language = "en",
@@ -31,13 +31,13 @@ async function show({
   const onCrash = jest.fn();
   const onRetry = jest.fn();
   const loads = jest.fn(load);
-  const pages = new Map<LazyRoute["load"], ReturnType<RemoteLoader["page"]>>();
-  const once: RemoteLoader["page"] = (_name, each) => {
-    const known = pages.get(each.load) ?? each.load().then(({ default: component }) => component);
-    pages.set(each.load, known);
-    return known;
+  const pages = new Map<LazyRoute["load"], ReturnType<RemoteLoader["loadPage"]>>();
+  const loadPageOnce: RemoteLoader["loadPage"] = (_name, each) => {
+    const loading = pages.get(each.load) ?? each.load().then(({ default: component }) => component);
+    pages.set(each.load, loading);
+    return loading;
   };
-  const loader = { load: loads, page: page ?? once };
+  const loader = { load: loads, loadPage: page ?? loadPageOnce };
   const scope = jest.fn((portal: Parameters<React.ComponentProps<typeof RemoteArea>["scope"]>[0]) => portal);
   function Area() {
     const portal = usePortal();
@@ -60,7 +60,7 @@ async function show({
   // What a boundary catches, React writes to the console too.
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   const app = await renderApp(
-    <HostContext value={fakeHost().host}>
+    <HostContext value={createFakeHost().host}>
       <Area />
     </HostContext>,
     { path, language },
@@ -98,23 +98,23 @@ describe("RemoteArea", () => {
   );
 
   it("keeps one placeholder until the remote and its screen are there, since React delays what follows each further one", async () => {
-    let arrive = (_remote: LoadedModule): void => undefined;
-    let draw = (_code: { default: typeof Profile }): void => undefined;
-    const load = jest.fn(() => new Promise<{ default: typeof Profile }>((resolve) => (draw = resolve)));
-    await show({ load: () => new Promise((resolve) => (arrive = resolve)) });
+    let resolveRemote = (_remote: LoadedModule): void => undefined;
+    let resolvePage = (_code: { default: typeof Profile }): void => undefined;
+    const load = jest.fn(() => new Promise<{ default: typeof Profile }>((resolve) => (resolvePage = resolve)));
+    await show({ load: () => new Promise((resolve) => (resolveRemote = resolve)) });
     const placeholder = screen.getByRole("status");
     await act(async () => {
-      arrive({ ...face, routes: [{ path: "/settings/profile", load }] });
+      resolveRemote({ ...remoteModule, routes: [{ path: "/settings/profile", load }] });
     });
     expect(load).toHaveBeenCalledTimes(1);
     expect(screen.getByRole("status")).toBe(placeholder);
     await act(async () => {
-      draw({ default: Profile });
+      resolvePage({ default: Profile });
     });
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });
 
-  it.each(["does not come", "fails"])("shows the next screen though the first one %s", async (what) => {
+  it.each(["does not come", "fails"])("shows the next screen though the first one %s", async (outcome) => {
     let fail = (_error: Error): void => undefined;
     const pages = {
       "/settings/profile": new Promise<{ default: typeof Profile }>((_resolve, reject) => (fail = reject)),
@@ -122,11 +122,14 @@ describe("RemoteArea", () => {
     };
     const { app } = await show({
       load: () =>
-        Promise.resolve({ ...face, routes: Object.entries(pages).map(([path, page]) => ({ path, load: () => page })) }),
+        Promise.resolve({
+          ...remoteModule,
+          routes: Object.entries(pages).map(([path, page]) => ({ path, load: () => page })),
+        }),
     });
     expect(screen.getByRole("status")).toBeVisible();
     await app.goTo("/settings/billing");
-    if (what === "fails")
+    if (outcome === "fails")
       await act(async () => {
         fail(new PortalError("remote_unreachable"));
       });
@@ -142,7 +145,7 @@ describe("RemoteArea", () => {
         return Promise.resolve({ default: () => <h1>{path}</h1> });
       },
     }));
-    const { app, loads } = await show({ load: () => Promise.resolve({ ...face, routes: screens }) });
+    const { app, loads } = await show({ load: () => Promise.resolve({ ...remoteModule, routes: screens }) });
     expect(await screen.findByRole("heading", { name: "/settings/profile" })).toBeVisible();
     expect(fetched).toEqual(["/settings/profile"]);
     await app.goTo("/settings/billing");
@@ -152,13 +155,13 @@ describe("RemoteArea", () => {
   });
 
   it("loads anew when the person tries again", async () => {
-    let alive = false;
+    let isReachable = false;
     const { loads, onRetry } = await show({
-      load: () => (alive ? Promise.resolve(face) : Promise.reject(new PortalError("remote_unreachable"))),
+      load: () => (isReachable ? Promise.resolve(remoteModule) : Promise.reject(new PortalError("remote_unreachable"))),
     });
     await screen.findByRole("alert");
     expect(loads).toHaveBeenCalledTimes(1);
-    alive = true;
+    isReachable = true;
     await tryAgain();
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
     expect(loads).toHaveBeenCalledTimes(2);
@@ -174,15 +177,15 @@ describe("RemoteArea", () => {
   });
 
   it("loads a page anew that failed", async () => {
-    let alive = false;
+    let isReachable = false;
     await show({
       page: async (_name, each) => {
-        if (!alive) throw new PortalError("remote_unreachable");
+        if (!isReachable) throw new PortalError("remote_unreachable");
         return (await each.load()).default;
       },
     });
     await screen.findByRole("alert");
-    alive = true;
+    isReachable = true;
     await tryAgain();
     expect(await screen.findByRole("heading", { name: "Profile of alba" })).toBeVisible();
   });
@@ -194,7 +197,7 @@ describe("RemoteArea", () => {
     const { onCrash } = await show({
       load: () =>
         Promise.resolve({
-          ...face,
+          ...remoteModule,
           routes: [{ path: "/settings/profile", load: () => Promise.resolve({ default: Broken }) }],
         }),
     });
@@ -208,7 +211,7 @@ describe("RemoteArea", () => {
     const { app } = await show({
       load: () =>
         Promise.resolve({
-          ...face,
+          ...remoteModule,
           routes: ["/settings/profile", "/settings/billing"].map((path) => ({ path, load })),
         }),
     });
@@ -224,7 +227,7 @@ describe("RemoteArea", () => {
     const { app } = await show({
       load: () =>
         Promise.resolve({
-          ...face,
+          ...remoteModule,
           routes: [
             { path: "/settings/billing", load: () => Promise.resolve({ default: Broken }) },
             route("/settings/profile"),

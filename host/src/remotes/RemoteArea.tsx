@@ -12,7 +12,7 @@ export interface RemoteAreaProps {
   readonly name: RemoteName;
   /** Path pattern of the route whose screen is shown. */
   readonly path: string;
-  readonly loader: Pick<RemoteLoader, "load" | "page">;
+  readonly loader: Pick<RemoteLoader, "load" | "loadPage">;
   readonly portal: Portal;
   /** Limits the portal object to what the remote may use. */
   readonly scope: (portal: Portal, name: RemoteName) => Portal;
@@ -26,7 +26,7 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
   const { pathname } = useLocation();
   const [attempt, setAttempt] = useState(0);
   const retry = useCallback(() => {
-    setAttempt((before) => before + 1);
+    setAttempt((previous) => previous + 1);
     onRetry();
   }, [onRetry]);
   const scoped = useMemo(() => scope(portal, name), [scope, portal, name]);
@@ -46,53 +46,56 @@ function Area({ name, path, loader }: AreaProps) {
   // Outside the component that suspends: React renders again to show a failure and must get the
   // same failed promise.
   const [module] = useState(() => loader.load(name));
-  const [first, setFirst] = useState<FirstPage | null>(() => firstPage(module, { name, path, loader }));
-  if (first !== null && first.path !== path) setFirst(null); // somebody went on: nothing waits for it any more
+  const [initialPage, setInitialPage] = useState<InitialPage | null>(() =>
+    loadInitialPage(module, { name, path, loader }),
+  );
+  // somebody went on: nothing waits for it any more
+  if (initialPage !== null && initialPage.path !== path) setInitialPage(null);
   return (
     <Suspense fallback={<AreaLoading />}>
-      <ScreenOf
+      <RemoteScreen
         name={name}
         path={path}
         loader={loader}
         module={module}
-        first={first?.path === path ? first.there : null}
+        initialPage={initialPage?.path === path ? initialPage.ready : null}
       />
     </Suspense>
   );
 }
 
-interface FirstPage {
+interface InitialPage {
   readonly path: string;
-  readonly there: Promise<unknown>;
+  readonly ready: Promise<unknown>;
 }
 
 /**
  * The page that an area begins with comes in the place of the area's own placeholder: React keeps
  * each further one for at least 300 ms.
  */
-function firstPage(module: Promise<LoadedModule>, { name, path, loader }: AreaProps): FirstPage {
-  const there = module.then(({ routes }) => {
-    const route = routes.find((each) => each.path === path);
-    return route === undefined ? null : loader.page(name, route);
+function loadInitialPage(module: Promise<LoadedModule>, { name, path, loader }: AreaProps): InitialPage {
+  const ready = module.then(({ routes }) => {
+    const route = routes.find((candidate) => candidate.path === path);
+    return route === undefined ? null : loader.loadPage(name, route);
   });
-  there.catch(() => undefined); // shown where it is used
-  return { path, there };
+  ready.catch(() => undefined); // shown where it is used
+  return { path, ready };
 }
 
-interface ScreenOfProps extends AreaProps {
+interface RemoteScreenProps extends AreaProps {
   readonly module: Promise<LoadedModule>;
   /** Until when there is nothing to draw but the placeholder. */
-  readonly first: Promise<unknown> | null;
+  readonly initialPage: Promise<unknown> | null;
 }
 
 /** The router has matched the address already: the route is found by its pattern. */
-function ScreenOf({ name, path, loader, module, first }: ScreenOfProps) {
+function RemoteScreen({ name, path, loader, module, initialPage }: RemoteScreenProps) {
   const { routes } = use(module);
-  if (first !== null) use(first);
-  const route = routes.find((each) => each.path === path);
+  if (initialPage !== null) use(initialPage);
+  const route = routes.find((candidate) => candidate.path === path);
   // parseModule lets none in that lacks a route of its manifest
   if (route === undefined) throw new PortalError("remote_refused");
-  return <Screen key={pageOf(route, routes)} name={name} route={route} loader={loader} />;
+  return <Screen key={getPageKey(route, routes)} name={name} route={route} loader={loader} />;
 }
 
 function Screen({
@@ -102,17 +105,17 @@ function Screen({
 }: {
   readonly name: RemoteName;
   readonly route: LazyRoute;
-  readonly loader: Pick<RemoteLoader, "page">;
+  readonly loader: Pick<RemoteLoader, "loadPage">;
 }) {
-  const [page] = useState(() => loader.page(name, route));
+  const [page] = useState(() => loader.loadPage(name, route));
   return (
     <Suspense fallback={<AreaLoading />}>
-      <Loaded page={page} />
+      <LoadedPage page={page} />
     </Suspense>
   );
 }
 
-function Loaded({ page }: { readonly page: Promise<ComponentType> }) {
+function LoadedPage({ page }: { readonly page: Promise<ComponentType> }) {
   return createElement(use(page));
 }
 
@@ -120,6 +123,6 @@ function Loaded({ page }: { readonly page: Promise<ComponentType> }) {
  * A key for `route` that routes with the same code share, so that their page stays mounted from one
  * to the other.
  */
-function pageOf({ load }: LazyRoute, routes: readonly LazyRoute[]): number {
+function getPageKey({ load }: LazyRoute, routes: readonly LazyRoute[]): number {
   return routes.findIndex((route) => route.load === load);
 }

@@ -27,10 +27,10 @@ export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: R
       resetKeys={[name, pathname]}
       onReset={onRetry}
       onError={(error) => {
-        onCrash(name, areaError(error));
+        onCrash(name, toAreaError(error));
       }}
       fallbackRender={({ error, resetErrorBoundary }) => (
-        <AreaFailed name={name} error={areaError(error)} onRetry={resetErrorBoundary} />
+        <AreaFailed name={name} error={toAreaError(error)} onRetry={resetErrorBoundary} />
       )}
     >
       {children}
@@ -47,8 +47,8 @@ export interface AreaFailedProps {
 
 /** Replaces an area that does not work: names it, and says why. */
 export function AreaFailed({ name, ...problem }: AreaFailedProps) {
-  const titleOf = useAreaTitle();
-  return <AreaProblem area={titleOf(name)} {...problem} />;
+  const getTitle = useAreaTitle();
+  return <AreaProblem area={getTitle(name)} {...problem} />;
 }
 
 export interface AreaProblemProps extends Omit<AreaFailedProps, "name"> {
@@ -74,7 +74,7 @@ export function AreaProblem({ area, error, onRetry }: AreaProblemProps) {
 }
 
 /** An error that is not a PortalError was thrown while rendering: the area crashed. */
-function areaError(error: unknown): PortalError {
-  const known = toPortalError(error);
-  return known.code === "unknown" ? new PortalError("remote_crashed", { cause: error }) : known;
+function toAreaError(error: unknown): PortalError {
+  const portalError = toPortalError(error);
+  return portalError.code === "unknown" ? new PortalError("remote_crashed", { cause: error }) : portalError;
 }

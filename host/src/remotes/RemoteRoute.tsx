@@ -6,22 +6,22 @@ import { useHost } from "../host-context.ts";
 import type { PortalRoute } from "../routes.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import { AreaFailed } from "./RemoteBoundary.tsx";
-import { scopedPortal } from "./scoped-portal.ts";
+import { createScopedPortal } from "./scoped-portal.ts";
 
 /** Loads a vault that failed to load once more. Called when a person retries an area. */
-export const RenewVault = createContext<() => void>(() => undefined);
+export const ReloadVaultContext = createContext<() => void>(() => undefined);
 
 /** The screen that a remote draws for a route. */
 export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { remote: unknown }> }) {
   const { loader, verified, watch, report } = useHost();
   const portal = usePortal();
-  const renewVault = useContext(RenewVault);
+  const renewVault = useContext(ReloadVaultContext);
   const { disabled } = useSyncExternalStore(watch.subscribe, watch.getState);
   const scope = useCallback(
-    (whole: Portal, name: RemoteName) => {
+    (fullPortal: Portal, name: RemoteName) => {
       const remote = verified.remotes.get(name);
-      return scopedPortal(
-        whole,
+      return createScopedPortal(
+        fullPortal,
         remote?.status === "verified" ? remote.record.manifest : { name, capabilities: [], api_paths: [] },
       );
     },
@@ -35,7 +35,7 @@ export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { 
     [report],
   );
   if (disabled.has(route.remote)) {
-    return <AreaFailed name={route.remote} error={switchedOff} onRetry={() => window.location.reload()} />;
+    return <AreaFailed name={route.remote} error={disabledError} onRetry={() => window.location.reload()} />;
   }
   return (
     <RemoteArea
@@ -50,4 +50,4 @@ export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { 
   );
 }
 
-const switchedOff = new PortalError("remote_disabled");
+const disabledError = new PortalError("remote_disabled");

@@ -1,6 +1,6 @@
 import type { Language, RemoteName } from "@relicario/shared/contract";
 
-import { manifestOf, type VerifiedRemote } from "../deployment/verify.ts";
+import { getManifest, type VerifiedRemote } from "../deployment/verify.ts";
 import { useHost } from "../host-context.ts";
 import { useLanguage } from "../settings/language.ts";
 
@@ -8,12 +8,12 @@ import { useLanguage } from "../settings/language.ts";
  * The title of an area when its own texts are not loaded: from its signed manifest, or the name of
  * the remote.
  */
-export function areaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
-  return manifestOf(remote)?.title[language] ?? name;
+export function getAreaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
+  return getManifest(remote)?.title[language] ?? name;
 }
 
 export function useAreaTitle(): (name: RemoteName) => string {
   const { remotes } = useHost().verified;
   const language = useLanguage();
-  return (name) => areaTitle(name, remotes.get(name), language);
+  return (name) => getAreaTitle(name, remotes.get(name), language);
 }

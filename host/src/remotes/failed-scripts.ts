@@ -7,7 +7,7 @@ export interface FailedScripts {
    * immutable, the wrong bytes of a broken one too. One that is still not the signed one stays on
    * the list. Never rejects.
    */
-  readonly fetchAnew: (base: string) => Promise<void>;
+  readonly refetchScripts: (base: string) => Promise<void>;
 }
 
 export interface FailedScriptsDeps {
@@ -15,10 +15,10 @@ export interface FailedScriptsDeps {
   readonly page: EventTarget;
   readonly fetch: typeof globalThis.fetch;
   /** The signed hash of an address; integrity.ts. */
-  readonly integrityOf: (address: string) => string;
+  readonly getIntegrity: (address: string) => string;
 }
 
-export function followFailedScripts({ page, fetch, integrityOf }: FailedScriptsDeps): FailedScripts {
+export function trackFailedScripts({ page, fetch, getIntegrity }: FailedScriptsDeps): FailedScripts {
   const failed = new Set<string>();
   const handleError = ({ target }: Event) => {
     if (target instanceof HTMLScriptElement) failed.add(target.src);
@@ -26,18 +26,18 @@ export function followFailedScripts({ page, fetch, integrityOf }: FailedScriptsD
   };
   page.addEventListener("error", handleError, { capture: true });
 
-  const anew = async (address: string): Promise<void> => {
+  const refetch = async (address: string): Promise<void> => {
     const response = await fetch(address, {
       cache: "reload",
-      integrity: integrityOf(address),
+      integrity: getIntegrity(address),
       signal: AbortSignal.timeout(loadLimits.attemptMs),
     });
     await response.arrayBuffer(); // the cache has it when it is read
     if (response.ok) failed.delete(address);
   };
   return Object.freeze<FailedScripts>({
-    async fetchAnew(base) {
-      await Promise.allSettled([...failed].filter((address) => address.startsWith(base)).map(anew));
+    async refetchScripts(base) {
+      await Promise.allSettled([...failed].filter((address) => address.startsWith(base)).map(refetch));
     },
   });
 }

@@ -2,7 +2,7 @@ import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { loadRemote, registerPlugins, registerRemotes } from "@module-federation/enhanced/runtime";
 
-import { allowFiles, integrityOf, releaseAddress } from "../deployment/integrity.ts";
+import { allowFiles, getIntegrity, getReleaseUrl } from "../deployment/integrity.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 import { loadLimits } from "./load-with-retry.ts";
 
@@ -11,16 +11,16 @@ import { loadLimits } from "./load-with-retry.ts";
  * that it fetches no manifest. Every script and stylesheet that it or a remote loads must have the
  * hash that the signed record gives.
  */
-export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, origin: string): void {
+export function registerReleases(verified: Pick<VerifiedDeployment, "remotes">, origin: string): void {
   const remotes = [];
   for (const [name, remote] of verified.remotes) {
     if (remote.status !== "verified") continue;
-    allowFiles(releaseAddress(origin, remote.record), remote.record.files);
+    allowFiles(getReleaseUrl(origin, remote.record), remote.record.files);
     remotes.push({
-      name: containerOf(name),
-      entry: `${releaseAddress(origin, remote.record)}remoteEntry.js`,
+      name: getContainerName(name),
+      entry: `${getReleaseUrl(origin, remote.record)}remoteEntry.js`,
       type: "var" as const,
-      entryGlobalName: containerOf(name),
+      entryGlobalName: getContainerName(name),
     });
   }
   registerPlugins([
@@ -29,7 +29,7 @@ export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, 
       createScript: ({ url }) => {
         const script = document.createElement("script");
         script.src = url;
-        script.integrity = integrityOf(url);
+        script.integrity = getIntegrity(url);
         script.crossOrigin = "anonymous";
         script.fetchPriority = "high";
         return { script, timeout: loadLimits.attemptMs };
@@ -39,7 +39,7 @@ export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, 
         for (const [name, value] of Object.entries(attrs ?? {})) link.setAttribute(name, String(value));
         Object.assign(link, {
           href: url,
-          integrity: integrityOf(url),
+          integrity: getIntegrity(url),
           crossOrigin: "anonymous",
           nonce: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce,
         });
@@ -56,11 +56,11 @@ export function registerVerified(verified: Pick<VerifiedDeployment, "remotes">, 
  * modules) and removes the failed script element.
  */
 export async function loadModule(name: RemoteName): Promise<unknown> {
-  const loaded = await loadRemote<{ default?: unknown }>(`${containerOf(name)}/remote`);
+  const loaded = await loadRemote<{ default?: unknown }>(`${getContainerName(name)}/remote`);
   if (loaded === null) throw new PortalError("remote_unreachable");
   return loaded.default;
 }
 
-function containerOf(name: RemoteName): string {
+function getContainerName(name: RemoteName): string {
   return `relicario_${name}`;
 }

@@ -5,7 +5,7 @@ import pRetry from "p-retry";
  * How the code of a remote is loaded: time limit of one attempt, then two more attempts, after 400
  * ms and 1200 ms.
  */
-export const loadLimits = { attemptMs: 10_000, retries: 2, firstPauseMs: 400, pauseFactor: 3 } as const;
+export const loadLimits = { attemptMs: 10_000, retries: 2, firstDelayMs: 400, delayFactor: 3 } as const;
 
 /**
  * Runs `load` until it succeeds or no attempt is left.
@@ -28,14 +28,14 @@ export function loadWithRetry<T>(
   };
   return pRetry(attempt, {
     retries: loadLimits.retries,
-    minTimeout: loadLimits.firstPauseMs,
-    factor: loadLimits.pauseFactor,
+    minTimeout: loadLimits.firstDelayMs,
+    factor: loadLimits.delayFactor,
     shouldRetry: ({ error }) => shouldRetry(error),
   });
 }
 
 /** Rejects with `remote_timed_out` when the work takes too long. The work itself goes on. */
-export async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
+export async function withTimeLimit<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
@@ -43,7 +43,7 @@ export async function withTimeLimit<T>(work: Promise<T>): Promise<T> {
     }, loadLimits.attemptMs);
   });
   try {
-    return await Promise.race([work, limit]);
+    return await Promise.race([promise, limit]);
   } finally {
     clearTimeout(timer);
   }

@@ -8,17 +8,17 @@ import { createRemoteLoader } from "./loader.ts";
 
 const Page = () => null;
 const load = () => Promise.resolve({ default: Page });
-const codeOf = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({
+const createModule = (name: RemoteName, more: Partial<RemoteModule> = {}): RemoteModule => ({
   routes: { [`/${name}`]: load },
   ...more,
 });
-const recordOf = (remote: RemoteName): ReleaseRecord => ({
+const createRecord = (remote: RemoteName): ReleaseRecord => ({
   v: 1,
   release: `${remote}-0.3.1-0123456789ab`,
   version: "0.3.1",
   manifest: {
     name: remote,
-    contract: "^2",
+    contract: "^3",
     title: { en: remote, es: remote },
     routes: [{ path: `/${remote}`, titleKey: `${remote}-texts:title`, access: "signed_in", shell: true }],
     namespaces: [`${remote}-texts`],
@@ -31,27 +31,27 @@ const recordOf = (remote: RemoteName): ReleaseRecord => ({
 
 const disabled = new Set<RemoteName>();
 
-function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(codeOf(name))) {
+function setUp(loadModule: (name: RemoteName) => Promise<unknown> = (name) => Promise.resolve(createModule(name))) {
   disabled.clear();
   const remotes = new Map<RemoteName, VerifiedRemote>([
-    ["secrets", { status: "verified", record: recordOf("secrets") }],
+    ["secrets", { status: "verified", record: createRecord("secrets") }],
     ["sharing", { status: "refused", code: "remote_incompatible", manifest: null }],
   ]);
-  const faces = jest.fn(loadModule);
+  const loadModuleMock = jest.fn(loadModule);
   const texts = jest.fn((_namespaces: readonly string[]) => Promise.resolve());
-  const anew = jest.fn((_name: RemoteName) => Promise.resolve());
+  const refetchScripts = jest.fn((_name: RemoteName) => Promise.resolve());
   const onFailure = jest.fn();
   const onMeasured = jest.fn();
   const loader = createRemoteLoader({
     remotes,
     isDisabled: (name) => disabled.has(name),
-    loadModule: faces,
-    fetchAnew: anew,
+    loadModule: loadModuleMock,
+    refetchScripts,
     loadTexts: texts,
     onFailure,
     onMeasured,
   });
-  return { loader, faces, texts, anew, onFailure, onMeasured };
+  return { loader, faces: loadModuleMock, texts, anew: refetchScripts, onFailure, onMeasured };
 }
 
 describe("createRemoteLoader", () => {
@@ -72,10 +72,10 @@ describe("createRemoteLoader", () => {
 
   it("loads a remote without its texts for what it does elsewhere, and runs its entry once", async () => {
     const { loader, faces, texts, onMeasured } = setUp();
-    await expect(loader.code("secrets")).resolves.toMatchObject({ name: "secrets" });
+    await expect(loader.loadCode("secrets")).resolves.toMatchObject({ name: "secrets" });
     expect(texts).not.toHaveBeenCalled();
     expect(onMeasured).toHaveBeenCalledWith("secrets", "load", { milliseconds: 0 });
-    expect(await loader.load("secrets")).toBe(await loader.code("secrets"));
+    expect(await loader.load("secrets")).toBe(await loader.loadCode("secrets"));
     expect(faces).toHaveBeenCalledTimes(1);
     expect(texts).toHaveBeenCalledTimes(1);
   });
@@ -85,7 +85,7 @@ describe("createRemoteLoader", () => {
     await loader.load("secrets");
     disabled.add("secrets");
     await expect(loader.load("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
-    await expect(loader.code("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
+    await expect(loader.loadCode("secrets")).rejects.toMatchObject({ code: "remote_disabled" });
     expect(faces).toHaveBeenCalledTimes(1);
   });
 
@@ -93,17 +93,17 @@ describe("createRemoteLoader", () => {
     const { loader, faces, anew } = setUp();
     faces.mockRejectedValueOnce(new Error("502")).mockRejectedValueOnce(new Error("502"));
     const loading = loader.load("secrets");
-    await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs);
+    await jest.advanceTimersByTimeAsync(loadLimits.firstDelayMs);
     expect(faces).toHaveBeenCalledTimes(2);
-    await jest.advanceTimersByTimeAsync(loadLimits.firstPauseMs * loadLimits.pauseFactor);
+    await jest.advanceTimersByTimeAsync(loadLimits.firstDelayMs * loadLimits.delayFactor);
     await expect(loading).resolves.toMatchObject({ name: "secrets" });
     expect(anew.mock.calls).toEqual([["secrets"], ["secrets"], ["secrets"]]);
   });
 
   it("forgets a failure: asking again loads anew", async () => {
-    let alive = false;
+    let isReachable = false;
     const { loader, faces, onFailure } = setUp((name) =>
-      alive ? Promise.resolve(codeOf(name)) : Promise.reject(new Error("502")),
+      isReachable ? Promise.resolve(createModule(name)) : Promise.reject(new Error("502")),
     );
     const failing = loader.load("secrets");
     failing.catch(() => undefined);
@@ -111,7 +111,7 @@ describe("createRemoteLoader", () => {
     await expect(failing).rejects.toMatchObject({ code: "remote_unreachable" });
     expect(onFailure).toHaveBeenCalledWith("secrets", expect.objectContaining({ code: "remote_unreachable" }));
     expect(faces).toHaveBeenCalledTimes(3);
-    alive = true;
+    isReachable = true;
     await expect(loader.load("secrets")).resolves.toMatchObject({ name: "secrets" });
   });
 
@@ -158,12 +158,12 @@ describe("createRemoteLoader", () => {
       .mockRejectedValueOnce(new Error("x"))
       .mockRejectedValueOnce(new Error("x"));
     const route = { path: "/x", load };
-    const failing = loader.page("secrets", route);
+    const failing = loader.loadPage("secrets", route);
     failing.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(5000);
     await expect(failing).rejects.toMatchObject({ code: "remote_unreachable" });
-    await expect(loader.page("secrets", route)).resolves.toBe(Page);
-    await expect(loader.page("secrets", route)).resolves.toBe(Page);
+    await expect(loader.loadPage("secrets", route)).resolves.toBe(Page);
+    await expect(loader.loadPage("secrets", route)).resolves.toBe(Page);
     expect(load).toHaveBeenCalledTimes(4);
   });
 
@@ -171,22 +171,26 @@ describe("createRemoteLoader", () => {
     const { loader, faces, onMeasured } = setUp();
     faces.mockRejectedValueOnce(new Error("502"));
     const route = { path: "/x", load: () => Promise.reject(new Error("502")) };
-    const loading = Promise.allSettled([loader.load("secrets"), loader.load("secrets"), loader.page("secrets", route)]);
+    const loading = Promise.allSettled([
+      loader.load("secrets"),
+      loader.load("secrets"),
+      loader.loadPage("secrets", route),
+    ]);
     await jest.advanceTimersByTimeAsync(5000);
     await loading;
-    const [page, remote] = onMeasured.mock.calls.toSorted(([, one], [, other]) => (one > other ? -1 : 1));
+    const [page, remote] = onMeasured.mock.calls.toSorted(([, a], [, b]) => (a > b ? -1 : 1));
     expect(onMeasured).toHaveBeenCalledTimes(2);
-    expect(remote).toEqual(["secrets", "load", { milliseconds: loadLimits.firstPauseMs }]);
+    expect(remote).toEqual(["secrets", "load", { milliseconds: loadLimits.firstDelayMs }]);
     expect(page).toEqual([
       "secrets",
       "page",
-      { milliseconds: loadLimits.firstPauseMs * (1 + loadLimits.pauseFactor), code: "remote_unreachable" },
+      { milliseconds: loadLimits.firstDelayMs * (1 + loadLimits.delayFactor), code: "remote_unreachable" },
     ]);
   });
 
   it("loads ahead, and says nothing when that fails", async () => {
     const load = jest.fn(() => Promise.resolve({ default: Page }));
-    const { loader } = setUp((name) => Promise.resolve(codeOf(name, { routes: { "/secrets": load } })));
+    const { loader } = setUp((name) => Promise.resolve(createModule(name, { routes: { "/secrets": load } })));
     loader.prefetch("secrets", "/secrets");
     loader.prefetch("secrets", "/elsewhere");
     loader.prefetch("sharing", "/recived");
@@ -196,7 +200,9 @@ describe("createRemoteLoader", () => {
 
   it("loads a page ahead beside the texts, and nothing of a remote that is switched off", async () => {
     const load = jest.fn(() => Promise.resolve({ default: Page }));
-    const { loader, faces, texts } = setUp((name) => Promise.resolve(codeOf(name, { routes: { "/secrets": load } })));
+    const { loader, faces, texts } = setUp((name) =>
+      Promise.resolve(createModule(name, { routes: { "/secrets": load } })),
+    );
     disabled.add("secrets");
     loader.prefetch("secrets", "/secrets");
     await jest.advanceTimersByTimeAsync(0);
@@ -210,7 +216,7 @@ describe("createRemoteLoader", () => {
 });
 
 describe("parseModule", () => {
-  const { manifest } = recordOf("secrets");
+  const { manifest } = createRecord("secrets");
 
   it("takes code that fits its manifest, in the manifest's order", () => {
     const routes = ["/secrets", "/home"].map(
@@ -226,11 +232,11 @@ describe("parseModule", () => {
   });
 
   it.each<[string, unknown]>([
-    ["the code of another remote", codeOf("settings")],
+    ["the code of another remote", createModule("settings")],
     ["code for no route", { routes: {} }],
     ["code for a route that the manifest does not name", { routes: { "/secrets": load, "/settings": load } }],
     ["a route that loads nothing", { routes: { "/secrets": "x" } }],
-    ["what the manifest says", { ...codeOf("secrets"), capabilities: ["http"] }],
+    ["what the manifest says", { ...createModule("secrets"), capabilities: ["http"] }],
     ["nothing", undefined],
   ])("refuses %s", (_name, code) => {
     expect(() => parseModule(code, manifest)).toThrow("remote_refused");

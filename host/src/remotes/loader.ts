@@ -19,13 +19,13 @@ export interface LoaderDeps {
    * Fetches the scripts of its release that did not load past the browser's cache. Never rejects;
    * failed-scripts.ts.
    */
-  readonly fetchAnew: (name: RemoteName) => Promise<void>;
+  readonly refetchScripts: (name: RemoteName) => Promise<void>;
   /** Fetches the texts of the namespaces that a remote owns. */
   readonly loadTexts: (namespaces: readonly string[]) => Promise<void>;
   readonly onFailure: (name: RemoteName, error: PortalError) => void;
   /**
-   * Told of each load of a remote (`load`) or of the code of a screen (`page`), how long it took
-   * with its repetitions, and why it failed.
+   * Told of each load of a remote (`load`) or of the code of a screen (`loadPage`), how long it
+   * took with its repetitions, and why it failed.
    */
   readonly onMeasured: (
     name: RemoteName,
@@ -48,9 +48,9 @@ export interface RemoteLoader {
    * Without them, for what a remote does elsewhere than on its own screens: it loads the texts of
    * what it draws there itself.
    */
-  readonly code: (name: RemoteName) => Promise<LoadedModule>;
+  readonly loadCode: (name: RemoteName) => Promise<LoadedModule>;
   /** The page of a route; the same promise for routes with the same code, until it fails. */
-  readonly page: (name: RemoteName, route: LazyRoute) => Promise<ComponentType>;
+  readonly loadPage: (name: RemoteName, route: LazyRoute) => Promise<ComponentType>;
   /**
    * Loads a remote and the page of this path pattern before they are needed. Failures are ignored.
    */
@@ -61,13 +61,13 @@ export function createRemoteLoader({
   remotes,
   isDisabled,
   loadModule,
-  fetchAnew,
+  refetchScripts,
   loadTexts,
   onFailure,
   onMeasured,
 }: LoaderDeps): RemoteLoader {
-  const loaded = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> =>
-    loadWithRetry(() => fetchAnew(name).then(run), loadError, isRepeatable);
+  const loadScripts = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> =>
+    loadWithRetry(() => refetchScripts(name).then(run), toLoadError, isRetryable);
   /** With their texts. */
   const modules = new Map<RemoteName, Promise<LoadedModule>>();
   /** For what a remote does elsewhere. */
@@ -76,84 +76,84 @@ export function createRemoteLoader({
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
   const loadOnce = async (name: RemoteName): Promise<LoadedModule> => {
-    const { manifest } = recordOf(remotes.get(name));
+    const { manifest } = requireRecord(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // awaited below
-    const known = await entry(name);
+    const module = await loadEntry(name);
     await withTimeLimit(texts);
-    return known;
+    return module;
   };
 
-  const entry = (name: RemoteName): Promise<LoadedModule> =>
-    cached(entries, name, async () => {
-      const { manifest } = recordOf(remotes.get(name));
-      return parseModule(await loaded(name, () => loadModule(name)), manifest);
+  const loadEntry = (name: RemoteName): Promise<LoadedModule> =>
+    memoise(entries, name, async () => {
+      const { manifest } = requireRecord(remotes.get(name));
+      return parseModule(await loadScripts(name, () => loadModule(name)), manifest);
     });
 
-  const unlessDisabled = (
+  const loadUnlessDisabled = (
     cache: Map<RemoteName, Promise<LoadedModule>>,
     name: RemoteName,
-    work: (name: RemoteName) => Promise<LoadedModule>,
+    loadRemote: (name: RemoteName) => Promise<LoadedModule>,
   ): Promise<LoadedModule> =>
     isDisabled(name)
       ? Promise.reject(new PortalError("remote_disabled"))
-      : cached(cache, name, () => measured(name, "load", work(name)));
+      : memoise(cache, name, () => measure(name, "load", loadRemote(name)));
 
-  const load = (name: RemoteName): Promise<LoadedModule> => unlessDisabled(modules, name, loadOnce);
-  const code = (name: RemoteName): Promise<LoadedModule> => unlessDisabled(codes, name, entry);
+  const load = (name: RemoteName): Promise<LoadedModule> => loadUnlessDisabled(modules, name, loadOnce);
+  const loadCode = (name: RemoteName): Promise<LoadedModule> => loadUnlessDisabled(codes, name, loadEntry);
 
-  const page = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
-    cached(pages, route.load, () =>
-      measured(
+  const loadPage = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
+    memoise(pages, route.load, () =>
+      measure(
         name,
         "page",
-        loaded(name, () => route.load()).then(({ default: component }) => component),
+        loadScripts(name, () => route.load()).then(({ default: component }) => component),
       ),
     );
 
-  const measured = async <T>(name: RemoteName, phase: "load" | "page", loading: Promise<T>): Promise<T> => {
+  const measure = async <T>(name: RemoteName, phase: "load" | "page", loading: Promise<T>): Promise<T> => {
     const start = performance.now();
     try {
       const result = await loading;
       onMeasured(name, phase, { milliseconds: performance.now() - start });
       return result;
     } catch (error) {
-      const known = loadError(error);
-      onMeasured(name, phase, { milliseconds: performance.now() - start, code: known.code });
-      onFailure(name, known);
-      throw known;
+      const failure = toLoadError(error);
+      onMeasured(name, phase, { milliseconds: performance.now() - start, code: failure.code });
+      onFailure(name, failure);
+      throw failure;
     }
   };
 
   return Object.freeze<RemoteLoader>({
     load,
-    code,
-    page,
+    loadCode,
+    loadPage,
     prefetch: (name, path) => {
       if (isDisabled(name)) return;
       load(name).catch(() => undefined); // shown, with a way to retry, when somebody goes there
-      entry(name)
+      loadEntry(name)
         .then(({ routes }) => {
-          const route = routes.find((each) => each.path === path);
-          return route === undefined ? null : page(name, route); // need not wait for the texts
+          const route = routes.find((candidate) => candidate.path === path);
+          return route === undefined ? null : loadPage(name, route); // need not wait for the texts
         })
         .catch(() => undefined); // the same
     },
   });
 }
 
-function cached<K, T>(cache: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {
-  const known = cache.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  cache.set(key, made);
-  made.catch(() => {
-    if (cache.get(key) === made) cache.delete(key);
+function memoise<K, T>(cache: Map<K, Promise<T>>, key: K, load: () => Promise<T>): Promise<T> {
+  const existing = cache.get(key);
+  if (existing !== undefined) return existing;
+  const promise = load();
+  cache.set(key, promise);
+  promise.catch(() => {
+    if (cache.get(key) === promise) cache.delete(key);
   });
-  return made;
+  return promise;
 }
 
-function recordOf(remote: VerifiedRemote | undefined) {
+function requireRecord(remote: VerifiedRemote | undefined) {
   if (remote === undefined) throw new PortalError("remote_refused");
   if (remote.status === "refused") throw new PortalError(remote.code);
   return remote.record;
@@ -163,13 +163,13 @@ function recordOf(remote: VerifiedRemote | undefined) {
  * Whether loading is repeated. Wider than `isTransient`: a script can fail temporarily with any
  * error, so only refusals by the signed record are final.
  */
-function isRepeatable(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   return !isPortalError(error, "remote_refused", "remote_incompatible", "remote_disabled");
 }
 
-function loadError(error: unknown): PortalError {
-  const known = toPortalError(error);
-  if (known.code !== "unknown") return known;
-  const crashed = error instanceof Error && error.message.includes("ScriptExecutionError");
-  return new PortalError(crashed ? "remote_crashed" : "remote_unreachable", { cause: error });
+function toLoadError(error: unknown): PortalError {
+  const portalError = toPortalError(error);
+  if (portalError.code !== "unknown") return portalError;
+  const hasCrashed = error instanceof Error && error.message.includes("ScriptExecutionError");
+  return new PortalError(hasCrashed ? "remote_crashed" : "remote_unreachable", { cause: error });
 }

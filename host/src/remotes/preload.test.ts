@@ -6,7 +6,7 @@ import { preloadArea } from "./preload.ts";
 const origin = "https://portal.example";
 const hash = (letter: string): string => `sha384-${letter.repeat(64)}`;
 
-function verified(
+function createRemote(
   name: RemoteName,
   paths: readonly string[],
   files: Readonly<Record<string, string>>,
@@ -27,17 +27,17 @@ function verified(
 }
 
 const remotes = new Map<RemoteName, VerifiedRemote>([
-  verified("secrets", ["/home", "/edit-secret/:secretId"], {
+  createRemote("secrets", ["/home", "/edit-secret/:secretId"], {
     "remoteEntry.js": hash("e"),
     "remote.js": hash("r"),
     "12.js": hash("c"),
   }),
-  verified("sharing", ["/recived"], { "remoteEntry.js": hash("s") }),
-  verified("recovery", ["/openers"], { "remoteEntry.js": hash("v") }),
+  createRemote("sharing", ["/recived"], { "remoteEntry.js": hash("s") }),
+  createRemote("recovery", ["/openers"], { "remoteEntry.js": hash("v") }),
   ["settings", { status: "refused", code: "remote_refused", manifest: null }],
 ]);
 
-function asked(pathname: string): readonly string[] {
+function listPreloads(pathname: string): readonly string[] {
   const page = document.implementation.createHTMLDocument();
   preloadArea({ remotes }, { origin, pathname }, page);
   return [...page.head.querySelectorAll("link")].map(({ rel, as, href, integrity, crossOrigin }) =>
@@ -45,7 +45,7 @@ function asked(pathname: string): readonly string[] {
   );
 }
 
-const ofSecrets = [
+const secretsPreloads = [
   "preload script /r/secrets/secrets-1.0.0-0123456789ab/remoteEntry.js sha384-e anonymous",
   "preload script /r/secrets/secrets-1.0.0-0123456789ab/remote.js sha384-r anonymous",
 ];
@@ -54,17 +54,17 @@ describe("preloadArea", () => {
   it.each(["/", "/home", "/edit-secret/3"])(
     "asks for the first scripts of the area of %s, with their signed hashes",
     (pathname) => {
-      expect(asked(pathname)).toEqual(ofSecrets);
+      expect(listPreloads(pathname)).toEqual(secretsPreloads);
     },
   );
 
   it("asks for no file that the record does not list, and for none of another area", () => {
-    expect(asked("/recived")).toEqual([
+    expect(listPreloads("/recived")).toEqual([
       "preload script /r/sharing/sharing-1.0.0-0123456789ab/remoteEntry.js sha384-s anonymous",
     ]);
-    expect(asked("/openers")).toEqual([
+    expect(listPreloads("/openers")).toEqual([
       "preload script /r/recovery/recovery-1.0.0-0123456789ab/remoteEntry.js sha384-v anonymous",
     ]);
-    for (const pathname of ["/settings/profile", "/help"]) expect(asked(pathname)).toEqual([]);
+    for (const pathname of ["/settings/profile", "/help"]) expect(listPreloads(pathname)).toEqual([]);
   });
 });

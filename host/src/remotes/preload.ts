@@ -2,11 +2,11 @@ import type { ReleaseRecord } from "@relicario/shared/contract";
 import { matchPath } from "react-router-dom";
 import { z } from "zod";
 
-import { releaseAddress } from "../deployment/integrity.ts";
+import { getReleaseUrl } from "../deployment/integrity.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 
 /** Of federation's manifest: the scripts that a remote's one exposed module begins with. */
-const Exposed = z.object({
+const ExposedModules = z.object({
   exposes: z.array(z.object({ assets: z.object({ js: z.object({ sync: z.array(z.string()) }) }) })),
 });
 
@@ -28,12 +28,12 @@ export function preloadArea(
       !remote.record.manifest.routes.some((route) => matchPath(route.path, path) !== null)
     )
       continue;
-    for (const file of firstScripts(remote.record)) {
+    for (const file of listFirstScripts(remote.record)) {
       const link = document.createElement("link");
       Object.assign(link, {
         rel: "preload",
         as: "script",
-        href: `${releaseAddress(origin, remote.record)}${file}`,
+        href: `${getReleaseUrl(origin, remote.record)}${file}`,
         integrity: remote.record.files[file],
         crossOrigin: "anonymous",
       });
@@ -43,8 +43,8 @@ export function preloadArea(
   }
 }
 
-function firstScripts({ federation, files }: ReleaseRecord): readonly string[] {
-  const exposed = Exposed.safeParse(federation);
-  const begun = exposed.success ? exposed.data.exposes.flatMap(({ assets }) => assets.js.sync) : [];
-  return ["remoteEntry.js", ...begun].filter((file) => Object.hasOwn(files, file));
+function listFirstScripts({ federation, files }: ReleaseRecord): readonly string[] {
+  const exposed = ExposedModules.safeParse(federation);
+  const entryScripts = exposed.success ? exposed.data.exposes.flatMap(({ assets }) => assets.js.sync) : [];
+  return ["remoteEntry.js", ...entryScripts].filter((file) => Object.hasOwn(files, file));
 }

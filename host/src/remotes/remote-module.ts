@@ -55,21 +55,21 @@ const ModuleShape = z.strictObject({
 export function parseModule(module: unknown, manifest: RemoteManifest): LoadedModule {
   const parsed = ModuleShape.safeParse(module);
   if (!parsed.success) throw new PortalError("remote_refused", { cause: parsed.error });
-  const { routes: loads, tours, provides } = parsed.data;
+  const { routes: loaders, tours, provides } = parsed.data;
   const routes = manifest.routes.flatMap(({ path }) => {
-    const load = Object.hasOwn(loads, path) ? loads[path] : undefined;
+    const load = Object.hasOwn(loaders, path) ? loaders[path] : undefined;
     return load === undefined ? [] : [{ path, load }];
   });
-  if (routes.length !== manifest.routes.length || routes.length !== Object.keys(loads).length)
+  if (routes.length !== manifest.routes.length || routes.length !== Object.keys(loaders).length)
     throw new PortalError("remote_refused");
   return Object.freeze<LoadedModule>({
     name: manifest.name,
     routes,
     ...(tours === undefined ? {} : { tours }),
-    ...(provides === undefined ? {} : { provides: servicesOf(provides) }),
+    ...(provides === undefined ? {} : { provides: toServices(provides) }),
   });
 }
 
-function servicesOf({ vault, visitor }: NonNullable<z.infer<typeof ModuleShape>["provides"]>): RemoteServices {
+function toServices({ vault, visitor }: NonNullable<z.infer<typeof ModuleShape>["provides"]>): RemoteServices {
   return { ...(vault === undefined ? {} : { vault }), ...(visitor === undefined ? {} : { visitor }) };
 }

@@ -6,16 +6,16 @@ import { PortalError } from "@relicario/shared/errors";
  * `/user/me`, not `/users`. What is checked is what is sent: methods and paths are primitive
  * strings, and options are read once.
  */
-export function scopedHttp(http: Http, paths: readonly string[]): Http {
+export function createScopedHttp(http: Http, paths: readonly string[]): Http {
   const allowed = [...paths];
   return Object.freeze<Http>({
-    request: async (method, path, answer, options) => {
+    request: async (method, path, schema, options) => {
       requireAllowed(method, path, allowed);
-      return http.request(method, path, answer, copyOf(options));
+      return http.request(method, path, schema, copyOptions(options));
     },
     stream: async (method, path, options) => {
       requireAllowed(method, path, allowed);
-      return http.stream(method, path, copyOf(options));
+      return http.stream(method, path, copyOptions(options));
     },
   });
 }
@@ -27,7 +27,7 @@ function requireAllowed(method: unknown, path: unknown, paths: readonly string[]
 }
 
 /** Of an object whose members are functions of the remote, each call could give another value. */
-function copyOf(options: HttpOptions = {}): HttpOptions {
+function copyOptions(options: HttpOptions = {}): HttpOptions {
   const { body, query, headers, signal } = options;
   return {
     ...(body === undefined ? {} : { body }),

@@ -1,8 +1,8 @@
 import { createFakeHttp, createFakePortal, createFakeVault } from "@relicario/shared/testing";
 import { z } from "zod";
 
-import { scopedHttp } from "./scoped-http.ts";
-import { scopedPortal } from "./scoped-portal.ts";
+import { createScopedHttp } from "./scoped-http.ts";
+import { createScopedPortal } from "./scoped-portal.ts";
 
 const all = [
   "http",
@@ -21,7 +21,7 @@ describe("scopedPortal", () => {
   it("gives what the release declares, frozen", async () => {
     const drives = { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } };
     const { portal, record } = createFakePortal({ drives });
-    const scoped = scopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: ["/secrets"] });
+    const scoped = createScopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: ["/secrets"] });
     expect(Object.isFrozen(scoped)).toBe(true);
     expect(scoped.user).toBe(portal.user);
     expect(scoped.drives).toBe(drives);
@@ -35,14 +35,14 @@ describe("scopedPortal", () => {
     await expect(scoped.confirm({ title: "t", description: "d" })).resolves.toBe(true);
     scoped.setLanguage("es");
     scoped.setTheme("dark");
-    expect(record.chosen).toEqual(["es", "dark"]);
+    expect(record.preferences).toEqual(["es", "dark"]);
   });
 
   it("gives nothing else", async () => {
     const { portal } = createFakePortal({
       drives: { google: { client_id: "c", authorize_url: "https://a.example", api_origin: "https://b.example" } },
     });
-    const scoped = scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: ["/secrets"] });
+    const scoped = createScopedPortal(portal, { name: "secrets", capabilities: [], api_paths: ["/secrets"] });
     expect(() => scoped.user).toThrow("forbidden");
     expect(() => {
       scoped.navigate("/home");
@@ -68,7 +68,7 @@ describe("scopedPortal", () => {
 
   it("reports in the remote's own name", () => {
     const { portal, record } = createFakePortal();
-    scopedPortal(portal, { name: "secrets", capabilities: [], api_paths: [] }).report({
+    createScopedPortal(portal, { name: "secrets", capabilities: [], api_paths: [] }).report({
       remote: "settings",
       phase: "call",
       code: "unknown",
@@ -77,17 +77,17 @@ describe("scopedPortal", () => {
   });
 
   it("asks for the vault no sooner than the remote does", () => {
-    const asked = jest.fn(() => Promise.resolve(createFakeVault()));
-    const portal = Object.defineProperty({ ...createFakePortal().portal }, "vault", { get: asked });
-    const scoped = scopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: [] });
-    expect(asked).not.toHaveBeenCalled();
+    const getVault = jest.fn(() => Promise.resolve(createFakeVault()));
+    const portal = Object.defineProperty({ ...createFakePortal().portal }, "vault", { get: getVault });
+    const scoped = createScopedPortal(portal, { name: "secrets", capabilities: [...all], api_paths: [] });
+    expect(getVault).not.toHaveBeenCalled();
     void scoped.vault;
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(getVault).toHaveBeenCalledTimes(1);
   });
 });
 
 describe("scopedHttp", () => {
-  const http = scopedHttp(createFakeHttp({ "GET /user/me": () => 1, "GET /user": () => 2 }), [
+  const http = createScopedHttp(createFakeHttp({ "GET /user/me": () => 1, "GET /user": () => 2 }), [
     "/user",
     "/secrets/store",
   ]);
@@ -120,38 +120,42 @@ describe("scopedHttp", () => {
   });
 
   it("is not misled by what says another path, or method, each time it is read", async () => {
-    const sent: unknown[] = [];
-    const note = (...call: unknown[]) => {
-      sent.push(call);
+    const sentCalls: unknown[] = [];
+    const recordCall = (...call: unknown[]) => {
+      sentCalls.push(call);
       return Promise.reject(new Error("sent"));
     };
-    const scoped = scopedHttp({ request: note, stream: note }, ["/user"]);
-    const changing = (first: string, then: string) => {
-      let read = 0;
+    const scoped = createScopedHttp({ request: recordCall, stream: recordCall }, ["/user"]);
+    const createChangingString = (first: string, second: string) => {
+      let readCount = 0;
       return {
-        toString: () => (read++ === 0 ? first : then),
+        toString: () => (readCount++ === 0 ? first : second),
         startsWith: () => true,
         length: first.length,
       } as unknown as "GET";
     };
-    await expect(scoped.request("GET", changing("/user", "/auth/token"), z.number())).rejects.toMatchObject({
+    await expect(scoped.request("GET", createChangingString("/user", "/auth/token"), z.number())).rejects.toMatchObject(
+      {
+        code: "forbidden",
+      },
+    );
+    await expect(scoped.stream("GET", createChangingString("/user", "/auth/token"))).rejects.toMatchObject({
       code: "forbidden",
     });
-    await expect(scoped.stream("GET", changing("/user", "/auth/token"))).rejects.toMatchObject({ code: "forbidden" });
-    await expect(scoped.request(changing("GET", "TRACE"), "/user", z.number())).rejects.toMatchObject({
+    await expect(scoped.request(createChangingString("GET", "TRACE"), "/user", z.number())).rejects.toMatchObject({
       code: "forbidden",
     });
-    expect(sent).toEqual([]);
+    expect(sentCalls).toEqual([]);
 
-    let reads = 0;
+    let readCount = 0;
     const options = {
       get headers() {
-        return { range: String(++reads) };
+        return { range: String(++readCount) };
       },
     };
     await expect(scoped.stream("GET", "/user", options)).rejects.toThrow("sent");
-    expect(sent).toEqual([["GET", "/user", { headers: { range: "1" } }]]);
-    expect(reads).toBe(1);
+    expect(sentCalls).toEqual([["GET", "/user", { headers: { range: "1" } }]]);
+    expect(readCount).toBe(1);
   });
 
   it("keeps streams to the same paths", async () => {

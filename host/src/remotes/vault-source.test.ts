@@ -1,10 +1,10 @@
 import type { PortalForServices, VaultFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createFakeVault, picture, shownImage } from "@relicario/shared/testing";
+import { createFakeHttp, createFakeVault, createPictureFile, createOpenerHandle } from "@relicario/shared/testing";
 
 import { createVaultSource } from "./vault-source.ts";
 
-const forServices: PortalForServices = {
+const servicePortal: PortalForServices = {
   http: createFakeHttp(),
   vendorId: "relicario",
   account: { userId: "u", issuer: "i", subject: "s" },
@@ -20,7 +20,7 @@ function setUp() {
     vault,
     factory,
     loadRecovery,
-    source: createVaultSource({ loadRecovery, portal: () => Promise.resolve(forServices) }),
+    source: createVaultSource({ loadRecovery, portal: () => Promise.resolve(servicePortal) }),
   };
 }
 
@@ -30,7 +30,7 @@ describe("createVaultSource", () => {
     expect(loadRecovery).not.toHaveBeenCalled();
     await expect(Promise.all([source.get(), source.get()])).resolves.toEqual([vault, vault]);
     expect(factory).toHaveBeenCalledTimes(1);
-    expect(factory).toHaveBeenCalledWith(forServices);
+    expect(factory).toHaveBeenCalledWith(servicePortal);
   });
 
   it("is vault_unavailable when recovery does not load, and can be asked for again", async () => {
@@ -38,28 +38,28 @@ describe("createVaultSource", () => {
     loadRecovery.mockRejectedValueOnce(new PortalError("remote_unreachable"));
     await expect(source.get()).rejects.toMatchObject({
       code: "vault_unavailable",
-      details: { because: "remote_unreachable" },
+      details: { reason: "remote_unreachable" },
     });
     await expect(source.get()).resolves.toBeDefined();
   });
 
   it("tells when the vault was locked, not when it was opened", async () => {
     const { source, vault } = setUp();
-    const locked = jest.fn();
-    source.onLocked(locked);
+    const onLocked = jest.fn();
+    source.onLocked(onLocked);
     await source.get();
     await vault.lock();
-    expect(locked).toHaveBeenCalledTimes(1);
-    await vault.unlock(shownImage(picture("garden")));
-    expect(locked).toHaveBeenCalledTimes(1);
+    expect(onLocked).toHaveBeenCalledTimes(1);
+    await vault.unlock(createOpenerHandle(createPictureFile("garden")));
+    expect(onLocked).toHaveBeenCalledTimes(1);
   });
 
   it("locks on lock, and signs out and forgets on sign-out", async () => {
     const { source, vault, factory } = setUp();
     await source.get();
-    await source.putAway("lock");
+    await source.lock("lock");
     expect(vault.getState().status).toBe("locked");
-    await source.putAway("sign_out");
+    await source.lock("sign_out");
     expect(vault.calls).toContain("signOut");
     await source.get();
     expect(factory).toHaveBeenCalledTimes(2);
@@ -72,14 +72,14 @@ describe("createVaultSource", () => {
     expect(vault.getState().status).toBe("locked");
     await expect(source.get()).rejects.toMatchObject({
       code: "vault_unavailable",
-      details: { because: "remote_disabled" },
+      details: { reason: "remote_disabled" },
     });
     expect(factory).toHaveBeenCalledTimes(1);
   });
 
   it("does nothing when no vault was made", async () => {
     const { source, loadRecovery } = setUp();
-    await source.putAway("sign_out");
+    await source.lock("sign_out");
     expect(loadRecovery).not.toHaveBeenCalled();
   });
 });

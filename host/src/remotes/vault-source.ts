@@ -13,7 +13,7 @@ export interface VaultSource {
   /** Calls the listener after the vault was locked. Returns its undo. */
   readonly onLocked: (listener: () => void) => () => void;
   /** Locks the vault if there is one; at sign-out, signs it out and drops it. */
-  readonly putAway: (reason: LockReason) => Promise<void>;
+  readonly lock: (reason: LockReason) => Promise<void>;
   /** Locks and drops the vault and creates no other: recovery's release was switched off. */
   readonly stop: () => Promise<void>;
 }
@@ -27,60 +27,60 @@ export interface VaultSourceDeps {
 /** Loads the recovery remote on demand and calls its vault factory once per sign-in. */
 export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): VaultSource {
   let current: Promise<Vault> | null = null;
-  let stopped = false;
+  let isStopped = false;
   /** How often a vault locked. */
-  const locks = createStore(() => 0);
+  const lockCount = createStore(() => 0);
 
-  const make = async (): Promise<Vault> => {
+  const createVault = async (): Promise<Vault> => {
     try {
-      const [{ provides }, forServices] = await Promise.all([loadRecovery(), portal()]);
+      const [{ provides }, servicePortal] = await Promise.all([loadRecovery(), portal()]);
       if (provides?.vault === undefined) throw new PortalError("remote_refused");
-      return await provides.vault(forServices);
+      return await provides.vault(servicePortal);
     } catch (error) {
       const { code } = toPortalError(error);
-      throw new PortalError("vault_unavailable", { cause: error, details: { because: code } });
+      throw new PortalError("vault_unavailable", { cause: error, details: { reason: code } });
     }
   };
 
-  const watch = (vault: Vault) => {
+  const watchLocks = (vault: Vault) => {
     let wasUnlocked = vault.getState().status === "unlocked";
     vault.subscribe(() => {
       const isUnlocked = vault.getState().status === "unlocked";
-      if (wasUnlocked && !isUnlocked) locks.setState((count) => count + 1);
+      if (wasUnlocked && !isUnlocked) lockCount.setState((count) => count + 1);
       wasUnlocked = isUnlocked;
     });
   };
 
   return Object.freeze<VaultSource>({
     get: () => {
-      if (stopped)
-        return Promise.reject(new PortalError("vault_unavailable", { details: { because: "remote_disabled" } }));
+      if (isStopped)
+        return Promise.reject(new PortalError("vault_unavailable", { details: { reason: "remote_disabled" } }));
       if (current !== null) return current;
-      const made = make();
-      current = made;
-      made.then(watch, () => {
-        if (current === made) current = null;
+      const vaultPromise = createVault();
+      current = vaultPromise;
+      vaultPromise.then(watchLocks, () => {
+        if (current === vaultPromise) current = null;
       });
-      return made;
+      return vaultPromise;
     },
     onLocked: (listener) =>
-      locks.subscribe(() => {
+      lockCount.subscribe(() => {
         listener();
       }),
-    putAway: async (reason) => {
-      const made = current;
-      if (made === null) return;
+    lock: async (reason) => {
+      const vaultPromise = current;
+      if (vaultPromise === null) return;
       if (reason === "sign_out") current = null;
-      const vault = await made.catch(() => null); // a vault that failed to load holds nothing
+      const vault = await vaultPromise.catch(() => null); // a vault that failed to load holds nothing
       if (vault === null) return;
       if (reason === "sign_out") await vault.signOut();
       else if (vault.getState().status === "unlocked") await vault.lock();
     },
     stop: async () => {
-      stopped = true;
-      const made = current;
+      isStopped = true;
+      const vaultPromise = current;
       current = null;
-      const vault = await (made?.catch(() => null) ?? null); // a vault that failed to load holds nothing
+      const vault = await (vaultPromise?.catch(() => null) ?? null); // a vault that failed to load holds nothing
       if (vault?.getState().status === "unlocked") await vault.lock();
     },
   });

@@ -6,16 +6,16 @@ import { z } from "zod";
 import { createVisitorSource } from "./visitor-source.ts";
 
 const http = createFakeHttp();
-const forVisitors: PortalForVisitors = { http, vendorId: "relicario", takeLinkSecret: () => Promise.resolve(null) };
+const visitorPortal: PortalForVisitors = { http, vendorId: "relicario", takeLinkSecret: () => Promise.resolve(null) };
 
 function setUp() {
   const visitors = [createFakeVisitor({ share: { title: "a", content: "b" } }), createFakeVisitor()];
-  let made = 0;
+  let createdCount = 0;
   const factory = jest.fn<ReturnType<VisitorFactory>, Parameters<VisitorFactory>>(() =>
-    Promise.resolve(visitors[made++] ?? createFakeVisitor()),
+    Promise.resolve(visitors[createdCount++] ?? createFakeVisitor()),
   );
   const loadRecovery = jest.fn(() => Promise.resolve({ provides: { visitor: factory } }));
-  const portal = jest.fn((_pathname: string) => Promise.resolve(forVisitors));
+  const portal = jest.fn((_pathname: string) => Promise.resolve(visitorPortal));
   return { visitors, factory, loadRecovery, portal, source: createVisitorSource({ loadRecovery, portal }) };
 }
 
@@ -24,11 +24,11 @@ const page = "/shared/abcdefghijklmnopqrstuv";
 describe("createVisitorSource", () => {
   it("loads recovery when a page asks for the visitor, and makes one for a page", async () => {
     const { source, factory, loadRecovery, portal, visitors } = setUp();
-    source.arrive(page);
+    source.setActivePath(page);
     expect(loadRecovery).not.toHaveBeenCalled();
     await expect(Promise.all([source.get(page), source.get(page)])).resolves.toEqual([visitors[0], visitors[0]]);
     expect(factory).toHaveBeenCalledTimes(1);
-    expect(factory).toHaveBeenCalledWith({ ...forVisitors, http: expect.anything() as unknown });
+    expect(factory).toHaveBeenCalledWith({ ...visitorPortal, http: expect.anything() as unknown });
     expect(portal).toHaveBeenCalledWith(page);
   });
 
@@ -36,7 +36,7 @@ describe("createVisitorSource", () => {
     const { source, factory } = setUp();
     await source.get("/p-shared/abcdefghijklmnopqrstuv");
     const visitors = factory.mock.calls[0]?.[0].http;
-    const made = http.calls.length;
+    const callsBefore = http.calls.length;
     const call = (method: "GET" | "POST" | "PUT", path: string) => visitors?.request(method, path, z.unknown());
     for (const path of [
       "/user/keyring",
@@ -52,8 +52,8 @@ describe("createVisitorSource", () => {
       await expect(call("POST", path)).rejects.toMatchObject({ code: "forbidden" });
     }
     await expect(visitors?.stream("POST", "/v2/secrets/get-secret")).rejects.toMatchObject({ code: "forbidden" });
-    expect(http.calls).toHaveLength(made);
-    const opening = [
+    expect(http.calls).toHaveLength(callsBefore);
+    const allowedPaths = [
       "/share/get-public-secret",
       "/share/get-public-secret/x",
       "/share/get-secret",
@@ -63,17 +63,17 @@ describe("createVisitorSource", () => {
       "/requests/answer/x",
     ];
     // the fake service's own answer
-    for (const path of opening) await expect(call("POST", path)).rejects.toMatchObject({ code: "not_found" });
+    for (const path of allowedPaths) await expect(call("POST", path)).rejects.toMatchObject({ code: "not_found" });
     await expect(visitors?.stream("POST", "/share/content")).rejects.toMatchObject({ code: "not_found" });
-    expect(http.calls.slice(made).map(({ path }) => path)).toEqual([...opening, "/share/content"]);
+    expect(http.calls.slice(callsBefore).map(({ path }) => path)).toEqual([...allowedPaths, "/share/content"]);
   });
 
   it("closes it when the page is left, and keeps it while the page stays", async () => {
     const { source, visitors } = setUp();
     await source.get(page);
-    source.arrive(page);
+    source.setActivePath(page);
     expect(visitors[0]?.calls).toEqual([]);
-    source.arrive(null);
+    source.setActivePath(null);
     await Promise.resolve();
     expect(visitors[0]?.calls).toEqual(["close"]);
   });
@@ -100,12 +100,12 @@ describe("createVisitorSource", () => {
     loadRecovery.mockRejectedValueOnce(new PortalError("remote_unreachable"));
     await expect(source.get(page)).rejects.toMatchObject({
       code: "vault_unavailable",
-      details: { because: "remote_unreachable" },
+      details: { reason: "remote_unreachable" },
     });
     loadRecovery.mockResolvedValueOnce({ provides: {} } as never);
     await expect(source.get(page)).rejects.toMatchObject({
       code: "vault_unavailable",
-      details: { because: "remote_refused" },
+      details: { reason: "remote_refused" },
     });
     await expect(source.get(page)).resolves.toBeDefined();
   });

@@ -3,7 +3,7 @@ import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
 import type { LoadedModule } from "./remote-module.ts";
-import { scopedHttp } from "./scoped-http.ts";
+import { createScopedHttp } from "./scoped-http.ts";
 
 /**
  * All that a visitor calls: to look at a share, open it and fetch its content, and to answer a
@@ -27,7 +27,7 @@ export interface VisitorSource {
   /**
    * Tells which page opened by a link is shown now, if any: a visitor of another path is closed.
    */
-  readonly arrive: (pathname: string | null) => void;
+  readonly setActivePath: (pathname: string | null) => void;
   /** Closes the visitor, if there is one: the next call creates another, which has no link key. */
   readonly close: () => void;
 }
@@ -45,21 +45,21 @@ export interface VisitorSourceDeps {
 export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps): VisitorSource {
   let current: { readonly pathname: string; readonly visitor: Promise<Visitor> } | null = null;
 
-  const make = async (pathname: string): Promise<Visitor> => {
+  const createVisitor = async (pathname: string): Promise<Visitor> => {
     try {
-      const [{ provides }, forVisitors] = await Promise.all([loadRecovery(), portal(pathname)]);
+      const [{ provides }, visitorPortal] = await Promise.all([loadRecovery(), portal(pathname)]);
       if (provides?.visitor === undefined) throw new PortalError("remote_refused");
-      return await provides.visitor({ ...forVisitors, http: scopedHttp(forVisitors.http, visitorPaths) });
+      return await provides.visitor({ ...visitorPortal, http: createScopedHttp(visitorPortal.http, visitorPaths) });
     } catch (error) {
       const { code } = toPortalError(error);
-      throw new PortalError("vault_unavailable", { cause: error, details: { because: code } });
+      throw new PortalError("vault_unavailable", { cause: error, details: { reason: code } });
     }
   };
 
   const close = () => {
-    const closed = current;
+    const previous = current;
     current = null;
-    closed?.visitor.then(
+    previous?.visitor.then(
       (visitor) => {
         visitor.close();
       },
@@ -67,22 +67,22 @@ export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps)
     );
   };
 
-  const arrive = (pathname: string | null) => {
+  const setActivePath = (pathname: string | null) => {
     if (current?.pathname !== pathname) close();
   };
 
   return Object.freeze<VisitorSource>({
     get: (pathname) => {
-      arrive(pathname);
+      setActivePath(pathname);
       if (current !== null) return current.visitor;
-      const made = { pathname, visitor: make(pathname) };
-      current = made;
-      made.visitor.catch(() => {
-        if (current === made) current = null;
+      const entry = { pathname, visitor: createVisitor(pathname) };
+      current = entry;
+      entry.visitor.catch(() => {
+        if (current === entry) current = null;
       });
-      return made.visitor;
+      return entry.visitor;
     },
-    arrive,
+    setActivePath,
     close,
   });
 }

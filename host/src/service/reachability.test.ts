@@ -2,14 +2,19 @@ import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp } from "@relicario/shared/testing";
 import { z } from "zod";
 
-import { askAgainPausesMs, createReachability } from "./reachability.ts";
+import { recheckDelaysMs, createReachability } from "./reachability.ts";
 
 function setUp() {
   const http = createFakeHttp({ "GET /user/me": () => 1 });
-  const ask = jest.fn(() => Promise.reject(new PortalError("service_unavailable")));
-  const reachability = createReachability(ask as () => Promise<unknown>);
-  const watched = reachability.watch(http);
-  return { http, ask, reachability, call: () => watched.request("GET", "/user/me", z.number()).catch(() => null) };
+  const checkService = jest.fn(() => Promise.reject(new PortalError("service_unavailable")));
+  const reachability = createReachability(checkService as () => Promise<unknown>);
+  const observedHttp = reachability.observe(http);
+  return {
+    http,
+    ask: checkService,
+    reachability,
+    call: () => observedHttp.request("GET", "/user/me", z.number()).catch(() => null),
+  };
 }
 
 beforeEach(() => {
@@ -19,12 +24,12 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const passing = (ask: jest.Mock) => ask.mockImplementation(() => Promise.resolve());
+const makeServicePass = (ask: jest.Mock) => ask.mockImplementation(() => Promise.resolve());
 
 describe("createReachability", () => {
   it("says nothing when one call broke off but the service answers", async () => {
     const { http, ask, reachability, call } = setUp();
-    passing(ask as jest.Mock);
+    makeServicePass(ask as jest.Mock);
     http.failWith("service_unavailable");
     await call();
     await jest.advanceTimersByTimeAsync(0);
@@ -34,23 +39,23 @@ describe("createReachability", () => {
 
   it("is down when the service does not answer when asked, asks less and less often, and ends with the first answer", async () => {
     const { http, ask, reachability, call } = setUp();
-    const told = jest.fn();
-    reachability.subscribe(told);
+    const listener = jest.fn();
+    reachability.subscribe(listener);
     http.failWith("service_unavailable");
     await call();
     await jest.advanceTimersByTimeAsync(0);
     expect(reachability.isDown()).toBe(true);
-    const [first, second] = askAgainPausesMs;
+    const [first, second] = recheckDelaysMs;
     await jest.advanceTimersByTimeAsync(first);
     expect(ask).toHaveBeenCalledTimes(2);
     await jest.advanceTimersByTimeAsync(second - 1);
     expect(ask).toHaveBeenCalledTimes(2);
-    passing(ask as jest.Mock);
+    makeServicePass(ask as jest.Mock);
     await jest.advanceTimersByTimeAsync(1);
     expect(reachability.isDown()).toBe(false);
     await jest.advanceTimersByTimeAsync(120_000);
     expect(ask).toHaveBeenCalledTimes(3);
-    expect(told).toHaveBeenCalledTimes(2);
+    expect(listener).toHaveBeenCalledTimes(2);
   });
 
   it("is up again as soon as any call is answered", async () => {

@@ -6,14 +6,14 @@ import { createStore } from "zustand/vanilla";
  * Pauses between checks of a service that does not answer, in milliseconds; the last one is
  * repeated.
  */
-export const askAgainPausesMs = [3000, 6000, 12_000, 30_000] as const;
+export const recheckDelaysMs = [3000, 6000, 12_000, 30_000] as const;
 
 /** Whether the service answers, as far as the calls of this page show. */
 export interface Reachability {
   readonly isDown: () => boolean;
   readonly subscribe: (listener: () => void) => () => void;
   /** Wraps a client so that its calls are observed. */
-  readonly watch: (http: Http) => Http;
+  readonly observe: (http: Http) => Http;
 }
 
 /**
@@ -21,11 +21,11 @@ export interface Reachability {
  * checked by a call of its own, since a single broken connection is no outage. While it is down the
  * check is repeated; the first answer to any call ends the outage.
  *
- * @param ask checks the service; resolves when it answers
+ * @param checkService checks the service; resolves when it answers
  */
-export function createReachability(ask: () => Promise<unknown>): Reachability {
+export function createReachability(checkService: () => Promise<unknown>): Reachability {
   const store = createStore(() => ({ down: false }));
-  let asking = false;
+  let isChecking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const isDown = () => store.getState().down;
@@ -34,34 +34,34 @@ export function createReachability(ask: () => Promise<unknown>): Reachability {
     if (down !== isDown()) store.setState({ down });
   };
 
-  const askOnce = async (pauses: readonly number[]) => {
-    if (asking) return;
-    asking = true;
-    const answered = await ask().then(
+  const checkOnce = async (delays: readonly number[]) => {
+    if (isChecking) return;
+    isChecking = true;
+    const isUp = await checkService().then(
       () => true,
       () => false,
     );
-    asking = false;
-    setDown(!answered);
-    if (answered) return;
-    const [pause = askAgainPausesMs[3], ...later] = pauses;
+    isChecking = false;
+    setDown(!isUp);
+    if (isUp) return;
+    const [delay = recheckDelaysMs[3], ...laterDelays] = delays;
     clearTimeout(timer);
-    timer = setTimeout(() => void askOnce(later), pause);
+    timer = setTimeout(() => void checkOnce(laterDelays), delay);
   };
 
   return Object.freeze<Reachability>({
     isDown,
     subscribe: store.subscribe,
-    watch: (http) =>
+    observe: (http) =>
       Object.freeze<Http>({
         ...http,
-        request: async (method, path, answer, options) => {
+        request: async (method, path, schema, options) => {
           try {
-            const result = await http.request(method, path, answer, options);
+            const result = await http.request(method, path, schema, options);
             setDown(false);
             return result;
           } catch (error) {
-            if (isPortalError(error, "service_unavailable") && !isDown()) void askOnce(askAgainPausesMs);
+            if (isPortalError(error, "service_unavailable") && !isDown()) void checkOnce(recheckDelaysMs);
             throw error;
           }
         },

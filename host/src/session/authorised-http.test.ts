@@ -1,4 +1,4 @@
-import { readMayPass } from "@relicario/shared/api";
+import { isRetryableRead } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -8,7 +8,7 @@ import type { SessionToken } from "./token-exchange.ts";
 const Answer = z.object({ ok: z.boolean() });
 
 function setUp(answers: readonly (() => Response)[]) {
-  const sent: (string | null)[] = [];
+  const sentTokens: (string | null)[] = [];
   const queue = [...answers];
   let token = "t1";
   const renew = jest.fn((): Promise<SessionToken> => {
@@ -19,16 +19,16 @@ function setUp(answers: readonly (() => Response)[]) {
     {
       baseUrl: "http://localhost:3000/api",
       fetch: (_input, init) => {
-        sent.push(new Headers(init?.headers).get("authorization"));
+        sentTokens.push(new Headers(init?.headers).get("authorization"));
         return Promise.resolve(queue.shift()?.() ?? Response.json({ ok: true }));
       },
     },
-    { token: () => Promise.resolve(token), renew },
+    { getToken: () => Promise.resolve(token), renew },
   );
-  return { http, sent, renew };
+  return { http, sent: sentTokens, renew };
 }
 
-const problem = (status: number, code: string) => () =>
+const createProblem = (status: number, code: string) => () =>
   Response.json({ title: "Unauthorized", status, code }, { status });
 
 describe("createAuthorisedHttp", () => {
@@ -40,13 +40,13 @@ describe("createAuthorisedHttp", () => {
   });
 
   it("renews once and repeats once when the token is called expired", async () => {
-    const { http, sent } = setUp([problem(401, "token_expired")]);
+    const { http, sent } = setUp([createProblem(401, "token_expired")]);
     await expect(http.request("POST", "/secrets/store", Answer, { body: {} })).resolves.toEqual({ ok: true });
     expect(sent).toEqual(["Bearer t1", "Bearer t2"]);
   });
 
   it("makes no loop of it", async () => {
-    const { http, sent, renew } = setUp([problem(401, "token_expired"), problem(401, "token_expired")]);
+    const { http, sent, renew } = setUp([createProblem(401, "token_expired"), createProblem(401, "token_expired")]);
     await expect(http.request("POST", "/secrets/store", Answer, { body: {} })).rejects.toMatchObject({
       code: "token_expired",
     });
@@ -55,13 +55,13 @@ describe("createAuthorisedHttp", () => {
   });
 
   it("says that the token expired when it cannot be renewed", async () => {
-    const { http, renew } = setUp([problem(401, "token_expired")]);
+    const { http, renew } = setUp([createProblem(401, "token_expired")]);
     renew.mockRejectedValueOnce(new PortalError("login_required"));
     await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "token_expired" });
   });
 
   it("says that the device is offline when that is why", async () => {
-    const { http, renew } = setUp([problem(401, "token_expired")]);
+    const { http, renew } = setUp([createProblem(401, "token_expired")]);
     renew.mockRejectedValueOnce(new PortalError("offline"));
     await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "offline" });
   });
@@ -71,16 +71,19 @@ describe("createAuthorisedHttp", () => {
       Promise.reject(new PortalError("service_unavailable", { cause: new TypeError("Failed to fetch") })),
     );
     const fetch = jest.fn();
-    const http = createAuthorisedHttp({ baseUrl: "http://localhost:3000/api", fetch }, { token, renew: jest.fn() });
+    const http = createAuthorisedHttp(
+      { baseUrl: "http://localhost:3000/api", fetch },
+      { getToken: token, renew: jest.fn() },
+    );
     const error: unknown = await http.request("GET", "/user/me", Answer).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "service_unavailable" });
-    expect(readMayPass(error)).toBe(false); // nor is a query repeated for it
+    expect(isRetryableRead(error)).toBe(false); // nor is a query repeated for it
     expect(token).toHaveBeenCalledTimes(1);
     expect(fetch).not.toHaveBeenCalled();
   });
 
   it("leaves other refusals alone", async () => {
-    const { http, renew } = setUp([problem(403, "forbidden")]);
+    const { http, renew } = setUp([createProblem(403, "forbidden")]);
     await expect(http.request("GET", "/user/me", Answer)).rejects.toMatchObject({ code: "forbidden" });
     expect(renew).not.toHaveBeenCalled();
   });

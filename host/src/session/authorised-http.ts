@@ -9,22 +9,22 @@ import type { TokenExchange } from "./token-exchange.ts";
  * renewed and the call is repeated, once. When that fails the caller gets `token_expired`.
  */
 export function createAuthorisedHttp(
-  settings: Omit<HttpSettings, "token">,
-  exchange: Pick<TokenExchange, "token" | "renew">,
+  settings: Omit<HttpSettings, "getToken">,
+  exchange: Pick<TokenExchange, "getToken" | "renew">,
 ): Http {
   /**
    * The exchange makes its own attempts. Its error becomes the cause of the one thrown here, by
    * which `readMayPass` knows not to repeat the call.
    */
-  const token = async (): Promise<string> => {
+  const getToken = async (): Promise<string> => {
     try {
-      return await exchange.token();
+      return await exchange.getToken();
     } catch (cause) {
       const { code, details } = toPortalError(cause);
       throw new PortalError(code, { cause, details });
     }
   };
-  const http = createHttp({ ...settings, token });
+  const http = createHttp({ ...settings, getToken });
   const renewOnce = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call();

@@ -3,7 +3,7 @@
  * or fragment.
  */
 export function isSignInCallback(url: URL): boolean {
-  return [url.searchParams, fragmentOf(url)].some(
+  return [url.searchParams, parseFragment(url)].some(
     (params) => params.has("state") && (params.has("code") || params.has("error")),
   );
 }
@@ -12,16 +12,16 @@ export function isSignInCallback(url: URL): boolean {
  * The address with the answer in its query, where the sign-in client reads it. An answer in the
  * fragment is moved there.
  */
-export function callbackAddress(url: URL): string {
+export function toCallbackUrl(url: URL): string {
   if (url.searchParams.has("state")) return url.href;
   const moved = new URL(url);
-  moved.search = fragmentOf(url).toString();
+  moved.search = parseFragment(url).toString();
   moved.hash = "";
   return moved.href;
 }
 
 /** The address without the provider's parameters: its path alone. */
-export function cleanedAddress(url: URL): string {
+export function getCleanPath(url: URL): string {
   return url.pathname;
 }
 
@@ -40,6 +40,6 @@ export function safeReturnPath(value: unknown, origin: string): string {
   }
 }
 
-function fragmentOf(url: URL): URLSearchParams {
+function parseFragment(url: URL): URLSearchParams {
   return new URLSearchParams(url.hash.slice(1));
 }

@@ -10,18 +10,18 @@ import { isSignInCallback } from "./callback.ts";
  */
 export const fragmentNames = ["id", "recoverId", "vendorId", overrideKey] as const;
 
-const allNames = ["s", "n", ...fragmentNames] as const;
+const knownNames = ["s", "n", ...fragmentNames] as const;
 
 export const vendorIdKey = "vendorId";
 
 /** The vendor that a link named, or the deployment's own; an empty name resets it. */
-export function chosenVendor(storage: Pick<Storage, "getItem">, own: string): string {
+export function getChosenVendor(storage: Pick<Storage, "getItem">, defaultVendorId: string): string {
   const chosen = storage.getItem(vendorIdKey);
-  return chosen === null || chosen === "" ? own : chosen;
+  return chosen === null || chosen === "" ? defaultVendorId : chosen;
 }
 
 /** What a fragment carried. */
-export interface TakenFragment {
+export interface LinkFragment {
   /**
    * The address without it, for the history entry and the reload, so that no history holds the
    * fragment.
@@ -36,16 +36,16 @@ export interface TakenFragment {
  * `shared/`, `p-shared/` and `request/` `s` is the link key, and `n` and `id` mean nothing;
  * elsewhere `s` means something together with `n` alone.
  */
-export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): TakenFragment | null {
+export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): LinkFragment | null {
   if (isSignInCallback(url)) return null;
   const params = new URLSearchParams(url.hash.slice(1));
-  if (!allNames.some((name) => params.has(name))) return null;
+  if (!knownNames.some((name) => params.has(name))) return null;
   const isLink = isLinkPath(url.pathname);
   for (const name of fragmentNames) {
     const value = params.get(name);
     if (value !== null && !(isLink && name === "id")) storage.setItem(name, value);
   }
-  return { address: `${url.pathname}${url.search}`, secret: secretIn(params, url.pathname, isLink) };
+  return { address: `${url.pathname}${url.search}`, secret: parseLinkSecret(params, url.pathname, isLink) };
 }
 
 /** Whether this is the page of a link to a share or a request, whose `s` is the link key. */
@@ -53,7 +53,7 @@ export function isLinkPath(pathname: string): boolean {
   return /^\/(shared|p-shared|request)\//.test(pathname);
 }
 
-function secretIn(params: URLSearchParams, path: string, isLink: boolean): LinkSecret | null {
+function parseLinkSecret(params: URLSearchParams, path: string, isLink: boolean): LinkSecret | null {
   const [s, n] = [params.get("s"), params.get("n")];
   if (s === null || s === "") return null;
   if (isLink) return { path, s, n: null };

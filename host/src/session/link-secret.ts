@@ -4,10 +4,14 @@ import { z } from "zod";
 
 import { withHostDatabase } from "../device/host-database.ts";
 
-const Kept: z.ZodType<LinkSecret> = z.strictObject({ path: z.string(), s: z.string(), n: z.string().nullable() });
+const StoredLinkSecret: z.ZodType<LinkSecret> = z.strictObject({
+  path: z.string(),
+  s: z.string(),
+  n: z.string().nullable(),
+});
 
 /** So long it is kept, unless it is taken; milliseconds. */
-export const linkSecretMs = 600_000;
+export const linkSecretLifetimeMs = 600_000;
 
 /**
  * Session storage: a JWE (compact) under a key of its own, which stands in a database of this
@@ -28,7 +32,7 @@ const Header = z.strictObject({
  * Keeps it across the reload that follows a link, and across signing in. A browser without
  * databases keeps nothing: the link has to be opened once more.
  */
-export async function keepLinkSecret(secret: LinkSecret, storage: TabStorage, now: number): Promise<void> {
+export async function saveLinkSecret(secret: LinkSecret, storage: TabStorage, now: number): Promise<void> {
   await dropLinkSecret(storage);
   const kid = crypto.randomUUID();
   const key = await generateSecret("A256GCM", { extractable: false });
@@ -37,8 +41,8 @@ export async function keepLinkSecret(secret: LinkSecret, storage: TabStorage, no
   const wrapped = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(secret)))
     .setProtectedHeader(header)
     .encrypt(key);
-  const kept = await withHostDatabase((database) => database.put("linkKeys", { key, at: now }, kid));
-  if (kept !== null) storage.setItem(linkSecretKey, wrapped);
+  const stored = await withHostDatabase((database) => database.put("linkKeys", { key, at: now }, kid));
+  if (stored !== null) storage.setItem(linkSecretKey, wrapped);
 }
 
 /**
@@ -49,18 +53,18 @@ export async function takeLinkSecret(storage: TabStorage, now: number): Promise<
   const wrapped = storage.getItem(linkSecretKey);
   storage.removeItem(linkSecretKey);
   if (wrapped === null) return null;
-  const keyOf = async ({ kid }: { kid?: string }): Promise<CryptoKey> => {
-    const taken = await takeKey(kid ?? "", now);
-    if (taken === null) throw new TypeError("its key is gone");
-    return taken;
+  const resolveKey = async ({ kid }: { kid?: string }): Promise<CryptoKey> => {
+    const key = await takeKey(kid ?? "", now);
+    if (key === null) throw new TypeError("its key is gone");
+    return key;
   };
   try {
-    const { plaintext, protectedHeader } = await compactDecrypt(wrapped, keyOf, {
+    const { plaintext, protectedHeader } = await compactDecrypt(wrapped, resolveKey, {
       keyManagementAlgorithms: ["dir"],
       contentEncryptionAlgorithms: ["A256GCM"],
     });
     Header.parse(protectedHeader);
-    return Kept.parse(JSON.parse(new TextDecoder().decode(plaintext)));
+    return StoredLinkSecret.parse(JSON.parse(new TextDecoder().decode(plaintext)));
   } catch {
     return null; // taken, too old, or not written by us: the link has to be opened once more
   }
@@ -70,7 +74,7 @@ export async function takeLinkSecret(storage: TabStorage, now: number): Promise<
 export async function dropLinkSecret(storage: TabStorage): Promise<void> {
   const wrapped = storage.getItem(linkSecretKey);
   storage.removeItem(linkSecretKey);
-  if (wrapped !== null) await takeKey(kidOf(wrapped) ?? "", 0);
+  if (wrapped !== null) await takeKey(readKeyId(wrapped) ?? "", 0);
 }
 
 /**
@@ -79,33 +83,33 @@ export async function dropLinkSecret(storage: TabStorage): Promise<void> {
  */
 export async function dropOldLinkSecrets(storage: TabStorage, now: number): Promise<void> {
   const wrapped = storage.getItem(linkSecretKey);
-  const kid = wrapped === null ? null : kidOf(wrapped);
+  const kid = wrapped === null ? null : readKeyId(wrapped);
   await withHostDatabase(async (database) => {
     const transaction = database.transaction("linkKeys", "readwrite");
-    for await (const cursor of transaction.store) if (isOld(cursor.value.at, now)) await cursor.delete();
-    const there = kid === null ? 0 : await transaction.store.count(kid);
+    for await (const cursor of transaction.store) if (isExpired(cursor.value.at, now)) await cursor.delete();
+    const keyCount = kid === null ? 0 : await transaction.store.count(kid);
     await transaction.done;
     // else another link came meanwhile
-    if (there === 0 && storage.getItem(linkSecretKey) === wrapped) storage.removeItem(linkSecretKey);
+    if (keyCount === 0 && storage.getItem(linkSecretKey) === wrapped) storage.removeItem(linkSecretKey);
   });
 }
 
 async function takeKey(kid: string, now: number): Promise<CryptoKey | null> {
   return withHostDatabase(async (database) => {
     const transaction = database.transaction("linkKeys", "readwrite", { durability: "strict" });
-    const kept = await transaction.store.get(kid);
+    const stored = await transaction.store.get(kid);
     await transaction.store.delete(kid);
     await transaction.done;
-    return kept === undefined || isOld(kept.at, now) ? null : kept.key;
+    return stored === undefined || isExpired(stored.at, now) ? null : stored.key;
   });
 }
 
 /** A time in the future is none of ours. */
-function isOld(at: number, now: number): boolean {
-  return at > now || now - at >= linkSecretMs;
+function isExpired(storedAt: number, now: number): boolean {
+  return storedAt > now || now - storedAt >= linkSecretLifetimeMs;
 }
 
-function kidOf(wrapped: string): string | null {
+function readKeyId(wrapped: string): string | null {
   try {
     return decodeProtectedHeader(wrapped).kid ?? null;
   } catch {

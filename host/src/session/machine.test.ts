@@ -1,7 +1,7 @@
 import {
   initialSession,
   nextSession,
-  userOf,
+  getUser,
   type SessionEvent,
   type SessionState,
   type SessionUser,
@@ -18,7 +18,7 @@ const signingOut: SessionState = { status: "loading", navigator: "sign_out", use
 const renewing: SessionState = { status: "loading", navigator: "renewal", user: alba, code: null };
 const failed: SessionState = { status: "error", code: "login_failed", user: null };
 const signingInAgain: SessionState = { status: "loading", navigator: "sign_in_again", user: alba, code: null };
-const failedWhileIn: SessionState = { status: "error", code: "login_required", user: alba };
+const failedWhileSignedIn: SessionState = { status: "error", code: "login_required", user: alba };
 
 const transitions: readonly [string, SessionState, SessionEvent, SessionState][] = [
   ["a remembered user is found at the start", starting, { type: "initialised", user: alba }, authenticated],
@@ -52,15 +52,15 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
     "a renewal fails, and who was signed in is kept",
     renewing,
     { type: "failed", code: "login_required" },
-    failedWhileIn,
+    failedWhileSignedIn,
   ],
   [
     "a renewal that ends without news leaves the error that was there",
     { ...renewing, code: "login_required" },
     { type: "navigator_ended", navigator: "renewal" },
-    failedWhileIn,
+    failedWhileSignedIn,
   ],
-  ["a renewal heals an error", failedWhileIn, { type: "user_loaded", user: alba }, authenticated],
+  ["a renewal heals an error", failedWhileSignedIn, { type: "user_loaded", user: alba }, authenticated],
 
   [
     "signing in again begins, and who is signed in is kept",
@@ -70,7 +70,7 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
   ],
   [
     "signing in again begins after an error",
-    failedWhileIn,
+    failedWhileSignedIn,
     { type: "navigator_started", navigator: "sign_in_again" },
     { ...signingInAgain, code: "login_required" },
   ],
@@ -110,8 +110,8 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
   ],
 
   ["the user signs out elsewhere", authenticated, { type: "user_unloaded" }, unauthenticated],
-  ["the user is removed after an error", failedWhileIn, { type: "user_unloaded" }, unauthenticated],
-  ["an error keeps who was signed in", authenticated, { type: "failed", code: "login_required" }, failedWhileIn],
+  ["the user is removed after an error", failedWhileSignedIn, { type: "user_unloaded" }, unauthenticated],
+  ["an error keeps who was signed in", authenticated, { type: "failed", code: "login_required" }, failedWhileSignedIn],
 
   [
     "the end of a navigator changes nothing when it is over already",
@@ -121,9 +121,9 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
   ],
   [
     "the end of a navigator keeps an error",
-    failedWhileIn,
+    failedWhileSignedIn,
     { type: "navigator_ended", navigator: "renewal" },
-    failedWhileIn,
+    failedWhileSignedIn,
   ],
 ];
 
@@ -146,7 +146,7 @@ describe("nextSession", () => {
 describe("userOf", () => {
   it("names who is, or was a moment ago, signed in", () => {
     expect(
-      [starting, unauthenticated, authenticated, renewing, failedWhileIn].map((state) => userOf(state)?.name),
+      [starting, unauthenticated, authenticated, renewing, failedWhileSignedIn].map((state) => getUser(state)?.name),
     ).toEqual([undefined, undefined, "alba", "alba", "alba"]);
   });
 });

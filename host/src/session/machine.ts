@@ -11,7 +11,7 @@ export interface SessionUser {
 }
 
 /** Why the browser, a hidden frame or a window is at the identity provider. */
-export type Navigator = "sign_in" | "sign_in_again" | "sign_out" | "renewal";
+export type ActiveNavigator = "sign_in" | "sign_in_again" | "sign_out" | "renewal";
 
 /**
  * The state of sign-in (specification, section 4). It is `loading` while a navigator is active.
@@ -21,7 +21,7 @@ export type Navigator = "sign_in" | "sign_in_again" | "sign_out" | "renewal";
 export type SessionState =
   | {
       readonly status: "loading";
-      readonly navigator: Navigator | null;
+      readonly navigator: ActiveNavigator | null;
       readonly user: SessionUser | null;
       readonly code: ErrorCode | null;
     }
@@ -32,7 +32,7 @@ export type SessionState =
 export type SessionEvent =
   /** Session storage was read: a user whose access token has not expired, or null. */
   | { readonly type: "initialised"; readonly user: SessionUser | null }
-  | { readonly type: "navigator_started"; readonly navigator: Navigator }
+  | { readonly type: "navigator_started"; readonly navigator: ActiveNavigator }
   | { readonly type: "user_loaded"; readonly user: SessionUser }
   /** Removed here, signed out at the provider, or signed out in another tab. */
   | { readonly type: "user_unloaded" }
@@ -40,7 +40,7 @@ export type SessionEvent =
   /**
    * A navigator ended without changing the user, such as a renewal that timed out and is repeated.
    */
-  | { readonly type: "navigator_ended"; readonly navigator: Navigator };
+  | { readonly type: "navigator_ended"; readonly navigator: ActiveNavigator };
 
 export const initialSession: SessionState = { status: "loading", navigator: null, user: null, code: null };
 
@@ -50,23 +50,23 @@ export function nextSession(state: SessionState, event: SessionEvent): SessionSt
     return event.type === "user_unloaded" ? { ...state, user: null } : state;
   switch (event.type) {
     case "initialised":
-      return settled(event.user);
+      return toSettledState(event.user);
     case "navigator_started":
-      return { status: "loading", navigator: event.navigator, user: userOf(state), code: codeOf(state) };
+      return { status: "loading", navigator: event.navigator, user: getUser(state), code: getErrorCode(state) };
     case "user_loaded":
       return { status: "authenticated", user: event.user };
     case "user_unloaded":
       return { status: "unauthenticated" };
     case "failed":
-      return { status: "error", code: event.code, user: userOf(state) };
+      return { status: "error", code: event.code, user: getUser(state) };
     case "navigator_ended":
       if (state.status !== "loading" || state.navigator !== event.navigator) return state;
-      return state.code === null ? settled(state.user) : { status: "error", code: state.code, user: state.user };
+      return state.code === null ? toSettledState(state.user) : { status: "error", code: state.code, user: state.user };
   }
 }
 
 /** The signed-in user, also while a navigator is active. */
-export function userOf(state: SessionState): SessionUser | null {
+export function getUser(state: SessionState): SessionUser | null {
   return state.status === "unauthenticated" ? null : state.user;
 }
 
@@ -78,10 +78,10 @@ export function isSettled(state: SessionState): boolean {
   return state.status !== "loading" || state.user !== null || state.navigator === "sign_out";
 }
 
-function codeOf(state: SessionState): ErrorCode | null {
+function getErrorCode(state: SessionState): ErrorCode | null {
   return state.status === "error" || state.status === "loading" ? state.code : null;
 }
 
-function settled(user: SessionUser | null): SessionState {
+function toSettledState(user: SessionUser | null): SessionState {
   return user === null ? { status: "unauthenticated" } : { status: "authenticated", user };
 }

@@ -12,7 +12,7 @@ export const signInTimes = {
  * Settings of sign-in: code flow with PKCE, no refresh token, everything in the session storage of
  * this tab.
  */
-export function signInSettings(
+export function createSignInSettings(
   identity: Deployment["identity"],
   origin: string,
   storage: Storage,
@@ -46,7 +46,7 @@ export function signInSettings(
  * The settings for signing in in a window: nothing is stored outside memory, and only claims of the
  * ID token are used.
  */
-export function inMemory(settings: UserManagerSettings): UserManagerSettings {
+export function toInMemorySettings(settings: UserManagerSettings): UserManagerSettings {
   return {
     ...settings,
     userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),

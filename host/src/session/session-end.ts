@@ -3,14 +3,14 @@ import type { UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
 import type { Person } from "../device/accounts.ts";
-import type { Ending, Sweeps } from "../device/sweeps.ts";
-import { withLimit } from "../with-limit.ts";
+import type { SessionEndKind, Sweeps } from "../device/sweeps.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { fragmentNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";
 import { isFirstToSignOut, signOut, signOutStepLimitMs } from "./sign-out.ts";
 import type { Tabs } from "./tabs.ts";
-import { heldSession, type TokenExchange } from "./token-exchange.ts";
+import { getSessionToken, type TokenExchange } from "./token-exchange.ts";
 
 export interface SessionEndDeps {
   readonly manager: Pick<UserManager, "events" | "removeUser" | "revokeTokens" | "signoutRedirect">;
@@ -23,12 +23,12 @@ export interface SessionEndDeps {
   /** What this device keeps. */
   readonly sweeps: Pick<Sweeps, "begin">;
   /** Who is signed in, or was until this began. */
-  readonly person: () => Person | null;
+  readonly getPerson: () => Person | null;
   readonly dispatch: (event: SessionEvent) => void;
   readonly stopRenewal: () => void;
   /** Clears the query cache and everything else that holds data of the person. */
   readonly clearCaches: () => void;
-  readonly language: () => Language;
+  readonly getLanguage: () => Language;
   readonly log: (step: string, error: unknown) => void;
 }
 
@@ -41,12 +41,12 @@ export interface SessionEnd {
    */
   readonly forgetDevice: () => Promise<void>;
   /** The session is being ended; this page will not be signed in again. */
-  readonly hasBegun: () => boolean;
+  readonly isEnding: () => boolean;
   /**
    * The session ended in another tab or at the provider, and this page was loaded anew for that
    * reason.
    */
-  readonly endedElsewhere: () => boolean;
+  readonly hasEndedElsewhere: () => boolean;
 }
 
 /**
@@ -59,7 +59,7 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   const { manager, window, tabs, exchange, publicHttp, lockListeners, dispatch, log } = deps;
   const { location, history, sessionStorage: storage } = window;
   const endedElsewhere = EndedElsewhereMark.safeParse(history.state).success;
-  let begun = false;
+  let isEnding = false;
 
   const clearAll = (): void => {
     exchange.clear();
@@ -71,20 +71,20 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
    * Marks what this device is to lose. What is given back ends what holds keys and plaintext, then
    * wipes; what fails is done when a page starts.
    */
-  const beginSweep = (ending: Ending) => {
-    const sweep = deps.sweeps.begin(ending, deps.person());
+  const beginSweep = (kind: SessionEndKind) => {
+    const sweep = deps.sweeps.begin(kind, deps.getPerson());
     return async (): Promise<void> => {
       await lockListeners.run("sign_out");
-      await withLimit(sweep(), signOutStepLimitMs).catch((error: unknown) => {
+      await withTimeout(sweep(), signOutStepLimitMs).catch((error: unknown) => {
         log("sweep", error);
       });
     };
   };
 
   /** Removes everything that belongs to the person and loads the page anew. */
-  const startAnew = async (putAway: () => Promise<void>): Promise<void> => {
+  const clearAndReload = async (lockAndWipe: () => Promise<void>): Promise<void> => {
     deps.stopRenewal();
-    await putAway();
+    await lockAndWipe();
     clearAll();
     await manager.removeUser();
     history.replaceState(endedElsewhereMark, "", "/");
@@ -96,44 +96,44 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
    * to the provider by itself: it could be signed in again while the other tab has not ended the
    * provider's session yet.
    */
-  const handleEndElsewhere = async (ending: Ending): Promise<void> => {
-    if (begun) return;
-    begun = true;
+  const handleEndElsewhere = async (kind: SessionEndKind): Promise<void> => {
+    if (isEnding) return;
+    isEnding = true;
     dispatch({ type: "navigator_started", navigator: "sign_out" });
-    await startAnew(beginSweep(ending));
+    await clearAndReload(beginSweep(kind));
   };
 
   manager.events.addUserSignedOut(() => {
     void handleEndElsewhere("sign_out");
   });
-  tabs.onTold((what) => {
+  tabs.onMessage((what) => {
     if (what !== "lock") void handleEndElsewhere(what);
   });
 
-  const endHere = async (ending: Ending): Promise<void> => {
-    if (begun) return;
-    begun = true;
-    const putAway = beginSweep(ending);
-    tabs.tell(ending, deps.person()); // once it is marked: it is finished though all tabs were closed now
+  const endHere = async (kind: SessionEndKind): Promise<void> => {
+    if (isEnding) return;
+    isEnding = true;
+    const lockAndWipe = beginSweep(kind);
+    tabs.broadcast(kind, deps.getPerson()); // once it is marked: it is finished though all tabs were closed now
     dispatch({ type: "navigator_started", navigator: "sign_out" });
     deps.stopRenewal();
     if (!(await isFirstToSignOut(window.navigator.locks))) {
-      await startAnew(putAway);
+      await clearAndReload(lockAndWipe);
       return;
     }
     await signOut({
-      putAway,
+      lockAndWipe,
       endProductSession: async () => {
-        const held = heldSession(exchange.getState());
-        if (held === null) return;
+        const sessionToken = getSessionToken(exchange.getState());
+        if (sessionToken === null) return;
         await publicHttp.request("DELETE", "/auth/token", z.unknown(), {
-          headers: { authorization: `Bearer ${held.token}` },
+          headers: { authorization: `Bearer ${sessionToken.token}` },
         });
       },
       revokeTokens: () => manager.revokeTokens(["access_token"]),
       clearCaches: clearAll,
-      redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: deps.language() } }),
-      leaveAnyway: async () => {
+      redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: deps.getLanguage() } }),
+      leaveWithoutProvider: async () => {
         await manager.removeUser();
         location.replace("/");
       },
@@ -142,8 +142,8 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   };
 
   return {
-    hasBegun: () => begun,
-    endedElsewhere: () => endedElsewhere,
+    isEnding: () => isEnding,
+    hasEndedElsewhere: () => endedElsewhere,
     signOut: () => endHere("sign_out"),
     forgetDevice: () => endHere("forget"),
   };

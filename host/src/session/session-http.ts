@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 import type { User } from "oidc-client-ts";
 
 import { createAuthorisedHttp } from "./authorised-http.ts";
-import { signInError } from "./sign-in-errors.ts";
+import { toSignInError } from "./sign-in-errors.ts";
 import { createTokenExchange, type TokenExchange } from "./token-exchange.ts";
 import { createTokenRequest } from "./token-request.ts";
 import { createTokenVerifier } from "./verify-token.ts";
@@ -17,7 +17,7 @@ export interface SessionHttpDeps {
   /** A vendor that a link named is unknown to the service and was forgotten. */
   readonly onVendorIgnored: () => void;
   /** Throws when the account that a token is for is not the one that this device knows. */
-  readonly admit: (claims: SessionClaims) => Promise<void>;
+  readonly checkAccount: (claims: SessionClaims) => Promise<void>;
   readonly log: (step: string, error: unknown) => void;
 }
 
@@ -29,7 +29,7 @@ export interface SessionHttp {
   /** Calls without a token, each made once. */
   readonly publicHttp: Http;
   /** The same two, with failed reads repeated. */
-  readonly repeating: { readonly http: Http; readonly publicHttp: Http };
+  readonly retrying: { readonly http: Http; readonly publicHttp: Http };
 }
 
 export function createSessionHttp({
@@ -37,16 +37,16 @@ export function createSessionHttp({
   storage,
   renew,
   onVendorIgnored,
-  admit,
+  checkAccount,
   log,
 }: SessionHttpDeps): SessionHttp {
   const { base_url: baseUrl, credentials, issuer = baseUrl } = deployment.api;
-  const anonymous = { baseUrl, credentials, token: () => Promise.resolve(null) };
-  const publicHttp = createHttp({ ...anonymous, retries: 0 });
+  const anonymousSettings = { baseUrl, credentials, getToken: () => Promise.resolve(null) };
+  const publicHttp = createHttp({ ...anonymousSettings, retries: 0 });
 
   const renewAccessToken = async (): Promise<string> => {
     const user = await renew().catch((error: unknown) => {
-      throw signInError(error);
+      throw toSignInError(error);
     });
     if (user === null) throw new PortalError("login_required");
     return user.access_token;
@@ -54,19 +54,19 @@ export function createSessionHttp({
   const tokenRequest = createTokenRequest({
     http: publicHttp,
     storage,
-    ownVendor: deployment.vendor_id,
+    defaultVendorId: deployment.vendor_id,
     onVendorIgnored,
     renewAccessToken,
   });
   const exchange = createTokenExchange({
     storage,
-    vendorId: tokenRequest.vendorId,
-    exchange: tokenRequest.send,
+    getVendorId: tokenRequest.getVendorId,
+    requestToken: tokenRequest.send,
     now: Date.now,
-    admit,
+    checkAccount,
     verify: createTokenVerifier({
-      address: new URL(`${baseUrl}/auth/token-certs`),
-      certs: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
+      certsUrl: new URL(`${baseUrl}/auth/token-certs`),
+      fetchCerts: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
       issuer,
       audience: deployment.identity.client_id,
       now: Date.now,
@@ -80,6 +80,9 @@ export function createSessionHttp({
     exchange,
     http: createAuthorisedHttp({ baseUrl, credentials, retries: 0 }, exchange),
     publicHttp,
-    repeating: { http: createAuthorisedHttp({ baseUrl, credentials }, exchange), publicHttp: createHttp(anonymous) },
+    retrying: {
+      http: createAuthorisedHttp({ baseUrl, credentials }, exchange),
+      publicHttp: createHttp(anonymousSettings),
+    },
   };
 }

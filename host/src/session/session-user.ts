@@ -3,9 +3,9 @@ import type { User } from "oidc-client-ts";
 
 import type { SessionUser } from "./machine.ts";
 
-export function sessionUser({ profile }: User): SessionUser {
+export function toSessionUser({ profile }: User): SessionUser {
   const name = [profile.preferred_username, profile.nickname, profile.name, profile.email].find(
-    (each) => each !== undefined && each !== "",
+    (value) => value !== undefined && value !== "",
   );
   return {
     issuer: profile.iss,
@@ -21,8 +21,8 @@ export function sessionUser({ profile }: User): SessionUser {
  * clock of this device does not matter.
  * @throws PortalError `login_required`
  */
-export function freshAuthTime({ profile: { iat, auth_time: authTime } }: User, seconds: number): number {
-  const rounding = 2;
-  if (authTime === undefined || iat - authTime > seconds + rounding) throw new PortalError("login_required");
+export function requireFreshAuthTime({ profile: { iat, auth_time: authTime } }: User, seconds: number): number {
+  const roundingSeconds = 2;
+  if (authTime === undefined || iat - authTime > seconds + roundingSeconds) throw new PortalError("login_required");
   return authTime;
 }

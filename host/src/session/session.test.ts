@@ -20,15 +20,15 @@ const mockClient = {
 };
 
 jest.mock("oidc-client-ts", () => {
-  const note = (name: string, value?: unknown) => {
+  const recordCall = (name: string, value?: unknown) => {
     mockClient.calls.push([name, value]);
     return Promise.resolve();
   };
   class UserManager {
-    readonly #besideThePage: boolean;
+    readonly #isPopup: boolean;
     constructor(settings: unknown, _redirects: unknown, windows: unknown) {
-      this.#besideThePage = windows !== undefined;
-      void note("settings", settings);
+      this.#isPopup = windows !== undefined;
+      void recordCall("settings", settings);
     }
     readonly events = {
       ...Object.fromEntries(
@@ -42,31 +42,31 @@ jest.mock("oidc-client-ts", () => {
       load: (value: unknown) => mockClient.handlers["addUserLoaded"]?.(value),
     };
     getUser = () => mockClient.getUser();
-    clearStaleState = () => note("clearStaleState");
+    clearStaleState = () => recordCall("clearStaleState");
     removeUser = () => {
-      if (this.#besideThePage) return Promise.resolve();
+      if (this.#isPopup) return Promise.resolve();
       mockClient.getUser = () => Promise.resolve(null);
-      return note("removeUser");
+      return recordCall("removeUser");
     };
-    revokeTokens = (types: unknown) => note("revokeTokens", types);
-    signinRedirect = (value: unknown) => note("signinRedirect", value);
-    signoutRedirect = (value: unknown) => note("signoutRedirect", value);
+    revokeTokens = (types: unknown) => recordCall("revokeTokens", types);
+    signinRedirect = (value: unknown) => recordCall("signinRedirect", value);
+    signoutRedirect = (value: unknown) => recordCall("signoutRedirect", value);
     signinCallback = (url: unknown) => {
-      void note("signinCallback", url);
+      void recordCall("signinCallback", url);
       return mockClient.callback();
     };
     signinSilent = () => {
-      void note("signinSilent");
+      void recordCall("signinSilent");
       return mockClient.silent();
     };
     signinPopup = (request: unknown) => {
-      void note("signinPopup", request);
+      void recordCall("signinPopup", request);
       return mockClient.popup();
     };
     storeUser = () => Promise.resolve();
   }
   function SessionMonitor() {
-    void note("monitor");
+    void recordCall("monitor");
   }
   return { ...jest.requireActual<object>("oidc-client-ts"), UserManager, SessionMonitor };
 });
@@ -93,10 +93,10 @@ const user = {
   profile,
   state: { returnTo: "/secrets?tag=a" },
 };
-const told = { issuer: profile.iss, subject: "s-1" };
+const albaPerson = { issuer: profile.iss, subject: "s-1" };
 const alba = { issuer: profile.iss, subject: "s-1", name: "alba" };
 
-function setUp(address = "/home", historyState: unknown = null, of: Deployment = deployment) {
+function setUp(address = "/home", historyState: unknown = null, deploymentUnderTest: Deployment = deployment) {
   const replaced: [unknown, string][] = [];
   const location = {
     href: `${origin}${address}`,
@@ -110,12 +110,12 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     replaceState: (state: unknown, _title: string, url: string) => void replaced.push([state, url]),
   };
   const listeners: ((event: { data: unknown }) => void)[] = [];
-  const shown: ((event: { persisted: boolean }) => void)[] = [];
+  const pageshowListeners: ((event: { persisted: boolean }) => void)[] = [];
   const addEventListener = (_type: "pageshow", listener: (event: { persisted: boolean }) => void) =>
-    void shown.push(listener);
+    void pageshowListeners.push(listener);
   const locks = {
-    request: jest.fn((_name: string, _options: object, work: (lock: object | null) => unknown) =>
-      Promise.resolve(work({})),
+    request: jest.fn((_name: string, _options: object, callback: (lock: object | null) => unknown) =>
+      Promise.resolve(callback({})),
     ),
   };
   const channel = {
@@ -124,25 +124,25 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
   };
   const clearCaches = jest.fn();
   const log = jest.fn();
-  const begun: SweepKind[] = [];
-  const swept: [SweepKind, Person | null][] = [];
+  const begunSweeps: SweepKind[] = [];
+  const finishedSweeps: [SweepKind, Person | null][] = [];
   const begin = (kind: SweepKind, person: Person | null) => {
-    begun.push(kind);
-    return () => Promise.resolve(void swept.push([kind, person]));
+    begunSweeps.push(kind);
+    return () => Promise.resolve(void finishedSweeps.push([kind, person]));
   };
   const sweeps = {
     begin,
     finishMarked: () => Promise.resolve(),
-    admitted: jest.fn(),
+    cancelMarked: jest.fn(),
     dropLinkSecret: jest.fn(() => Promise.resolve()),
   };
   const requirePinnedUserId = jest.fn((_account: DeviceAccount, _userId: string, _isStaying: () => boolean) =>
     Promise.resolve(),
   );
   const session = createSession({
-    deployment: of,
+    deployment: deploymentUnderTest,
     window: { sessionStorage, location, history, addEventListener, navigator: { locks } } as unknown as Window,
-    language: () => "es",
+    getLanguage: () => "es",
     clearCaches,
     onVendorIgnored: jest.fn(),
     log,
@@ -150,11 +150,11 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     sweeps,
     requirePinnedUserId,
   });
-  const comeBack = () => shown.forEach((listener) => listener({ persisted: true }));
+  const restorePage = () => pageshowListeners.forEach((listener) => listener({ persisted: true }));
   return {
     session,
-    begun,
-    swept,
+    begun: begunSweeps,
+    swept: finishedSweeps,
     sweeps,
     requirePinnedUserId,
     replaced,
@@ -163,18 +163,19 @@ function setUp(address = "/home", historyState: unknown = null, of: Deployment =
     clearCaches,
     log,
     locks,
-    comeBack,
-    fromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })),
+    comeBack: restorePage,
+    sendFromOtherTab: (data: unknown) => listeners.forEach((listener) => listener({ data })),
   };
 }
 
 /** This tab remembers somebody, whose access token lives for 240 s more. */
-function remember(): void {
+function rememberUser(): void {
   mockClient.getUser = () => Promise.resolve(user);
 }
 
-const settle = () => new Promise((resolve) => setTimeout(resolve, 0));
-const called = (name: string) => mockClient.calls.filter(([each]) => each === name).map(([, value]) => value);
+const flush = () => new Promise((resolve) => setTimeout(resolve, 0));
+const findCalls = (name: string) =>
+  mockClient.calls.filter(([callName]) => callName === name).map(([, value]) => value);
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -189,7 +190,7 @@ beforeEach(() => {
 
 describe("createSession", () => {
   it("is authenticated by a remembered user, and counts no errors then", async () => {
-    remember();
+    rememberUser();
     sessionStorage.setItem(authRetryKey, "1");
     const { session } = setUp();
     await session.start();
@@ -214,18 +215,18 @@ describe("createSession", () => {
 
   it("forgets at the start which sign-ins were begun long ago and never answered", () => {
     setUp();
-    expect(called("clearStaleState")).toHaveLength(1);
+    expect(findCalls("clearStaleState")).toHaveLength(1);
   });
 
   it("signs in, exchanges tokens and calls where the deployment says, as the client that it names", async () => {
     jest.useFakeTimers();
     try {
-      const asked: string[] = [];
+      const fetchedUrls: string[] = [];
       globalThis.fetch = (input) => {
-        asked.push(input instanceof Request ? input.url : String(input));
+        fetchedUrls.push(input instanceof Request ? input.url : String(input));
         return Promise.reject(new TypeError("no network in tests"));
       };
-      remember();
+      rememberUser();
       const identity = {
         authority: "https://id.acme.example/realms/acme",
         client_id: "acme-portal",
@@ -236,14 +237,14 @@ describe("createSession", () => {
         identity,
         api: { base_url: "https://api.acme.example/v1", credentials: true },
       });
-      expect(called("settings")).toHaveLength(2); // of the page, and of the window beside it
-      for (const settings of called("settings")) expect(settings).toMatchObject(identity);
+      expect(findCalls("settings")).toHaveLength(2); // of the page, and of the window beside it
+      for (const settings of findCalls("settings")) expect(settings).toMatchObject(identity);
       await session.start();
       await jest.advanceTimersByTimeAsync(100);
       await expect(session.publicHttp.request("GET", "/readyz", z.unknown())).rejects.toMatchObject({
         code: "service_unavailable",
       });
-      expect(asked).toEqual([
+      expect(fetchedUrls).toEqual([
         "https://api.acme.example/v1/auth/token?app_vendor_id=relicario",
         "https://api.acme.example/v1/readyz",
       ]);
@@ -259,7 +260,7 @@ describe("createSession", () => {
   });
 
   it("stops, aloud and for good, when the service says that the person is another account than this device knows", async () => {
-    remember();
+    rememberUser();
     const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
     const iat = Math.floor(Date.now() / 1000);
     const sub = "01890a5d-ac96-7000-8000-000000000002";
@@ -275,26 +276,26 @@ describe("createSession", () => {
       .setProtectedHeader({ alg: "EdDSA", kid: "k" })
       .sign(privateKey);
     const certs = { keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }] };
-    const exchanged = jest.fn();
+    const onExchange = jest.fn();
     globalThis.fetch = (input) => {
       const address = input instanceof Request ? input.url : String(input);
       if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
-      exchanged(address);
+      onExchange(address);
       return Promise.resolve(Response.json({ token }));
     };
-    const world = setUp();
-    world.requirePinnedUserId.mockRejectedValue(new PortalError("account_changed"));
-    await world.session.start();
-    await expect(world.session.exchange.token()).rejects.toMatchObject({ code: "account_changed" });
-    expect(world.requirePinnedUserId).toHaveBeenCalledWith(
+    const harness = setUp();
+    harness.requirePinnedUserId.mockRejectedValue(new PortalError("account_changed"));
+    await harness.session.start();
+    await expect(harness.session.exchange.getToken()).rejects.toMatchObject({ code: "account_changed" });
+    expect(harness.requirePinnedUserId).toHaveBeenCalledWith(
       { vendorId: "relicario", issuer: profile.iss, subject: "s-1" },
       sub,
       expect.any(Function),
     );
-    expect(world.sweeps.admitted).not.toHaveBeenCalled();
-    expect(world.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
+    expect(harness.sweeps.cancelMarked).not.toHaveBeenCalled();
+    expect(harness.session.exchange.getState()).toMatchObject({ status: "empty", error: { code: "account_changed" } });
     expect(sessionStorage.getItem("sessionToken")).toBeNull();
-    expect(exchanged).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
+    expect(onExchange).toHaveBeenCalledTimes(1); // asking again with the same access token cannot help
   });
 
   describe("given a service that is down for all but tokens", () => {
@@ -303,7 +304,7 @@ describe("createSession", () => {
     });
 
     /** Somebody who holds a session token. */
-    const signedIn = async () => {
+    const startSignedIn = async () => {
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
       const claims = {
@@ -319,35 +320,37 @@ describe("createSession", () => {
       const certs = {
         keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }],
       };
-      const others = jest.fn((_address: string, _init?: RequestInit) => new Response(null, { status: 503 }));
+      const onOtherCall = jest.fn((_address: string, _init?: RequestInit) => new Response(null, { status: 503 }));
       globalThis.fetch = (input, init) => {
         const address = input instanceof Request ? input.url : String(input);
         if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
-        return Promise.resolve(address.includes("/auth/token?") ? Response.json({ token }) : others(address, init));
+        return Promise.resolve(
+          address.includes("/auth/token?") ? Response.json({ token }) : onOtherCall(address, init),
+        );
       };
       jest.useFakeTimers();
-      remember();
+      rememberUser();
       const { session } = setUp();
       await session.start();
       while (session.exchange.getState().status !== "ready") await jest.advanceTimersByTimeAsync(10);
-      return { session, others, token };
+      return { session, others: onOtherCall, token };
     };
 
     it("ends the product's session with the token that it held, and asks the provider to revoke the access token, as somebody signs out", async () => {
-      const { session, others, token } = await signedIn();
+      const { session, others, token } = await startSignedIn();
       await session.signOut();
       expect(others).toHaveBeenCalledTimes(1);
       const [address, init] = others.mock.lastCall ?? [];
       expect([init?.method, address]).toEqual(["DELETE", `${origin}/api/auth/token`]);
       expect(new Headers(init?.headers).get("authorization")).toBe(`Bearer ${token}`);
-      expect(called("revokeTokens")).toEqual([["access_token"]]);
+      expect(findCalls("revokeTokens")).toEqual([["access_token"]]);
       expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
       expect(sessionStorage.getItem("sessionToken")).toBeNull();
     });
 
     it("makes each call once, and repeats reads only for who has no query cache", async () => {
-      const { session, others } = await signedIn();
-      const asked = async (http: Http) => {
+      const { session, others } = await startSignedIn();
+      const countCalls = async (http: Http) => {
         others.mockClear();
         const outcome = expect(http.request("GET", "/user/me", z.unknown())).rejects.toMatchObject({
           code: "service_unavailable",
@@ -356,8 +359,8 @@ describe("createSession", () => {
         await outcome;
         return others.mock.calls.length;
       };
-      expect([await asked(session.http), await asked(session.publicHttp)]).toEqual([1, 1]);
-      expect([await asked(session.repeating.http), await asked(session.repeating.publicHttp)]).toEqual([4, 4]);
+      expect([await countCalls(session.http), await countCalls(session.publicHttp)]).toEqual([1, 1]);
+      expect([await countCalls(session.retrying.http), await countCalls(session.retrying.publicHttp)]).toEqual([4, 4]);
       session.exchange.clear();
     });
   });
@@ -369,7 +372,7 @@ describe("createSession", () => {
     };
     const { session, replaced } = setUp("/?code=c&state=s");
     await session.start();
-    expect(called("signinCallback")).toEqual([`${origin}/?code=c&state=s`]);
+    expect(findCalls("signinCallback")).toEqual([`${origin}/?code=c&state=s`]);
     expect(replaced).toEqual([[null, "/secrets?tag=a"]]);
     expect(session.getState()).toEqual({ status: "authenticated", user: alba });
     session.exchange.clear();
@@ -388,25 +391,25 @@ describe("createSession", () => {
   });
 
   it("knows ahead which path will be shown: of the address, or of the sign-in that has just been answered", async () => {
-    expect(setUp("/secrets?tag=a").session.pathAhead()).toBe("/secrets");
-    expect(setUp("/?code=c&state=s1").session.pathAhead()).toBe("/home");
+    expect(setUp("/secrets?tag=a").session.getExpectedPath()).toBe("/secrets");
+    expect(setUp("/?code=c&state=s1").session.getExpectedPath()).toBe("/home");
     await setUp().session.signIn("/edit-secret/1?x=1#y");
-    const back = setUp("/?code=c&state=s1");
-    expect(back.session.pathAhead()).toBe("/edit-secret/1");
-    await back.session.start();
-    expect(setUp("/#error=x&state=s1").session.pathAhead()).toBe("/home");
+    const returned = setUp("/?code=c&state=s1");
+    expect(returned.session.getExpectedPath()).toBe("/edit-secret/1");
+    await returned.session.start();
+    expect(setUp("/#error=x&state=s1").session.getExpectedPath()).toBe("/home");
   });
 
   it("watches the provider's session from one check's time after it began", async () => {
     jest.useFakeTimers();
     try {
-      remember();
+      rememberUser();
       const { session } = setUp();
       await session.start();
       jest.advanceTimersByTime(1_999);
-      expect(called("monitor")).toHaveLength(0);
+      expect(findCalls("monitor")).toHaveLength(0);
       jest.advanceTimersByTime(1);
-      expect(called("monitor")).toHaveLength(1);
+      expect(findCalls("monitor")).toHaveLength(1);
     } finally {
       jest.useRealTimers();
     }
@@ -421,8 +424,8 @@ describe("createSession", () => {
 
     const second = setUp("/?error=consent_required&state=s#x");
     await second.session.start();
-    await settle();
-    expect(called("removeUser")).toHaveLength(1);
+    await flush();
+    expect(findCalls("removeUser")).toHaveLength(1);
     expect(second.location.replace).toHaveBeenCalledWith("/");
     expect(sessionStorage.getItem(authRetryKey)).toBe("0");
   });
@@ -431,25 +434,25 @@ describe("createSession", () => {
     const { session } = setUp();
     await session.start();
     await session.signIn("/add-secret");
-    expect(called("signinRedirect")).toEqual([{ state: { returnTo: "/add-secret" }, ui_locales: "es" }]);
+    expect(findCalls("signinRedirect")).toEqual([{ state: { returnTo: "/add-secret" }, ui_locales: "es" }]);
     expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in" });
     await session.signIn("/add-secret");
-    expect(called("signinRedirect")).toHaveLength(1);
+    expect(findCalls("signinRedirect")).toHaveLength(1);
   });
 
   it("signs out: keys away, tokens revoked, caches cleared, other tabs told, provider's session ended", async () => {
-    remember();
+    rememberUser();
     const { session, clearCaches, channel, swept } = setUp();
     await session.start();
     const reasons: string[] = [];
     session.onLock((reason) => void reasons.push(reason));
     await session.signOut();
     expect(reasons).toEqual(["sign_out"]);
-    expect(called("revokeTokens")).toEqual([["access_token"]]);
+    expect(findCalls("revokeTokens")).toEqual([["access_token"]]);
     expect(clearCaches).toHaveBeenCalledTimes(1);
-    expect(channel.postMessage).toHaveBeenCalledWith({ what: "sign_out", person: told });
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "sign_out", person: albaPerson });
     expect(swept).toEqual([["sign_out", alba]]);
-    expect(called("signoutRedirect")).toEqual([{ extraQueryParams: { ui_locales: "es" } }]);
+    expect(findCalls("signoutRedirect")).toEqual([{ extraQueryParams: { ui_locales: "es" } }]);
     expect(session.exchange.getState()).toEqual({ status: "empty", error: null });
   });
 
@@ -457,31 +460,31 @@ describe("createSession", () => {
     [
       "a sign-out in another tab",
       "sign_out",
-      (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "sign_out", person: told }),
+      (harness: ReturnType<typeof setUp>) => harness.sendFromOtherTab({ what: "sign_out", person: albaPerson }),
     ],
     [
       "another tab that has this device forgotten",
       "forget",
-      (world: ReturnType<typeof setUp>) => world.fromOtherTab({ what: "forget", person: told }),
+      (harness: ReturnType<typeof setUp>) => harness.sendFromOtherTab({ what: "forget", person: albaPerson }),
     ],
     ["a sign-out at the provider", "sign_out", () => mockClient.handlers["addUserSignedOut"]?.(undefined)],
   ] as const)(
     "leaves nothing on page and device after %s, and does not sign in again by itself",
     async (_name, kind, signOutElsewhere) => {
-      remember();
-      const world = setUp();
-      await world.session.start();
-      signOutElsewhere(world);
-      await settle();
-      expect(world.clearCaches).toHaveBeenCalledTimes(1);
-      expect(world.swept).toEqual([[kind, alba]]);
-      expect(called("removeUser")).toHaveLength(1);
-      expect(world.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
-      expect(world.location.reload).toHaveBeenCalledTimes(1);
+      rememberUser();
+      const harness = setUp();
+      await harness.session.start();
+      signOutElsewhere(harness);
+      await flush();
+      expect(harness.clearCaches).toHaveBeenCalledTimes(1);
+      expect(harness.swept).toEqual([[kind, alba]]);
+      expect(findCalls("removeUser")).toHaveLength(1);
+      expect(harness.replaced.at(-1)).toEqual([{ signedOut: true }, "/"]);
+      expect(harness.location.reload).toHaveBeenCalledTimes(1);
 
       const next = setUp("/", { signedOut: true });
       await next.session.start();
-      expect(next.session.endedElsewhere()).toBe(true);
+      expect(next.session.hasEndedElsewhere()).toBe(true);
       expect(next.session.getState()).toEqual({ status: "unauthenticated" });
     },
   );
@@ -489,108 +492,108 @@ describe("createSession", () => {
   it.each(["sign_out", "forget"] as const)(
     "is left alone when another person ends a session beside in another tab (%s)",
     async (what) => {
-      remember();
-      const world = setUp();
-      await world.session.start();
+      rememberUser();
+      const harness = setUp();
+      await harness.session.start();
       sessionStorage.setItem("recoverId", "x");
-      world.fromOtherTab({ what, person: { ...told, subject: "s-2" } });
-      world.fromOtherTab({ what, person: { ...told, issuer: "https://another.example" } });
-      await settle();
-      expect(world.swept).toEqual([]);
-      expect(world.session.getState()).toEqual({ status: "authenticated", user: alba });
+      harness.sendFromOtherTab({ what, person: { ...albaPerson, subject: "s-2" } });
+      harness.sendFromOtherTab({ what, person: { ...albaPerson, issuer: "https://another.example" } });
+      await flush();
+      expect(harness.swept).toEqual([]);
+      expect(harness.session.getState()).toEqual({ status: "authenticated", user: alba });
       expect(sessionStorage.getItem("recoverId")).toBe("x");
-      expect(world.location.reload).not.toHaveBeenCalled();
-      world.session.exchange.clear();
+      expect(harness.location.reload).not.toHaveBeenCalled();
+      harness.session.exchange.clear();
     },
   );
 
   it("keeps what its link named, and its place, when another tab signs out and nobody is signed in here", async () => {
-    const world = setUp("/p-shared/abc");
-    await world.session.start();
+    const harness = setUp("/p-shared/abc");
+    await harness.session.start();
     sessionStorage.setItem("recoverId", "x");
-    world.fromOtherTab({ what: "sign_out", person: told });
-    await settle();
-    expect(world.begun).toEqual([]);
+    harness.sendFromOtherTab({ what: "sign_out", person: albaPerson });
+    await flush();
+    expect(harness.begun).toEqual([]);
     expect(sessionStorage.getItem("recoverId")).toBe("x");
-    expect(world.replaced).toEqual([]);
-    expect(world.location.reload).not.toHaveBeenCalled();
+    expect(harness.replaced).toEqual([]);
+    expect(harness.location.reload).not.toHaveBeenCalled();
   });
 
   it("is ended by another tab though it was still finding out who is signed in", async () => {
-    remember();
-    const world = setUp();
-    world.fromOtherTab({ what: "sign_out", person: told });
-    await world.session.start();
-    await settle();
-    expect(world.swept).toEqual([["sign_out", alba]]);
-    expect(world.location.reload).toHaveBeenCalledTimes(1);
+    rememberUser();
+    const harness = setUp();
+    harness.sendFromOtherTab({ what: "sign_out", person: albaPerson });
+    await harness.session.start();
+    await flush();
+    expect(harness.swept).toEqual([["sign_out", alba]]);
+    expect(harness.location.reload).toHaveBeenCalledTimes(1);
   });
 
   it.each([
-    ["the same person", told, 1],
-    ["another person", { ...told, subject: "s-2" }, 0],
+    ["the same person", albaPerson, 1],
+    ["another person", { ...albaPerson, subject: "s-2" }, 0],
   ])(
     "drops what a link carried when %s locks in another tab, with or without a vault here",
     async (_who, person, times) => {
-      remember();
-      const world = setUp();
-      await world.session.start();
-      world.fromOtherTab({ what: "lock", person });
-      await settle();
-      expect(world.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
-      expect(world.session.getState().status).toBe("authenticated");
-      expect(world.channel.postMessage).not.toHaveBeenCalled();
-      world.session.exchange.clear();
+      rememberUser();
+      const harness = setUp();
+      await harness.session.start();
+      harness.sendFromOtherTab({ what: "lock", person });
+      await flush();
+      expect(harness.sweeps.dropLinkSecret).toHaveBeenCalledTimes(times);
+      expect(harness.session.getState().status).toBe("authenticated");
+      expect(harness.channel.postMessage).not.toHaveBeenCalled();
+      harness.session.exchange.clear();
     },
   );
 
   it("tells the other tabs of a lock", async () => {
-    remember();
+    rememberUser();
     const { session, channel, swept } = setUp();
     await session.start();
     await session.lock();
-    expect(channel.postMessage).toHaveBeenCalledWith({ what: "lock", person: told });
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "lock", person: albaPerson });
     expect(swept).toEqual([["lock", null]]);
     session.exchange.clear();
   });
 
-  it.each(["signed_out", null, { what: "forget" }, { what: "wipe", person: told }])(
+  it.each(["signed_out", null, { what: "forget" }, { what: "wipe", person: albaPerson }])(
     "takes no notice of %j from another tab",
     async (data) => {
-      remember();
-      const world = setUp();
-      await world.session.start();
-      world.fromOtherTab(data);
-      await settle();
-      expect(world.begun).toEqual([]);
-      world.session.exchange.clear();
+      rememberUser();
+      const harness = setUp();
+      await harness.session.start();
+      harness.sendFromOtherTab(data);
+      await flush();
+      expect(harness.begun).toEqual([]);
+      harness.session.exchange.clear();
     },
   );
 
   describe("signInAgain", () => {
-    const again = (authTime: number | undefined) => ({
+    const createFreshUser = (authTime: number | undefined) => ({
       ...user,
       access_token: "newer",
       profile: { ...profile, iat: 1_000, auth_time: authTime },
     });
 
     it("gives the ID token's auth_time, and exchanges the newer access token", async () => {
-      remember();
-      const sent: unknown[] = [];
+      rememberUser();
+      const sentBodies: unknown[] = [];
       globalThis.fetch = jest.fn((_input, init) => {
-        sent.push(init?.body);
+        sentBodies.push(init?.body);
         return Promise.resolve(
           Response.json({ title: "Forbidden", status: 403, code: "vendor_disabled" }, { status: 403 }),
         );
       });
       const { session } = setUp();
       await session.start();
-      mockClient.popup = () => Promise.resolve(again(999));
-      const answered = session.signInAgain();
+      mockClient.popup = () => Promise.resolve(createFreshUser(999));
+      const signedInAgain = session.signInAgain();
       expect(session.getState()).toMatchObject({ status: "loading", navigator: "sign_in_again", user: alba });
-      await expect(answered).resolves.toEqual({ authTime: 999 });
+      await expect(signedInAgain).resolves.toEqual({ authTime: 999 });
       expect(session.getState()).toEqual({ status: "authenticated", user: { ...alba, authTime: 999 } });
-      expect(sent.at(-1)).toBe(JSON.stringify({ token: "newer" }));
+      expect(sentBodies.at(-1)).toBe(JSON.stringify({ token: "newer" }));
       session.exchange.clear();
     });
 
@@ -598,8 +601,8 @@ describe("createSession", () => {
       ["is from before the call", 990],
       ["is missing", undefined],
     ])("is login_required when auth_time %s", async (_name, authTime) => {
-      remember();
-      mockClient.popup = () => Promise.resolve(again(authTime));
+      rememberUser();
+      mockClient.popup = () => Promise.resolve(createFreshUser(authTime));
       const { session } = setUp();
       await session.start();
       await expect(session.signInAgain()).rejects.toMatchObject({ code: "login_required" });
@@ -608,31 +611,31 @@ describe("createSession", () => {
   });
 
   it("goes nowhere, and leaves nothing, when another tab signs out at the same moment", async () => {
-    remember();
+    rememberUser();
     const { session, locks, location, clearCaches } = setUp();
     locks.request.mockImplementation((_name, _options, work) => Promise.resolve(work(null)));
     await session.start();
     sessionStorage.setItem("recoverId", "x");
     await session.signOut();
-    expect(called("signoutRedirect")).toHaveLength(0);
-    expect(called("removeUser")).toHaveLength(1);
+    expect(findCalls("signoutRedirect")).toHaveLength(0);
+    expect(findCalls("removeUser")).toHaveLength(1);
     expect(clearCaches).toHaveBeenCalledTimes(1);
     expect(sessionStorage.getItem("recoverId")).toBeNull();
     expect(location.reload).toHaveBeenCalledTimes(1);
   });
 
   it("has this device forgotten in every tab, and signs out", async () => {
-    remember();
+    rememberUser();
     const { session, channel, swept } = setUp();
     await session.start();
     await session.forgetDevice();
-    expect(channel.postMessage).toHaveBeenCalledWith({ what: "forget", person: told });
+    expect(channel.postMessage).toHaveBeenCalledWith({ what: "forget", person: albaPerson });
     expect(swept).toEqual([["forget", alba]]);
-    expect(called("signoutRedirect")).toHaveLength(1);
+    expect(findCalls("signoutRedirect")).toHaveLength(1);
   });
 
   it("marks what it is to lose before it tells the other tabs", async () => {
-    remember();
+    rememberUser();
     const { session, channel, begun } = setUp();
     await session.start();
     channel.postMessage.mockImplementation(() => {
@@ -645,8 +648,8 @@ describe("createSession", () => {
   describe("given an exchange that the service answers late", () => {
     const sub = "01890a5d-ac96-7000-8000-000000000002";
 
-    const exchanging = async () => {
-      remember();
+    const startExchanging = async () => {
+      rememberUser();
       const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
       const iat = Math.floor(Date.now() / 1000);
       const token = await new SignJWT({
@@ -664,55 +667,55 @@ describe("createSession", () => {
         keys: [{ kid: "k", alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: (await exportJWK(publicKey)).x }],
       };
       let answer: () => void = () => undefined;
-      const late = new Promise<Response>((resolve) => {
+      const lateResponse = new Promise<Response>((resolve) => {
         answer = () => {
           resolve(Response.json({ token }));
         };
       });
-      const asked = jest.fn();
+      const onExchange = jest.fn();
       globalThis.fetch = (input) => {
         const address = input instanceof Request ? input.url : String(input);
         if (address.endsWith("/auth/token-certs")) return Promise.resolve(Response.json(certs));
-        asked();
-        return late;
+        onExchange();
+        return lateResponse;
       };
-      const world = setUp();
-      await world.session.start();
-      while (asked.mock.calls.length === 0) await settle();
-      return { ...world, answer };
+      const harness = setUp();
+      await harness.session.start();
+      while (onExchange.mock.calls.length === 0) await flush();
+      return { ...harness, answer };
     };
 
     it("remembers no account id for somebody who has begun to sign out", async () => {
-      const { session, swept, requirePinnedUserId, sweeps, answer } = await exchanging();
-      const leaving = session.signOut();
-      while (swept.length === 0) await settle();
+      const { session, swept, requirePinnedUserId, sweeps, answer } = await startExchanging();
+      const signingOut = session.signOut();
+      while (swept.length === 0) await flush();
       answer();
-      await leaving;
-      for (let turns = 0; turns < 20; turns++) await settle(); // its token is verified meanwhile
+      await signingOut;
+      for (let round = 0; round < 20; round++) await flush(); // its token is verified meanwhile
       expect(requirePinnedUserId).not.toHaveBeenCalled();
-      expect(sweeps.admitted).not.toHaveBeenCalled();
+      expect(sweeps.cancelMarked).not.toHaveBeenCalled();
     });
 
     it("admits who stays, and a sweep of theirs that did not end is over", async () => {
-      const { session, requirePinnedUserId, sweeps, answer } = await exchanging();
+      const { session, requirePinnedUserId, sweeps, answer } = await startExchanging();
       answer();
-      await session.exchange.token();
+      await session.exchange.getToken();
       const [[, pinned, isStaying] = []] = requirePinnedUserId.mock.calls;
       expect(pinned).toBe(sub);
-      expect(sweeps.admitted).toHaveBeenCalledWith(alba);
+      expect(sweeps.cancelMarked).toHaveBeenCalledWith(alba);
       expect(isStaying?.()).toBe(true);
-      const leaving = session.signOut();
+      const signingOut = session.signOut();
       expect(isStaying?.()).toBe(false);
-      await leaving;
+      await signingOut;
     });
   });
 
   it("signs out once, however often it is asked", async () => {
-    remember();
+    rememberUser();
     const { session } = setUp();
     await session.start();
     await Promise.all([session.signOut(), session.signOut()]);
-    expect(called("signoutRedirect")).toHaveLength(1);
+    expect(findCalls("signoutRedirect")).toHaveLength(1);
   });
 
   it("starts anew when the browser brings back a page that was on its way to the provider", async () => {
@@ -730,17 +733,17 @@ describe("createSession", () => {
      * A person who is signed in, and what a renewal that begins 60 s before the end comes back
      * with.
      */
-    const renewedWith = async (outcome: () => Promise<unknown>) => {
+    const startWithRenewal = async (outcome: () => Promise<unknown>) => {
       jest.useFakeTimers();
-      remember();
+      rememberUser();
       mockClient.silent = outcome;
-      const world = setUp();
-      await world.session.start();
+      const harness = setUp();
+      await harness.session.start();
       await jest.advanceTimersByTimeAsync(179_999);
-      expect(called("signinSilent")).toHaveLength(0);
+      expect(findCalls("signinSilent")).toHaveLength(0);
       await jest.advanceTimersByTimeAsync(1);
-      expect(called("signinSilent")).toHaveLength(1);
-      return world;
+      expect(findCalls("signinSilent")).toHaveLength(1);
+      return harness;
     };
     afterEach(() => {
       jest.useRealTimers();
@@ -748,40 +751,42 @@ describe("createSession", () => {
 
     it("begins 60 s before the access token expires, and goes on with the newer one", async () => {
       const newer = { ...user, access_token: "newer", expires_in: 300 };
-      const { session } = await renewedWith(() => {
+      const { session } = await startWithRenewal(() => {
         expect(session.getState()).toMatchObject({ status: "loading", navigator: "renewal", user: alba });
         mockClient.handlers["addUserLoaded"]?.(newer);
         return Promise.resolve(newer);
       });
       expect(session.getState()).toEqual({ status: "authenticated", user: alba });
       await jest.advanceTimersByTimeAsync(240_000);
-      expect(called("signinSilent")).toHaveLength(2);
+      expect(findCalls("signinSilent")).toHaveLength(2);
       session.exchange.clear();
     });
 
     it("asks to sign in again when it is refused, and keeps who was signed in", async () => {
-      const { session, log } = await renewedWith(() => Promise.reject(new ErrorResponse({ error: "login_required" })));
+      const { session, log } = await startWithRenewal(() =>
+        Promise.reject(new ErrorResponse({ error: "login_required" })),
+      );
       expect(session.getState()).toEqual({ status: "error", code: "login_required", user: alba });
       expect(log).toHaveBeenCalledWith("silent_renewal", "login_required");
       session.exchange.clear();
     });
 
     it("takes no screen away while the provider is out of reach, and tries again after 5 s", async () => {
-      const { session, log } = await renewedWith(() => Promise.reject(new TypeError("Failed to fetch")));
+      const { session, log } = await startWithRenewal(() => Promise.reject(new TypeError("Failed to fetch")));
       expect(session.getState().status).toBe("authenticated");
       expect(log).toHaveBeenCalledWith("silent_renewal", "login_failed");
       await jest.advanceTimersByTimeAsync(5_000);
-      expect(called("signinSilent")).toHaveLength(2);
+      expect(findCalls("signinSilent")).toHaveLength(2);
       session.exchange.clear();
     });
 
     it("tries again 5 s after its frame timed out, and says nothing", async () => {
-      const { session, log } = await renewedWith(() =>
+      const { session, log } = await startWithRenewal(() =>
         Promise.reject(new ErrorTimeout("IFrame timed out without a response")),
       );
       expect(session.getState().status).toBe("authenticated");
       await jest.advanceTimersByTimeAsync(5_000);
-      expect(called("signinSilent")).toHaveLength(2);
+      expect(findCalls("signinSilent")).toHaveLength(2);
       expect(log).not.toHaveBeenCalledWith("silent_renewal", expect.anything());
       session.exchange.clear();
     });

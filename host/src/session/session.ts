@@ -11,13 +11,13 @@ import { createStore, type StoreApi } from "zustand/vanilla";
 
 import type { Sweeps } from "../device/sweeps.ts";
 import { createLockListeners } from "./lock-listeners.ts";
-import { initialSession, isSettled, nextSession, userOf, type SessionEvent, type SessionState } from "./machine.ts";
-import { signInSettings, signInTimes } from "./oidc-settings.ts";
+import { initialSession, isSettled, nextSession, getUser, type SessionEvent, type SessionState } from "./machine.ts";
+import { createSignInSettings, signInTimes } from "./oidc-settings.ts";
 import { createSessionEnd } from "./session-end.ts";
 import { createSessionHttp } from "./session-http.ts";
-import { freshAuthTime, sessionUser } from "./session-user.ts";
+import { requireFreshAuthTime, toSessionUser } from "./session-user.ts";
 import { createSignInClient } from "./sign-in-client.ts";
-import { isTransientSignInError, signInError } from "./sign-in-errors.ts";
+import { isTransientSignInError, toSignInError } from "./sign-in-errors.ts";
 import { createSignInFlow, resetAuthErrors } from "./sign-in-flow.ts";
 import { createSilentRenewal } from "./silent-renewal.ts";
 import { createTabs } from "./tabs.ts";
@@ -27,7 +27,7 @@ export interface SessionDeps {
   readonly deployment: Deployment;
   /** The page. */
   readonly window: Window;
-  readonly language: () => Language;
+  readonly getLanguage: () => Language;
   /** Clears the query cache and everything else that holds data of the person. */
   readonly clearCaches: () => void;
   /** A vendor that a link named is unknown to the service and was ignored. */
@@ -56,7 +56,7 @@ export interface Session {
   /**
    * The path that will probably be shown after `start`, so that its code can be fetched meanwhile.
    */
-  readonly pathAhead: () => string;
+  readonly getExpectedPath: () => string;
   /** Goes to the provider, which sends the browser back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
   /**
@@ -71,7 +71,7 @@ export interface Session {
    * The session ended in another tab or at the provider, and this page was loaded anew for that
    * reason.
    */
-  readonly endedElsewhere: () => boolean;
+  readonly hasEndedElsewhere: () => boolean;
   readonly exchange: TokenExchange;
   /**
    * Calls with the session token to any path of the service. Each is made once: the query cache
@@ -84,7 +84,7 @@ export interface Session {
    * The same two for callers without a query cache, such as the vault's worker: failed reads are
    * repeated.
    */
-  readonly repeating: { readonly http: Http; readonly publicHttp: Http };
+  readonly retrying: { readonly http: Http; readonly publicHttp: Http };
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
   /** Makes every listener of `onLock` forget keys and plaintext. */
   readonly lock: () => Promise<void>;
@@ -93,7 +93,7 @@ export interface Session {
 export function createSession({
   deployment,
   window,
-  language,
+  getLanguage,
   clearCaches,
   onVendorIgnored,
   log,
@@ -108,36 +108,40 @@ export function createSession({
   };
 
   const { manager, monitorSession, renew, signInAgain } = createSignInClient(
-    signInSettings(deployment.identity, location.origin, storage),
+    createSignInSettings(deployment.identity, location.origin, storage),
     {
-      started: (navigator) => {
+      onStart: (navigator) => {
         dispatch({ type: "navigator_started", navigator });
       },
-      ended: (navigator) => {
+      onEnd: (navigator) => {
         dispatch({ type: "navigator_ended", navigator });
       },
     },
   );
-  const { exchange, http, publicHttp, repeating } = createSessionHttp({
+  const { exchange, http, publicHttp, retrying } = createSessionHttp({
     deployment,
     storage,
     renew,
     onVendorIgnored,
-    admit: async ({ vid: vendorId, sub }) => {
-      const user = userOf(store.getState());
+    checkAccount: async ({ vid: vendorId, sub }) => {
+      const user = getUser(store.getState());
       if (user === null) throw new PortalError("login_required");
-      if (end.hasBegun()) throw new PortalError("cancelled");
-      await requirePinnedUserId({ vendorId, issuer: user.issuer, subject: user.subject }, sub, () => !end.hasBegun());
-      sweeps.admitted(user);
+      if (sessionEnd.isEnding()) throw new PortalError("cancelled");
+      await requirePinnedUserId(
+        { vendorId, issuer: user.issuer, subject: user.subject },
+        sub,
+        () => !sessionEnd.isEnding(),
+      );
+      sweeps.cancelMarked(user);
     },
     log,
   });
   const renewal = createSilentRenewal({
     renew,
-    isTimeout: (error) => isPortalError(signInError(error), "timed_out"),
+    isTimeout: (error) => isPortalError(toSignInError(error), "timed_out"),
     isTransient: isTransientSignInError,
     onError: (error) => {
-      const { code } = signInError(error);
+      const { code } = toSignInError(error);
       log("silent_renewal", code);
       // A provider that is away for a moment changes nothing on the screen: the session token still
       // holds, and this is repeated.
@@ -146,18 +150,18 @@ export function createSession({
     now: Date.now,
   });
   const lockListeners = createLockListeners();
-  const person = () => userOf(store.getState());
+  const getPerson = () => getUser(store.getState());
   const tabs = createTabs(channel, async () => {
-    await settled(store);
-    return person();
+    await waitUntilSettled(store);
+    return getPerson();
   });
-  tabs.onTold((what) => {
+  tabs.onMessage((what) => {
     if (what !== "lock") return; // the vault of this tab hears of it by itself; what a link carried is the host's
     sweeps.dropLinkSecret().catch((error: unknown) => {
       log("fragment", error); // it goes after ten minutes
     });
   });
-  const end = createSessionEnd({
+  const sessionEnd = createSessionEnd({
     manager,
     window,
     tabs,
@@ -165,11 +169,11 @@ export function createSession({
     publicHttp,
     lockListeners,
     sweeps,
-    person,
+    getPerson,
     dispatch,
     stopRenewal: renewal.stop,
     clearCaches,
-    language,
+    getLanguage,
     log,
   });
   const signInFlow = createSignInFlow({
@@ -177,19 +181,19 @@ export function createSession({
     window,
     getState: store.getState,
     dispatch,
-    language,
+    getLanguage,
     onUserRestored: (user) => {
       exchange.start(user.access_token);
       renewal.watch(user, "restored");
     },
-    isEnding: end.hasBegun,
+    isEnding: sessionEnd.isEnding,
     log,
   });
 
   manager.events.addUserLoaded((user) => {
-    if (end.hasBegun()) return;
+    if (sessionEnd.isEnding()) return;
     resetAuthErrors(storage);
-    dispatch({ type: "user_loaded", user: sessionUser(user) });
+    dispatch({ type: "user_loaded", user: toSessionUser(user) });
     exchange.start(user.access_token);
     renewal.watch(user, "new");
   });
@@ -213,32 +217,32 @@ export function createSession({
       // it loads a frame from the provider: the first screen comes first
       setTimeout(monitorSession, signInTimes.sessionCheck * 1000);
     },
-    pathAhead: signInFlow.pathAhead,
+    getExpectedPath: signInFlow.getExpectedPath,
     signIn: signInFlow.signIn,
     signInAgain: async () => {
-      const began = performance.now();
+      const startedAt = performance.now();
       try {
-        const user = await signInAgain(language());
-        const authTime = freshAuthTime(user, (performance.now() - began) / 1000);
+        const user = await signInAgain(getLanguage());
+        const authTime = requireFreshAuthTime(user, (performance.now() - startedAt) / 1000);
         await exchange.renew("after").catch((error: unknown) => {
           log("exchange", error); // the state of the exchange has the error too, and the next call tries again
         });
         return { authTime };
       } catch (error) {
-        throw signInError(error);
+        throw toSignInError(error);
       }
     },
-    signOut: end.signOut,
-    forgetDevice: end.forgetDevice,
-    endedElsewhere: end.endedElsewhere,
+    signOut: sessionEnd.signOut,
+    forgetDevice: sessionEnd.forgetDevice,
+    hasEndedElsewhere: sessionEnd.hasEndedElsewhere,
     exchange,
     http,
     publicHttp,
-    repeating,
+    retrying,
     onLock: lockListeners.add,
     lock: async () => {
       const sweep = sweeps.begin("lock", null);
-      tabs.tell("lock", person());
+      tabs.broadcast("lock", getPerson());
       await lockListeners.run("lock");
       await sweep().catch((error: unknown) => {
         log("sweep", error); // it is marked: a page that starts tries again
@@ -248,7 +252,7 @@ export function createSession({
 }
 
 /** Resolves once the page knows whether somebody is signed in. */
-function settled(store: StoreApi<SessionState>): Promise<void> {
+function waitUntilSettled(store: StoreApi<SessionState>): Promise<void> {
   return new Promise((resolve) => {
     if (isSettled(store.getState())) {
       resolve();

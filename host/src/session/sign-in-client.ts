@@ -1,14 +1,14 @@
 import { PortalError } from "@relicario/shared/errors";
 import { SessionMonitor, UserManager, type User, type UserManagerSettings } from "oidc-client-ts";
 
-import type { Navigator } from "./machine.ts";
-import { inMemory } from "./oidc-settings.ts";
+import type { ActiveNavigator } from "./machine.ts";
+import { toInMemorySettings } from "./oidc-settings.ts";
 import { createWindowNavigator } from "./sign-in-window.ts";
 
 /** Called when a frame or a window goes to the provider and when it has come back. */
 export interface NavigatorEvents {
-  readonly started: (navigator: Navigator) => void;
-  readonly ended: (navigator: Navigator) => void;
+  readonly onStart: (navigator: ActiveNavigator) => void;
+  readonly onEnd: (navigator: ActiveNavigator) => void;
 }
 
 /** oidc-client-ts, and what the portal adds to it. */
@@ -29,31 +29,31 @@ export interface SignInClient {
   readonly signInAgain: (uiLocales: string) => Promise<User>;
 }
 
-export function createSignInClient(settings: UserManagerSettings, { started, ended }: NavigatorEvents): SignInClient {
+export function createSignInClient(settings: UserManagerSettings, { onStart, onEnd }: NavigatorEvents): SignInClient {
   const manager = new UserManager(settings);
   /** Keeps the user of the window apart until it is known to be the same person. */
-  const beside = new UserManager(inMemory(settings), undefined, createWindowNavigator());
+  const popupManager = new UserManager(toInMemorySettings(settings), undefined, createWindowNavigator());
   let monitor: SessionMonitor | null = null;
   let renewal: Promise<User | null> | null = null;
 
-  const during = async <T>(navigator: Navigator, work: () => Promise<T>): Promise<T> => {
-    started(navigator);
+  const trackNavigator = async <T>(navigator: ActiveNavigator, operation: () => Promise<T>): Promise<T> => {
+    onStart(navigator);
     try {
-      return await work();
+      return await operation();
     } finally {
-      ended(navigator);
+      onEnd(navigator);
     }
   };
 
-  const signInBeside = async (uiLocales: string): Promise<User> => {
-    const before = await manager.getUser();
-    if (before === null) throw new PortalError("login_required");
+  const signInWithPopup = async (uiLocales: string): Promise<User> => {
+    const previousUser = await manager.getUser();
+    if (previousUser === null) throw new PortalError("login_required");
     try {
-      const user = await beside.signinPopup({
+      const user = await popupManager.signinPopup({
         prompt: "login",
         max_age: 0,
         ui_locales: uiLocales,
-        ...(before.id_token === undefined ? {} : { extraQueryParams: { id_token_hint: before.id_token } }),
+        ...(previousUser.id_token === undefined ? {} : { extraQueryParams: { id_token_hint: previousUser.id_token } }),
       });
       const current = await manager.getUser(); // the person may have signed out meanwhile
       if (user.profile.sub !== current?.profile.sub) throw new PortalError("login_required");
@@ -61,7 +61,7 @@ export function createSignInClient(settings: UserManagerSettings, { started, end
       await manager.events.load(user);
       return user;
     } finally {
-      await beside.removeUser();
+      await popupManager.removeUser();
     }
   };
 
@@ -71,11 +71,11 @@ export function createSignInClient(settings: UserManagerSettings, { started, end
       monitor ??= new SessionMonitor(manager);
     },
     renew: () => {
-      renewal ??= during("renewal", () => manager.signinSilent()).finally(() => {
+      renewal ??= trackNavigator("renewal", () => manager.signinSilent()).finally(() => {
         renewal = null;
       });
       return renewal;
     },
-    signInAgain: (uiLocales) => during("sign_in_again", () => signInBeside(uiLocales)),
+    signInAgain: (uiLocales) => trackNavigator("sign_in_again", () => signInWithPopup(uiLocales)),
   });
 }

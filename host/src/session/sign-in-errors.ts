@@ -2,7 +2,7 @@ import { PortalError, toPortalError, type ErrorCode } from "@relicario/shared/er
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
 /** Answers of the identity provider that are handled by name (specification, section 8). */
-const named: Readonly<Record<string, ErrorCode>> = {
+const codesByAnswer: Readonly<Record<string, ErrorCode>> = {
   login_required: "login_required",
   consent_required: "consent_required",
   interaction_required: "interaction_required",
@@ -13,12 +13,12 @@ const named: Readonly<Record<string, ErrorCode>> = {
  * Any failure of the sign-in client as a code; `login_failed` is the default, also where the
  * provider cannot be reached.
  */
-export function signInError(error: unknown): PortalError {
+export function toSignInError(error: unknown): PortalError {
   if (error instanceof ErrorResponse)
-    return new PortalError(named[error.error ?? ""] ?? "login_failed", { cause: error });
+    return new PortalError(codesByAnswer[error.error ?? ""] ?? "login_failed", { cause: error });
   if (error instanceof ErrorTimeout) return new PortalError("timed_out", { cause: error });
-  const known = toPortalError(error);
-  return known.code === "unknown" ? new PortalError("login_failed", { cause: error }) : known;
+  const portalError = toPortalError(error);
+  return portalError.code === "unknown" ? new PortalError("login_failed", { cause: error }) : portalError;
 }
 
 /**

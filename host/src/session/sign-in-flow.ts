@@ -3,17 +3,17 @@ import type { ErrorCode } from "@relicario/shared/errors";
 import type { User, UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
-import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
+import { toCallbackUrl, getCleanPath, isSignInCallback, safeReturnPath } from "./callback.ts";
 import type { SessionEvent, SessionState, SessionUser } from "./machine.ts";
-import { sessionUser } from "./session-user.ts";
-import { signInError } from "./sign-in-errors.ts";
+import { toSessionUser } from "./session-user.ts";
+import { toSignInError } from "./sign-in-errors.ts";
 
 export interface SignInFlowDeps {
   readonly manager: Pick<UserManager, "getUser" | "removeUser" | "signinCallback" | "signinRedirect">;
   readonly window: Pick<Window, "history" | "location" | "sessionStorage">;
   readonly getState: () => SessionState;
   readonly dispatch: (event: SessionEvent) => void;
-  readonly language: () => Language;
+  readonly getLanguage: () => Language;
   /** The tab remembers a user whose access token has not expired. */
   readonly onUserRestored: (user: User) => void;
   /** The session is being ended: nobody is signed in any more. */
@@ -32,16 +32,16 @@ export interface SignInFlow {
    */
   readonly start: () => Promise<void>;
   /** The path that will probably be shown after `start`. */
-  readonly pathAhead: () => string;
+  readonly getExpectedPath: () => string;
   /** Goes to the provider, which sends the browser back to this path. */
   readonly signIn: (returnTo: string) => Promise<void>;
 }
 
 /**
- * Session storage: the path that a sign-in under way returns to, for `pathAhead` alone. The address
- * that the page really goes to is in the state that the sign-in client keeps.
+ * Session storage: the path that a sign-in under way returns to, for `getExpectedPath` alone. The
+ * address that the page really goes to is in the state that the sign-in client keeps.
  */
-const pathAheadKey = "pathAhead";
+const expectedPathKey = "pathAhead";
 const ReturnState = z.object({ returnTo: z.string() });
 
 export function createSignInFlow({
@@ -49,14 +49,14 @@ export function createSignInFlow({
   window,
   getState,
   dispatch,
-  language,
+  getLanguage,
   onUserRestored,
   isEnding,
   log,
 }: SignInFlowDeps): SignInFlow {
   const { sessionStorage: storage, location, history } = window;
 
-  const fail = (code: ErrorCode): void => {
+  const handleFailure = (code: ErrorCode): void => {
     if (countAuthError(storage)) {
       resetAuthErrors(storage);
       void manager.removeUser().finally(() => {
@@ -69,9 +69,9 @@ export function createSignInFlow({
 
   const handleCallback = async (url: URL): Promise<void> => {
     dispatch({ type: "navigator_started", navigator: "sign_in" });
-    storage.removeItem(pathAheadKey);
+    storage.removeItem(expectedPathKey);
     try {
-      const user = await manager.signinCallback(callbackAddress(url));
+      const user = await manager.signinCallback(toCallbackUrl(url));
       const returnTo = ReturnState.safeParse(user?.state);
       history.replaceState(
         null,
@@ -79,8 +79,8 @@ export function createSignInFlow({
         safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin),
       );
     } catch (error) {
-      history.replaceState(null, "", cleanedAddress(url));
-      fail(signInError(error).code);
+      history.replaceState(null, "", getCleanPath(url));
+      handleFailure(toSignInError(error).code);
     }
   };
 
@@ -88,10 +88,10 @@ export function createSignInFlow({
    * The user whom this tab remembers; null when there is none, or when the access token has
    * expired.
    */
-  const readRemembered = async (): Promise<{ readonly user: User; readonly shown: SessionUser } | null> => {
+  const loadStoredUser = async (): Promise<{ readonly user: User; readonly sessionUser: SessionUser } | null> => {
     try {
       const user = await manager.getUser();
-      return user === null || user.expired === true ? null : { user, shown: sessionUser(user) };
+      return user === null || user.expired === true ? null : { user, sessionUser: toSessionUser(user) };
     } catch {
       // Unreadable storage counts as no user, so that the person signs in again. The error is not
       // logged: it could quote a token.
@@ -107,16 +107,16 @@ export function createSignInFlow({
         await handleCallback(url);
         return;
       }
-      const remembered = await readRemembered();
-      dispatch({ type: "initialised", user: remembered?.shown ?? null });
-      if (remembered === null || isEnding()) return;
+      const storedUser = await loadStoredUser();
+      dispatch({ type: "initialised", user: storedUser?.sessionUser ?? null });
+      if (storedUser === null || isEnding()) return;
       resetAuthErrors(storage);
-      onUserRestored(remembered.user);
+      onUserRestored(storedUser.user);
     },
-    pathAhead: () => {
+    getExpectedPath: () => {
       const url = new URL(location.href);
       return isSignInCallback(url)
-        ? withoutQuery(safeReturnPath(storage.getItem(pathAheadKey), location.origin))
+        ? stripQuery(safeReturnPath(storage.getItem(expectedPathKey), location.origin))
         : url.pathname;
     },
     signIn: async (returnTo) => {
@@ -124,16 +124,16 @@ export function createSignInFlow({
       if (state.status === "loading" && (state.navigator === "sign_in" || state.navigator === "sign_out")) return;
       dispatch({ type: "navigator_started", navigator: "sign_in" });
       try {
-        storage.setItem(pathAheadKey, withoutQuery(returnTo));
-        await manager.signinRedirect({ state: { returnTo }, ui_locales: language() });
+        storage.setItem(expectedPathKey, stripQuery(returnTo));
+        await manager.signinRedirect({ state: { returnTo }, ui_locales: getLanguage() });
       } catch (error) {
-        fail(signInError(error).code);
+        handleFailure(toSignInError(error).code);
       }
     },
   };
 }
 
-function withoutQuery(path: string): string {
+function stripQuery(path: string): string {
   return path.replace(/[?#].*$/s, "");
 }
 

@@ -6,16 +6,16 @@ import { z } from "zod";
  * Numbers of the window (specification, section 9): its height in pixels, and how often it is
  * checked whether it was closed.
  */
-export const popupNumbers = {
+export const popupSettings = {
   height: 640,
   width: 600,
-  lookMs: 500,
+  pollMs: 500,
   /** Time limit of a sign-in in the window. */
-  limitMs: 5 * 60_000,
+  timeLimitMs: 5 * 60_000,
 } as const;
 
 /** The message of `silent-renew.html`. */
-const Answer = z.object({ source: z.literal("oidc-client"), url: z.string() });
+const AnswerMessage = z.object({ source: z.literal("oidc-client"), url: z.string() });
 
 /**
  * The popup navigator for `signinPopup`. The library's own tells only by the message of a plain
@@ -26,15 +26,15 @@ const Answer = z.object({ source: z.literal("oidc-client"), url: z.string() });
 export function createWindowNavigator(): INavigator {
   return {
     prepare: () => {
-      const popup = window.open("", "_blank", features());
-      return popup === null ? Promise.reject(new PortalError("popup_blocked")) : Promise.resolve(windowOver(popup));
+      const popup = window.open("", "_blank", buildFeatures());
+      return popup === null ? Promise.reject(new PortalError("popup_blocked")) : Promise.resolve(wrapPopup(popup));
     },
     // not used: silent-renew.html sends the answer itself
     callback: () => Promise.reject(new PortalError("login_failed")),
   };
 }
 
-function windowOver(popup: Window): IWindow {
+function wrapPopup(popup: Window): IWindow {
   const close = () => {
     popup.close();
   };
@@ -43,7 +43,7 @@ function windowOver(popup: Window): IWindow {
       popup.location.replace(url);
       popup.focus();
       try {
-        return await answerOf(popup);
+        return await waitForAnswer(popup);
       } finally {
         close();
       }
@@ -52,38 +52,38 @@ function windowOver(popup: Window): IWindow {
   };
 }
 
-function answerOf(popup: Window): Promise<NavigateResponse> {
-  const over = new AbortController(); // stops the listener and both timers
+function waitForAnswer(popup: Window): Promise<NavigateResponse> {
+  const controller = new AbortController(); // stops the listener and both timers
   const answer = new Promise<NavigateResponse>((resolve, reject) => {
     window.addEventListener(
       "message",
       ({ origin, source, data }) => {
         if (source !== popup || origin !== window.location.origin) return;
-        const handed = Answer.safeParse(data);
-        if (handed.success) resolve({ url: handed.data.url });
+        const message = AnswerMessage.safeParse(data);
+        if (message.success) resolve({ url: message.data.url });
       },
-      { signal: over.signal },
+      { signal: controller.signal },
     );
-    const look = setInterval(() => {
+    const closedCheck = setInterval(() => {
       if (popup.closed) reject(new PortalError("cancelled"));
-    }, popupNumbers.lookMs);
-    const late = setTimeout(() => {
+    }, popupSettings.pollMs);
+    const timeout = setTimeout(() => {
       reject(new PortalError("timed_out"));
-    }, popupNumbers.limitMs);
-    over.signal.addEventListener("abort", () => {
-      clearInterval(look);
-      clearTimeout(late);
+    }, popupSettings.timeLimitMs);
+    controller.signal.addEventListener("abort", () => {
+      clearInterval(closedCheck);
+      clearTimeout(timeout);
     });
   });
   return answer.finally(() => {
-    over.abort();
+    controller.abort();
   });
 }
 
 /** Centred over the page. */
-function features(): string {
+function buildFeatures(): string {
   const { screenX, screenY, outerWidth, outerHeight } = window;
-  const { width, height } = popupNumbers;
+  const { width, height } = popupSettings;
   const left = Math.max(0, Math.round(screenX + (outerWidth - width) / 2));
   const top = Math.max(0, Math.round(screenY + (outerHeight - height) / 2));
   return Object.entries({ popup: "yes", width, height, left, top })

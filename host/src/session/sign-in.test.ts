@@ -1,14 +1,14 @@
 import { PortalError } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
-import { callbackAddress, cleanedAddress, isSignInCallback, safeReturnPath } from "./callback.ts";
-import { chosenVendor, takeFragment } from "./fragment.ts";
-import { signInSettings } from "./oidc-settings.ts";
-import { isTransientSignInError, signInError } from "./sign-in-errors.ts";
+import { toCallbackUrl, getCleanPath, isSignInCallback, safeReturnPath } from "./callback.ts";
+import { getChosenVendor, takeFragment } from "./fragment.ts";
+import { createSignInSettings } from "./oidc-settings.ts";
+import { isTransientSignInError, toSignInError } from "./sign-in-errors.ts";
 import { authRetryKey, countAuthError, resetAuthErrors } from "./sign-in-flow.ts";
 
 const origin = "http://localhost:3000";
-const url = (path: string) => new URL(path, origin);
+const toUrl = (path: string) => new URL(path, origin);
 
 describe("isSignInCallback", () => {
   it.each([
@@ -21,20 +21,20 @@ describe("isSignInCallback", () => {
     ["/home", false],
     ["/#s=abc", false],
   ])("%s: %s", (path, expected) => {
-    expect(isSignInCallback(url(path))).toBe(expected);
+    expect(isSignInCallback(toUrl(path))).toBe(expected);
   });
 });
 
 describe("callbackAddress", () => {
   it("moves an answer from the fragment to the query", () => {
-    expect(callbackAddress(url("/#code=c&state=s"))).toBe(`${origin}/?code=c&state=s`);
-    expect(callbackAddress(url("/?code=c&state=s"))).toBe(`${origin}/?code=c&state=s`);
+    expect(toCallbackUrl(toUrl("/#code=c&state=s"))).toBe(`${origin}/?code=c&state=s`);
+    expect(toCallbackUrl(toUrl("/?code=c&state=s"))).toBe(`${origin}/?code=c&state=s`);
   });
 });
 
 describe("cleanedAddress", () => {
   it("is the current path", () => {
-    expect(cleanedAddress(url("/secrets?code=c&state=s#x"))).toBe("/secrets");
+    expect(getCleanPath(toUrl("/secrets?code=c&state=s#x"))).toBe("/secrets");
   });
 });
 
@@ -54,14 +54,14 @@ describe("safeReturnPath", () => {
 });
 
 describe("takeFragment", () => {
-  const taken = (path: string) => {
-    const kept = new Map<string, string>();
-    const fragment = takeFragment(url(path), { setItem: (key, value) => void kept.set(key, value) });
-    return { fragment, kept: Object.fromEntries(kept) };
+  const take = (path: string) => {
+    const stored = new Map<string, string>();
+    const fragment = takeFragment(toUrl(path), { setItem: (key, value) => void stored.set(key, value) });
+    return { fragment, kept: Object.fromEntries(stored) };
   };
 
   it("saves what a link carries and gives the address without it; a secret that is handed over is given back, to be wrapped", () => {
-    expect(taken("/secrets?y=1#s=secret&n=name&id=1&recoverId=2&vendorId=acme&other=3")).toEqual({
+    expect(take("/secrets?y=1#s=secret&n=name&id=1&recoverId=2&vendorId=acme&other=3")).toEqual({
       fragment: { address: "/secrets?y=1", secret: { path: "/secrets", s: "secret", n: "name" } },
       kept: { id: "1", recoverId: "2", vendorId: "acme" },
     });
@@ -70,7 +70,7 @@ describe("takeFragment", () => {
   it.each(["/shared/x", "/p-shared/x", "/request/x"])(
     "takes s for the link key at %s, where n and id mean nothing",
     (path) => {
-      expect(taken(`${path}?y=1#s=key&n=name&id=1&vendorId=acme`)).toEqual({
+      expect(take(`${path}?y=1#s=key&n=name&id=1&vendorId=acme`)).toEqual({
         fragment: { address: `${path}?y=1`, secret: { path, s: "key", n: null } },
         kept: { vendorId: "acme" },
       });
@@ -78,14 +78,14 @@ describe("takeFragment", () => {
   );
 
   it("reads no s without its n elsewhere, and removes it from the address all the same", () => {
-    expect(taken("/secrets#s=secret")).toEqual({ fragment: { address: "/secrets", secret: null }, kept: {} });
-    expect(taken("/secrets#n=name")).toEqual({ fragment: { address: "/secrets", secret: null }, kept: {} });
+    expect(take("/secrets#s=secret")).toEqual({ fragment: { address: "/secrets", secret: null }, kept: {} });
+    expect(take("/secrets#n=name")).toEqual({ fragment: { address: "/secrets", secret: null }, kept: {} });
   });
 
   it("leaves other fragments, and answers of the provider, alone; a state alone makes no answer", () => {
-    expect(taken("/help#lost")).toEqual({ fragment: null, kept: {} });
-    expect(taken("/#code=c&state=s&id=1")).toEqual({ fragment: null, kept: {} });
-    expect(taken("/shared/x#s=key&state=s").fragment).toEqual({
+    expect(take("/help#lost")).toEqual({ fragment: null, kept: {} });
+    expect(take("/#code=c&state=s&id=1")).toEqual({ fragment: null, kept: {} });
+    expect(take("/shared/x#s=key&state=s").fragment).toEqual({
       address: "/shared/x",
       secret: { path: "/shared/x", s: "key", n: null },
     });
@@ -113,7 +113,7 @@ describe("signInError", () => {
   it.each(["login_required", "consent_required", "interaction_required", "account_selection_required"] as const)(
     "names %s",
     (error) => {
-      expect(signInError(new ErrorResponse({ error })).code).toBe(error);
+      expect(toSignInError(new ErrorResponse({ error })).code).toBe(error);
     },
   );
 
@@ -124,7 +124,7 @@ describe("signInError", () => {
     ["anything else, whatever its message says", new Error("login_required"), "login_failed"],
     ["an error of ours", new PortalError("offline"), "offline"],
   ])("%s", (_name, error, code) => {
-    expect(signInError(error).code).toBe(code);
+    expect(toSignInError(error).code).toBe(code);
   });
 });
 
@@ -147,8 +147,8 @@ describe("chosenVendor", () => {
     ["none was named", null, "relicario"],
     ["a link named one", "acme", "acme"],
     ["a link reset it", "", "relicario"],
-  ])("when %s", (_name, kept, expected) => {
-    expect(chosenVendor({ getItem: () => kept }, "relicario")).toBe(expected);
+  ])("when %s", (_name, storedVendor, expected) => {
+    expect(getChosenVendor({ getItem: () => storedVendor }, "relicario")).toBe(expected);
   });
 });
 
@@ -160,7 +160,7 @@ describe("signInSettings", () => {
       scope: "openid email",
     };
     const portal = "https://portal.acme.example";
-    expect(signInSettings(identity, portal, sessionStorage)).toMatchObject({
+    expect(createSignInSettings(identity, portal, sessionStorage)).toMatchObject({
       ...identity,
       redirect_uri: `${portal}/`,
       post_logout_redirect_uri: `${portal}/`,
@@ -171,7 +171,7 @@ describe("signInSettings", () => {
 
   it("holds the numbers of the specification", () => {
     expect(
-      signInSettings(
+      createSignInSettings(
         { authority: "http://localhost:3001/realms/relicario", client_id: "relicario-portal", scope: "openid" },
         origin,
         sessionStorage,

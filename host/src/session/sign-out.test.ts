@@ -1,7 +1,7 @@
 import { User, UserManager } from "oidc-client-ts";
 
 import { createLockListeners, lockLimitMs } from "./lock-listeners.ts";
-import { signInSettings } from "./oidc-settings.ts";
+import { createSignInSettings } from "./oidc-settings.ts";
 import { isFirstToSignOut, signOut, type SignOutDeps } from "./sign-out.ts";
 
 function setUp(overrides: Partial<SignOutDeps> = {}) {
@@ -12,12 +12,12 @@ function setUp(overrides: Partial<SignOutDeps> = {}) {
   };
   const log = jest.fn();
   const deps: SignOutDeps = {
-    putAway: step("put away"),
+    lockAndWipe: step("lock and wipe"),
     endProductSession: step("product session"),
     revokeTokens: step("revocation"),
     clearCaches: () => void steps.push("caches"),
     redirect: step("redirect"),
-    leaveAnyway: step("leave"),
+    leaveWithoutProvider: step("leave"),
     log,
     ...overrides,
   };
@@ -27,7 +27,7 @@ function setUp(overrides: Partial<SignOutDeps> = {}) {
 /**
  * The real library, with a signed-in person, in front of a provider that refuses a revocation so.
  */
-async function revokedBy(refusal: {
+async function createRevocation(refusal: {
   readonly error: string;
   readonly error_description: string;
 }): Promise<() => Promise<void>> {
@@ -55,13 +55,13 @@ describe("signOut", () => {
   it("puts keys away first, ends both sessions, clears, and leaves", async () => {
     const { deps, steps, log } = setUp();
     await signOut(deps);
-    expect(steps).toEqual(["put away", "product session", "revocation", "caches", "redirect"]);
+    expect(steps).toEqual(["lock and wipe", "product session", "revocation", "caches", "redirect"]);
     expect(log).not.toHaveBeenCalled();
   });
 
   it("takes a token type that cannot be revoked for done", async () => {
     const { deps, log } = setUp({
-      revokeTokens: await revokedBy({ error: "unsupported_token_type", error_description: "not of this type" }),
+      revokeTokens: await createRevocation({ error: "unsupported_token_type", error_description: "not of this type" }),
     });
     await signOut(deps);
     expect(fetch).toHaveBeenCalledTimes(1);
@@ -71,20 +71,20 @@ describe("signOut", () => {
   it("has removed the user from this tab before it leaves for the provider", async () => {
     sessionStorage.clear();
     const authority = "http://localhost:3001/realms/relicario";
-    const left: { readonly url: string; readonly kept: readonly string[] }[] = [];
-    const leave = {
+    const departures: { readonly url: string; readonly kept: readonly string[] }[] = [];
+    const departure = {
       navigate: ({ url }: { url: string }) =>
-        Promise.resolve({ url: String(left.push({ url, kept: Object.keys(sessionStorage) })) }),
+        Promise.resolve({ url: String(departures.push({ url, kept: Object.keys(sessionStorage) })) }),
       close: () => undefined,
     };
-    const settings = signInSettings(
+    const settings = createSignInSettings(
       { authority, client_id: "relicario-portal", scope: "openid" },
       "http://localhost:3000",
       sessionStorage,
     );
     const manager = new UserManager(
       { ...settings, metadata: { issuer: authority, end_session_endpoint: `${authority}/session/end` } },
-      { prepare: () => Promise.resolve(leave), callback: () => Promise.resolve() },
+      { prepare: () => Promise.resolve(departure), callback: () => Promise.resolve() },
     );
     await manager.storeUser(
       new User({
@@ -98,7 +98,7 @@ describe("signOut", () => {
     expect(Object.keys(sessionStorage)).toContain(user);
     const { deps } = setUp({ redirect: () => manager.signoutRedirect({ extraQueryParams: { ui_locales: "es" } }) });
     await signOut(deps);
-    expect(left).toEqual([
+    expect(departures).toEqual([
       {
         url: expect.stringContaining(`${authority}/session/end?id_token_hint=e.f.g`),
         kept: expect.not.arrayContaining([user]),
@@ -108,7 +108,7 @@ describe("signOut", () => {
 
   it("logs what the provider refuses, whatever its description says", async () => {
     const { deps, log } = setUp({
-      revokeTokens: await revokedBy({ error: "invalid_client", error_description: "unsupported_token_type" }),
+      revokeTokens: await createRevocation({ error: "invalid_client", error_description: "unsupported_token_type" }),
     });
     await signOut(deps);
     expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["revocation"]);
@@ -116,10 +116,10 @@ describe("signOut", () => {
 
   it("only logs a step that fails", async () => {
     const down = () => Promise.reject(new Error("down"));
-    const { deps, steps, log } = setUp({ putAway: down, endProductSession: down, revokeTokens: down });
+    const { deps, steps, log } = setUp({ lockAndWipe: down, endProductSession: down, revokeTokens: down });
     await signOut(deps);
     expect(steps).toEqual(["caches", "redirect"]);
-    expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["put_away", "product_session", "revocation"]);
+    expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["lock_and_wipe", "product_session", "revocation"]);
   });
 
   it("removes the user here when there is no way to the provider", async () => {
@@ -131,9 +131,9 @@ describe("signOut", () => {
   it("waits for no step for ever", async () => {
     jest.useFakeTimers();
     const { deps, steps } = setUp({ endProductSession: () => new Promise(() => undefined) });
-    const done = signOut(deps);
+    const signingOut = signOut(deps);
     await jest.advanceTimersByTimeAsync(60_000);
-    await done;
+    await signingOut;
     jest.useRealTimers();
     expect(steps.at(-1)).toBe("redirect");
   });
@@ -141,15 +141,15 @@ describe("signOut", () => {
 
 describe("isFirstToSignOut", () => {
   /** As a browser: one holder at a time, until what it does is over. */
-  const locksOf = (held: boolean) =>
+  const createLocks = (held: boolean) =>
     ({
       request: (_name: string, _options: LockOptions, work: (lock: Lock | null) => unknown) =>
         Promise.resolve(work(held ? null : { name: "sign_out", mode: "exclusive" })),
     }) as unknown as LockManager;
 
   it.each([
-    ["is the first when no other tab signs out", locksOf(false), true],
-    ["is not while another tab is on its way", locksOf(true), false],
+    ["is the first when no other tab signs out", createLocks(false), true],
+    ["is not while another tab is on its way", createLocks(true), false],
     ["is where the browser has no locks", undefined, true],
     [
       "is where the browser refuses locks",
@@ -164,16 +164,16 @@ describe("isFirstToSignOut", () => {
 describe("createLockListeners", () => {
   it("waits for everybody, and one that fails stops nobody", async () => {
     const listeners = createLockListeners();
-    const seen: string[] = [];
+    const reasons: string[] = [];
     listeners.add(() => {
       throw new Error("broken");
     });
     listeners.add(async (reason) => {
       await Promise.resolve();
-      seen.push(reason);
+      reasons.push(reason);
     });
     await listeners.run("sign_out");
-    expect(seen).toEqual(["sign_out"]);
+    expect(reasons).toEqual(["sign_out"]);
   });
 
   it("does not wait for ever", async () => {

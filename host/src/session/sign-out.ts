@@ -1,10 +1,10 @@
 import { ErrorResponse } from "oidc-client-ts";
 
-import { withLimit } from "../with-limit.ts";
+import { withTimeout } from "../with-timeout.ts";
 
 export interface SignOutDeps {
   /** Ends what holds keys and plaintext, and wipes what this device keeps. */
-  readonly putAway: () => Promise<unknown>;
+  readonly lockAndWipe: () => Promise<unknown>;
   /** `DELETE /auth/token`. */
   readonly endProductSession: () => Promise<unknown>;
   /** Asks the provider to revoke the tokens. */
@@ -14,7 +14,7 @@ export interface SignOutDeps {
   /** Leaves the page for the provider's end-session address. */
   readonly redirect: () => Promise<unknown>;
   /** When the provider cannot be reached: removes the user here and loads the start page. */
-  readonly leaveAnyway: () => Promise<unknown>;
+  readonly leaveWithoutProvider: () => Promise<unknown>;
   readonly log: (step: string, error: unknown) => void;
 }
 
@@ -37,12 +37,12 @@ export const signOutStepLimitMs = 6000;
 export async function signOut(deps: SignOutDeps): Promise<void> {
   const attempt = async (step: string, run: () => unknown) => {
     try {
-      await withLimit(Promise.resolve(run()), signOutStepLimitMs);
+      await withTimeout(Promise.resolve(run()), signOutStepLimitMs);
     } catch (error) {
-      if (!isDone(error)) deps.log(step, error);
+      if (!isUnsupportedTokenType(error)) deps.log(step, error);
     }
   };
-  await attempt("put_away", () => deps.putAway());
+  await attempt("lock_and_wipe", () => deps.lockAndWipe());
   await attempt("product_session", () => deps.endProductSession());
   await attempt("revocation", () => deps.revokeTokens());
   await attempt("caches", () => deps.clearCaches());
@@ -50,7 +50,7 @@ export async function signOut(deps: SignOutDeps): Promise<void> {
     await deps.redirect();
   } catch (error) {
     deps.log("redirect", error);
-    await deps.leaveAnyway();
+    await deps.leaveWithoutProvider();
   }
 }
 
@@ -77,6 +77,6 @@ export function isFirstToSignOut(locks: LockManager | undefined): Promise<boolea
  * RFC 7009, 2.2.1: the provider does not revoke tokens of this type, so there is nothing more to
  * do.
  */
-function isDone(error: unknown): boolean {
+function isUnsupportedTokenType(error: unknown): boolean {
   return error instanceof ErrorResponse && error.error === "unsupported_token_type";
 }

@@ -1,7 +1,7 @@
 import { createSilentRenewal } from "./silent-renewal.ts";
 
-const late = new Error("late");
-const away = new Error("away");
+const timeout = new Error("late");
+const unavailable = new Error("away");
 const refused = new Error("refused");
 
 function setUp() {
@@ -14,7 +14,7 @@ function setUp() {
   const renewal = createSilentRenewal({
     renew,
     onError,
-    isTimeout: (error) => error === late,
+    isTimeout: (error) => error === timeout,
     isTransient: (error) => error !== refused,
     now: Date.now,
   });
@@ -80,7 +80,7 @@ describe("createSilentRenewal", () => {
 
   it("tries again 5 s after the frame timed out, and says nothing", async () => {
     const { renewal, renew, onError, outcomes } = setUp();
-    outcomes.push(late, late);
+    outcomes.push(timeout, timeout);
     renewal.watch({ expires_in: 300 }, "new");
     await jest.advanceTimersByTimeAsync(240_000);
     await jest.advanceTimersByTimeAsync(4_999);
@@ -94,10 +94,10 @@ describe("createSilentRenewal", () => {
 
   it("says any other error, and tries again after 5 s where that may help", async () => {
     const { renewal, renew, onError, outcomes } = setUp();
-    outcomes.push(away, refused);
+    outcomes.push(unavailable, refused);
     renewal.watch({ expires_in: 300 }, "new");
     await jest.advanceTimersByTimeAsync(240_000);
-    expect(onError).toHaveBeenLastCalledWith(away);
+    expect(onError).toHaveBeenLastCalledWith(unavailable);
     await jest.advanceTimersByTimeAsync(5_000);
     expect(onError).toHaveBeenLastCalledWith(refused);
     await jest.advanceTimersByTimeAsync(600_000);
@@ -111,7 +111,7 @@ describe("createSilentRenewal", () => {
     renewal.watch({ expires_in: 300 }, "new");
     await jest.advanceTimersByTimeAsync(240_000);
     renewal.watch({ expires_in: 300 }, "new");
-    fail(away);
+    fail(unavailable);
     await jest.advanceTimersByTimeAsync(239_999);
     expect(onError).not.toHaveBeenCalled();
     expect(renew).toHaveBeenCalledTimes(1);

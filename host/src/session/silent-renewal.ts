@@ -1,21 +1,21 @@
 /** Numbers of the silent renewal (specification, section 9). */
-export const renewalNumbers = {
+export const renewalTimes = {
   /** The access token is renewed so long before it expires. */
-  noticeMs: 60_000,
+  leadMs: 60_000,
   /**
    * But no earlier than for this last share of its life: tokens that live shorter than five minutes
    * would be renewed without a pause.
    */
-  noticeShare: 0.2,
+  leadShare: 0.2,
   /** The shortest time between a new token and its renewal. */
-  leastMs: 1_000,
+  minimumDelayMs: 1_000,
   /** Pause after a frame that timed out or a provider that did not answer. */
   retryMs: 5_000,
   /**
    * How often the clock is compared with the due time: a single timer would be late by the time
    * that the machine slept.
    */
-  lookMs: 5_000,
+  checkMs: 5_000,
 } as const;
 
 export interface SilentRenewalDeps {
@@ -50,21 +50,21 @@ export function createSilentRenewal({ renew, isTimeout, isTransient, onError, no
   /** Grows with every token and ends the attempts that an earlier one began. */
   let round = 0;
 
-  const at = (due: number, mine: number): void => {
-    const look = () => {
-      if (now() < due) at(due, mine);
-      else void attempt(mine);
+  const scheduleAt = (due: number, ownRound: number): void => {
+    const check = () => {
+      if (now() < due) scheduleAt(due, ownRound);
+      else void attempt(ownRound);
     };
-    timer = setTimeout(look, Math.max(0, Math.min(due - now(), renewalNumbers.lookMs)));
+    timer = setTimeout(check, Math.max(0, Math.min(due - now(), renewalTimes.checkMs)));
   };
 
-  const attempt = async (mine: number): Promise<void> => {
+  const attempt = async (ownRound: number): Promise<void> => {
     try {
       await renew();
     } catch (error) {
-      if (mine !== round) return;
+      if (ownRound !== round) return;
       if (!isTimeout(error)) onError(error);
-      if (isTimeout(error) || isTransient(error)) at(now() + renewalNumbers.retryMs, mine);
+      if (isTimeout(error) || isTransient(error)) scheduleAt(now() + renewalTimes.retryMs, ownRound);
     }
   };
 
@@ -77,10 +77,10 @@ export function createSilentRenewal({ renew, isTimeout, isTransient, onError, no
     watch: ({ expires_in: seconds }, origin) => {
       stop();
       if (seconds === undefined) return; // the provider does not say: the exchange will answer that the token expired
-      const { noticeMs, noticeShare, leastMs } = renewalNumbers;
-      const left = seconds * 1000;
-      const notice = origin === "new" ? Math.min(noticeMs, left * noticeShare) : noticeMs;
-      at(now() + Math.max(left - notice, leastMs), round);
+      const { leadMs, leadShare, minimumDelayMs } = renewalTimes;
+      const remainingMs = seconds * 1000;
+      const leadTime = origin === "new" ? Math.min(leadMs, remainingMs * leadShare) : leadMs;
+      scheduleAt(now() + Math.max(remainingMs - leadTime, minimumDelayMs), round);
     },
     stop,
   });

@@ -1,51 +1,51 @@
 import type { SessionClaims } from "@relicario/shared/api";
 import { HttpError, PortalError } from "@relicario/shared/errors";
 
-import { createTokenExchange, exchangeNumbers, sessionTokenKey, type TokenExchange } from "./token-exchange.ts";
+import { createTokenExchange, exchangeTimes, sessionTokenKey, type TokenExchange } from "./token-exchange.ts";
 
-const life = 900_000;
+const lifetimeMs = 900_000;
 const start = Date.parse("2026-11-21T10:00:00.000Z");
 
-const claimsAt = (issuedMs: number, vid = "relicario"): SessionClaims => ({
+const createClaims = (issuedMs: number, vid = "relicario"): SessionClaims => ({
   sub: "01890a5d-ac96-7000-8000-000000000001",
   iss: "http://localhost:3000/api",
   aud: "relicario-portal",
   vid,
   sid: "s",
   iat: Math.floor(issuedMs / 1000),
-  exp: Math.floor((issuedMs + life) / 1000),
+  exp: Math.floor((issuedMs + lifetimeMs) / 1000),
 });
 
 /** A service whose tokens are `t1`, `t2`, …, each living 15 minutes from its making. */
 function setUp(stored?: { token: string; claims: SessionClaims | null }) {
   const answers: (string | PortalError)[] = [];
   const issued = new Map<string, SessionClaims | null>(stored === undefined ? [] : [[stored.token, stored.claims]]);
-  let made = 0;
+  let issuedCount = 0;
   const exchange = jest.fn((_accessToken: string) => {
     const answer = answers.shift();
     if (answer instanceof PortalError) return Promise.reject(answer);
-    const token = answer ?? `t${String(++made)}`;
-    if (!issued.has(token)) issued.set(token, claimsAt(Date.now()));
+    const token = answer ?? `t${String(++issuedCount)}`;
+    if (!issued.has(token)) issued.set(token, createClaims(Date.now()));
     return Promise.resolve(token);
   });
-  const kept = new Map<string, string>(stored === undefined ? [] : [[sessionTokenKey, stored.token]]);
+  const storedItems = new Map<string, string>(stored === undefined ? [] : [[sessionTokenKey, stored.token]]);
   const vendor = { id: "relicario" };
   const tokens = createTokenExchange({
-    exchange,
-    vendorId: () => vendor.id,
-    admit: () => Promise.resolve(),
+    requestToken: exchange,
+    getVendorId: () => vendor.id,
+    checkAccount: () => Promise.resolve(),
     verify: (token) => Promise.resolve(issued.get(token) ?? null),
     storage: {
-      getItem: (key) => kept.get(key) ?? null,
-      setItem: (key, value) => void kept.set(key, value),
-      removeItem: (key) => void kept.delete(key),
+      getItem: (key) => storedItems.get(key) ?? null,
+      setItem: (key, value) => void storedItems.set(key, value),
+      removeItem: (key) => void storedItems.delete(key),
     },
     now: Date.now,
   });
-  return { tokens, exchange, kept, answers, issued, vendor };
+  return { tokens, exchange, kept: storedItems, answers, issued, vendor };
 }
 
-const tokenOf = (tokens: TokenExchange) => {
+const getReadyToken = (tokens: TokenExchange) => {
   const state = tokens.getState();
   return state.status === "ready" ? state.session.token : null;
 };
@@ -69,7 +69,7 @@ describe("createTokenExchange", () => {
     const { tokens, exchange, kept, answers } = setUp();
     tokens.start("access");
     await jest.advanceTimersByTimeAsync(100);
-    expect(tokenOf(tokens)).toBe("t1");
+    expect(getReadyToken(tokens)).toBe("t1");
     answers.push(new PortalError("login_required"), new PortalError("login_required"));
     await expect(tokens.renew("refused")).rejects.toMatchObject({ code: "login_required" });
     expect(tokens.getState()).toMatchObject({
@@ -78,7 +78,7 @@ describe("createTokenExchange", () => {
       error: { code: "login_required" },
     });
     expect(kept.has(sessionTokenKey)).toBe(false); // a reload does not take it up again
-    await expect(tokens.token()).rejects.toMatchObject({ code: "login_required" });
+    await expect(tokens.getToken()).rejects.toMatchObject({ code: "login_required" });
     const before = exchange.mock.calls.length;
     tokens.start("access of another sign-in");
     await jest.advanceTimersByTimeAsync(100);
@@ -94,43 +94,46 @@ describe("createTokenExchange", () => {
     expect(exchange).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
     expect(exchange).toHaveBeenCalledWith("access");
-    expect(tokenOf(tokens)).toBe("t1");
+    expect(getReadyToken(tokens)).toBe("t1");
     expect(kept.get(sessionTokenKey)).toBe("t1");
   });
 
   it("keeps a stored token that still holds", async () => {
-    const { tokens, exchange } = setUp({ token: "stored", claims: claimsAt(start - 60_000) });
+    const { tokens, exchange } = setUp({ token: "stored", claims: createClaims(start - 60_000) });
     tokens.start("access");
     await jest.advanceTimersByTimeAsync(500);
     expect(exchange).not.toHaveBeenCalled();
-    expect(tokenOf(tokens)).toBe("stored");
+    expect(getReadyToken(tokens)).toBe("stored");
   });
 
   it("exchanges when the stored token does not hold", async () => {
     const { tokens, kept } = setUp({ token: "stored", claims: null });
     tokens.start("access");
     await jest.advanceTimersByTimeAsync(500);
-    expect(tokenOf(tokens)).toBe("t1");
+    expect(getReadyToken(tokens)).toBe("t1");
     expect(kept.get(sessionTokenKey)).toBe("t1");
   });
 
   it.each([
     ["another vendor was chosen", "acme", "relicario"],
     ["the vendor was reset to the default", "relicario", "acme"],
-  ])("clears a stored token that still holds, and exchanges anew, when %s", async (_name, wanted, before) => {
-    const { tokens, exchange, kept, vendor, issued } = setUp({
-      token: "stored",
-      claims: claimsAt(start - 60_000, before),
-    });
-    vendor.id = wanted;
-    issued.set("t1", claimsAt(start, wanted));
-    tokens.start("access");
-    await jest.advanceTimersByTimeAsync(99);
-    expect(kept.has(sessionTokenKey)).toBe(false);
-    await jest.advanceTimersByTimeAsync(1);
-    expect(exchange).toHaveBeenCalledTimes(1);
-    expect(kept.get(sessionTokenKey)).toBe("t1");
-  });
+  ])(
+    "clears a stored token that still holds, and exchanges anew, when %s",
+    async (_name, wantedVendor, previousVendor) => {
+      const { tokens, exchange, kept, vendor, issued } = setUp({
+        token: "stored",
+        claims: createClaims(start - 60_000, previousVendor),
+      });
+      vendor.id = wantedVendor;
+      issued.set("t1", createClaims(start, wantedVendor));
+      tokens.start("access");
+      await jest.advanceTimersByTimeAsync(99);
+      expect(kept.has(sessionTokenKey)).toBe(false);
+      await jest.advanceTimersByTimeAsync(1);
+      expect(exchange).toHaveBeenCalledTimes(1);
+      expect(kept.get(sessionTokenKey)).toBe("t1");
+    },
+  );
 
   it("takes no token of another vendor from the service", async () => {
     const { tokens, vendor } = setUp();
@@ -144,7 +147,7 @@ describe("createTokenExchange", () => {
     const { tokens, exchange, answers } = setUp();
     answers.push(...[1, 2, 3].map(() => new PortalError("service_unavailable")));
     tokens.start("access");
-    await jest.advanceTimersByTimeAsync(exchangeNumbers.initialDelayMs);
+    await jest.advanceTimersByTimeAsync(exchangeTimes.initialDelayMs);
     expect(exchange).toHaveBeenCalledTimes(1);
     await jest.advanceTimersByTimeAsync(999);
     expect(exchange).toHaveBeenCalledTimes(1);
@@ -163,7 +166,7 @@ describe("createTokenExchange", () => {
     tokens.start("access");
     await jest.advanceTimersByTimeAsync(5000);
     await expect(tokens.renew()).resolves.toMatchObject({ token: "t1" });
-    expect(tokenOf(tokens)).toBe("t1");
+    expect(getReadyToken(tokens)).toBe("t1");
   });
 
   it("makes no further attempt where none can help", async () => {
@@ -188,13 +191,13 @@ describe("createTokenExchange", () => {
     const { tokens, exchange } = setUp();
     tokens.start("access");
     await jest.advanceTimersByTimeAsync(100);
-    const remaining = claimsAt(start + 100).exp * 1000 - (start + 100);
-    await jest.advanceTimersByTimeAsync(remaining * 0.9 - 1);
+    const remainingMs = createClaims(start + 100).exp * 1000 - (start + 100);
+    await jest.advanceTimersByTimeAsync(remainingMs * 0.9 - 1);
     expect(exchange).toHaveBeenCalledTimes(1);
     await jest.advanceTimersByTimeAsync(2);
     expect(exchange).toHaveBeenCalledTimes(2);
-    expect(tokenOf(tokens)).toBe("t2");
-    await jest.advanceTimersByTimeAsync(life);
+    expect(getReadyToken(tokens)).toBe("t2");
+    await jest.advanceTimersByTimeAsync(lifetimeMs);
     expect(exchange).toHaveBeenCalledTimes(3);
   });
 
@@ -204,7 +207,7 @@ describe("createTokenExchange", () => {
     await jest.advanceTimersByTimeAsync(100);
     void tokens.renew();
     expect(tokens.getState().status).toBe("exchanging");
-    await expect(tokens.token()).resolves.toBe("t1");
+    await expect(tokens.getToken()).resolves.toBe("t1");
     await jest.advanceTimersByTimeAsync(0);
   });
 
@@ -217,9 +220,9 @@ describe("createTokenExchange", () => {
     renewal.catch(() => undefined);
     await jest.advanceTimersByTimeAsync(3000);
     await expect(renewal).rejects.toMatchObject({ code: "service_unavailable" });
-    expect(tokenOf(tokens)).toBe("t1");
-    await jest.advanceTimersByTimeAsync(life * 0.9);
-    expect(tokenOf(tokens)).toBe("t2"); // tried again by itself, before it expires
+    expect(getReadyToken(tokens)).toBe("t1");
+    await jest.advanceTimersByTimeAsync(lifetimeMs * 0.9);
+    expect(getReadyToken(tokens)).toBe("t2"); // tried again by itself, before it expires
   });
 
   it("drops a token that lives when the service refuses the sign-in that it came from", async () => {
@@ -258,7 +261,7 @@ describe("createTokenExchange", () => {
   it("asks once when many calls need a token", async () => {
     const { tokens, exchange } = setUp();
     tokens.start("access");
-    const calls = [tokens.token(), tokens.token(), tokens.renew().then(({ token }) => token)];
+    const calls = [tokens.getToken(), tokens.getToken(), tokens.renew().then(({ token }) => token)];
     await jest.advanceTimersByTimeAsync(100);
     await expect(Promise.all(calls)).resolves.toEqual(["t1", "t1", "t1"]);
     expect(exchange).toHaveBeenCalledTimes(1);
@@ -281,17 +284,17 @@ describe("createTokenExchange", () => {
     await jest.advanceTimersByTimeAsync(5000);
     expect(tokens.getState()).toEqual({ status: "empty", error: null });
     expect(kept.size).toBe(0);
-    await expect(tokens.token()).rejects.toMatchObject({ code: "login_required" });
+    await expect(tokens.getToken()).rejects.toMatchObject({ code: "login_required" });
   });
 
   it("tells its listeners, until they leave", async () => {
     const { tokens } = setUp();
-    const seen: string[] = [];
-    const leave = tokens.subscribe(() => seen.push(tokens.getState().status));
+    const statuses: string[] = [];
+    const unsubscribe = tokens.subscribe(() => statuses.push(tokens.getState().status));
     tokens.start("access");
     await jest.advanceTimersByTimeAsync(100);
-    leave();
+    unsubscribe();
     tokens.clear();
-    expect(seen).toEqual(["exchanging", "ready"]);
+    expect(statuses).toEqual(["exchanging", "ready"]);
   });
 });

@@ -4,7 +4,7 @@ import pRetry from "p-retry";
 import { createStore } from "zustand/vanilla";
 
 /** Times of the exchange (specification, section 9). */
-export const exchangeNumbers = { initialDelayMs: 100, attempts: 3, pauseMs: 1000, renewAtShare: 0.9 } as const;
+export const exchangeTimes = { initialDelayMs: 100, attempts: 3, retryDelayMs: 1000, renewAtShare: 0.9 } as const;
 
 /** Session storage key of the product's session token. */
 export const sessionTokenKey = "sessionToken";
@@ -28,16 +28,16 @@ export type ExchangeState =
 
 export interface ExchangeDeps {
   /** Gets the product's session token from the service for the provider's access token. */
-  readonly exchange: (accessToken: string) => Promise<string>;
+  readonly requestToken: (accessToken: string) => Promise<string>;
   /** Verifies signature and claims; null for an invalid token. */
   readonly verify: (token: string) => Promise<SessionClaims | null>;
   /**
    * Compares the account with the one that this device knows. Throws `account_changed`: the token
    * is not used.
    */
-  readonly admit: (claims: SessionClaims) => Promise<void>;
+  readonly checkAccount: (claims: SessionClaims) => Promise<void>;
   /** The vendor that tokens must be for. */
-  readonly vendorId: () => string;
+  readonly getVendorId: () => string;
   readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -54,41 +54,48 @@ export interface TokenExchange {
   /**
    * Exchanges at once. `join`: an exchange that is under way is awaited instead. `after`: a new
    * exchange follows the one that is under way, which may have begun with an older access token.
-   * `refused`: as `join`, and the service said that it takes the present token no more.
+   * `refusedToken`: as `join`, and the service said that it takes the present token no more.
    */
-  readonly renew: (order?: "join" | "after" | "refused") => Promise<SessionToken>;
+  readonly renew: (mode?: "join" | "after" | "refused") => Promise<SessionToken>;
   /**
    * The token for a call; waits for an exchange that is under way. Rejects with the error of the
    * last attempt.
    */
-  readonly token: () => Promise<string>;
+  readonly getToken: () => Promise<string>;
   /** Forgets everything. */
   readonly clear: () => void;
 }
 
-export function createTokenExchange({ exchange, verify, admit, vendorId, storage, now }: ExchangeDeps): TokenExchange {
+export function createTokenExchange({
+  requestToken,
+  verify,
+  checkAccount,
+  getVendorId,
+  storage,
+  now,
+}: ExchangeDeps): TokenExchange {
   const store = createStore<ExchangeState>(() => ({ status: "empty", error: null }));
   let accessToken: string | null = null;
-  let running: Promise<SessionToken> | null = null;
-  let refused: string | null = null;
+  let pendingExchange: Promise<SessionToken> | null = null;
+  let refusedToken: string | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Aborted by `clear`, so that what comes in afterwards is dropped. */
-  let current = new AbortController();
+  let controller = new AbortController();
 
   const setState = (next: ExchangeState) => {
     store.setState(next, true);
   };
   const verifyForVendor = async (token: string): Promise<SessionClaims | null> => {
     const claims = await verify(token);
-    if (claims?.vid !== vendorId()) return null;
-    await admit(claims);
+    if (claims?.vid !== getVendorId()) return null;
+    await checkAccount(claims);
     return claims;
   };
-  const heldToken = (): SessionToken | null => heldSession(store.getState());
+  const getCurrentToken = (): SessionToken | null => getSessionToken(store.getState());
   const isUnexpired = (session: SessionToken | null): session is SessionToken =>
     session !== null && session.claims.exp * 1000 > now();
   const isValid = (session: SessionToken | null): session is SessionToken =>
-    isUnexpired(session) && session.token !== refused;
+    isUnexpired(session) && session.token !== refusedToken;
 
   const schedule = (session: SessionToken) => {
     clearTimeout(timer);
@@ -97,11 +104,11 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
       () => {
         renew().catch(() => undefined); // the state has the error, and the frame offers to try again
       },
-      Math.max(remaining * exchangeNumbers.renewAtShare, exchangeNumbers.pauseMs),
+      Math.max(remaining * exchangeTimes.renewAtShare, exchangeTimes.retryDelayMs),
     );
   };
 
-  const keep = (session: SessionToken) => {
+  const saveSession = (session: SessionToken) => {
     storage.setItem(sessionTokenKey, session.token);
     schedule(session);
     setState({ status: "ready", session });
@@ -110,12 +117,12 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
   const exchangeOnce = async (signal: AbortSignal): Promise<SessionToken> => {
     try {
       if (accessToken === null) throw new PortalError("login_required");
-      const token = await exchange(accessToken);
+      const token = await requestToken(accessToken);
       const claims = await verifyForVendor(token);
       if (claims === null) throw new PortalError("token_invalid");
       signal.throwIfAborted();
       const session = { token, claims };
-      keep(session);
+      saveSession(session);
       return session;
     } catch (error) {
       throw toPortalError(error);
@@ -124,24 +131,26 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
 
   const exchangeWithRetry = (signal: AbortSignal): Promise<SessionToken> =>
     pRetry(() => exchangeOnce(signal), {
-      retries: exchangeNumbers.attempts - 1,
-      minTimeout: exchangeNumbers.pauseMs,
+      retries: exchangeTimes.attempts - 1,
+      minTimeout: exchangeTimes.retryDelayMs,
       factor: 1,
       shouldRetry: ({ error }) => !isFinal(error),
       signal,
     });
 
-  const run = (first: (signal: AbortSignal) => Promise<SessionToken | null>): Promise<SessionToken> => {
-    const { signal } = current;
-    const previous = heldToken();
+  const runExchange = (
+    initialAttempt: (signal: AbortSignal) => Promise<SessionToken | null>,
+  ): Promise<SessionToken> => {
+    const { signal } = controller;
+    const previous = getCurrentToken();
     setState({ status: "exchanging", previous });
-    const promise = first(signal)
-      .then((found) => found ?? exchangeWithRetry(signal))
+    const promise = initialAttempt(signal)
+      .then((restoredSession) => restoredSession ?? exchangeWithRetry(signal))
       .catch((error: unknown) => {
         if (!signal.aborted) {
           // The previous token is kept while it is valid, and its renewal scheduled again. Not
           // where the sign-in was refused: it was ended.
-          if (isRefused(error)) {
+          if (isSignInRefused(error)) {
             storage.removeItem(sessionTokenKey);
             setState({ status: "empty", error: toPortalError(error) });
           } else if (isValid(previous)) {
@@ -154,20 +163,20 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
         throw error;
       })
       .finally(() => {
-        if (running === promise) running = null;
+        if (pendingExchange === promise) pendingExchange = null;
       });
-    running = promise;
+    pendingExchange = promise;
     return promise;
   };
 
-  const renew: TokenExchange["renew"] = async (order = "join") => {
-    const held = heldToken();
-    if (order === "refused" && running === null && held !== null) {
-      refused = held.token;
+  const renew: TokenExchange["renew"] = async (mode = "join") => {
+    const currentToken = getCurrentToken();
+    if (mode === "refused" && pendingExchange === null && currentToken !== null) {
+      refusedToken = currentToken.token;
       storage.removeItem(sessionTokenKey);
     }
-    if (order === "after") await running?.catch(() => undefined); // handled by whoever began it
-    return running ?? run(() => Promise.resolve(null));
+    if (mode === "after") await pendingExchange?.catch(() => undefined); // handled by whoever began it
+    return pendingExchange ?? runExchange(() => Promise.resolve(null));
   };
 
   const restore = async (signal: AbortSignal): Promise<SessionToken | null> => {
@@ -180,7 +189,7 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
       return null;
     }
     const session = { token: stored, claims };
-    keep(session);
+    saveSession(session);
     return session;
   };
 
@@ -189,31 +198,31 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
     subscribe: store.subscribe,
     start: (token) => {
       accessToken = token;
-      if (running !== null || isValid(heldToken())) return;
-      run(async (signal) => {
+      if (pendingExchange !== null || isValid(getCurrentToken())) return;
+      runExchange(async (signal) => {
         const stored = await restore(signal).catch((error: unknown) => {
           if (isPortalError(error, "cancelled")) throw error;
           return null; // its keys could not be fetched: the exchange will fail for the same reason and report it
         });
         if (stored !== null) return stored;
-        await pause(exchangeNumbers.initialDelayMs);
+        await delay(exchangeTimes.initialDelayMs);
         signal.throwIfAborted();
         return null;
       }).catch(() => undefined); // silently empty (specification, section 8): the state has the error
     },
     renew,
-    token: async () => {
-      if (running !== null && !isValid(heldToken())) return (await running).token;
-      const session = heldToken();
+    getToken: async () => {
+      if (pendingExchange !== null && !isValid(getCurrentToken())) return (await pendingExchange).token;
+      const session = getCurrentToken();
       if (isValid(session)) return session.token;
       return (await renew()).token;
     },
     clear: () => {
-      current.abort(new PortalError("cancelled"));
-      current = new AbortController();
-      running = null;
+      controller.abort(new PortalError("cancelled"));
+      controller = new AbortController();
+      pendingExchange = null;
       accessToken = null;
-      refused = null;
+      refusedToken = null;
       clearTimeout(timer);
       storage.removeItem(sessionTokenKey);
       setState({ status: "empty", error: null });
@@ -225,19 +234,19 @@ export function createTokenExchange({ exchange, verify, admit, vendorId, storage
  * The service knows the access token and takes it no more: a session token of the same sign-in is
  * revoked as well.
  */
-function isRefused(error: unknown): boolean {
+function isSignInRefused(error: unknown): boolean {
   return isPortalError(error, "token_invalid") && error.cause instanceof HttpError && error.cause.status === 401;
 }
 
 /** The current session token, also while it is being renewed. */
-export function heldSession(state: ExchangeState): SessionToken | null {
+export function getSessionToken(state: ExchangeState): SessionToken | null {
   if (state.status === "ready") return state.session;
   return state.status === "exchanging" ? state.previous : null;
 }
 
 /** The claims of the current session token. */
-export function claimsOf(state: ExchangeState): SessionClaims | null {
-  return heldSession(state)?.claims ?? null;
+export function getClaims(state: ExchangeState): SessionClaims | null {
+  return getSessionToken(state)?.claims ?? null;
 }
 
 /**
@@ -249,7 +258,7 @@ function isFinal(error: unknown): boolean {
   return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "account_changed", "cancelled");
 }
 
-function pause(milliseconds: number): Promise<void> {
+function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
   });

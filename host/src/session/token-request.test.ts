@@ -5,26 +5,26 @@ import { createTokenRequest } from "./token-request.ts";
 
 /** A service that refuses with these codes, one after the other, and then gives a token. */
 function setUp(refusals: readonly ErrorCode[], chosen?: string) {
-  const asked: unknown[][] = [];
-  const left = [...refusals];
-  const request: Http["request"] = (_method, _path, answer, options) => {
-    asked.push([options?.query?.["app_vendor_id"], options?.body]);
-    const refusal = left.shift();
+  const requests: unknown[][] = [];
+  const remainingRefusals = [...refusals];
+  const request: Http["request"] = (_method, _path, schema, options) => {
+    requests.push([options?.query?.["app_vendor_id"], options?.body]);
+    const refusal = remainingRefusals.shift();
     return refusal === undefined
-      ? Promise.resolve(answer.parse({ token: "session" }))
+      ? Promise.resolve(schema.parse({ token: "session" }))
       : Promise.reject(new PortalError(refusal));
   };
-  const kept = new Map(chosen === undefined ? [] : [["vendorId", chosen]]);
+  const stored = new Map(chosen === undefined ? [] : [["vendorId", chosen]]);
   const onVendorIgnored = jest.fn();
   const renewAccessToken = jest.fn(() => Promise.resolve("newer"));
-  const call = createTokenRequest({
+  const tokenRequest = createTokenRequest({
     http: { request, stream: () => Promise.reject(new PortalError("unknown")) },
-    storage: { getItem: (key) => kept.get(key) ?? null, removeItem: (key) => void kept.delete(key) },
-    ownVendor: "relicario",
+    storage: { getItem: (key) => stored.get(key) ?? null, removeItem: (key) => void stored.delete(key) },
+    defaultVendorId: "relicario",
     onVendorIgnored,
     renewAccessToken,
   });
-  return { call, asked, kept, onVendorIgnored, renewAccessToken };
+  return { call: tokenRequest, asked: requests, kept: stored, onVendorIgnored, renewAccessToken };
 }
 
 describe("createTokenRequest", () => {
@@ -38,7 +38,7 @@ describe("createTokenRequest", () => {
     const { call, asked } = setUp([], "acme");
     await call.send("access");
     expect(asked).toEqual([["acme", { token: "access" }]]);
-    expect(call.vendorId()).toBe("acme");
+    expect(call.getVendorId()).toBe("acme");
   });
 
   it("ignores a vendor that the service does not know, and says so", async () => {

@@ -2,14 +2,14 @@ import { TokenExchange as ExchangeBody } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 
-import { chosenVendor, vendorIdKey } from "./fragment.ts";
+import { getChosenVendor, vendorIdKey } from "./fragment.ts";
 
 export interface TokenRequestDeps {
   /** Calls without a token, each made once. */
   readonly http: Http;
   readonly storage: Pick<Storage, "getItem" | "removeItem">;
   /** The deployment's vendor. */
-  readonly ownVendor: string;
+  readonly defaultVendorId: string;
   /** A vendor that a link named is unknown to the service and was forgotten. */
   readonly onVendorIgnored: () => void;
   /** Gets a new access token by the session at the provider. */
@@ -18,7 +18,7 @@ export interface TokenRequestDeps {
 
 export interface TokenRequest {
   /** The vendor that the token is for. */
-  readonly vendorId: () => string;
+  readonly getVendorId: () => string;
   /** `POST /auth/token`: the provider's access token for the product's session token. */
   readonly send: (accessToken: string) => Promise<string>;
 }
@@ -26,25 +26,25 @@ export interface TokenRequest {
 export function createTokenRequest({
   http,
   storage,
-  ownVendor,
+  defaultVendorId,
   onVendorIgnored,
   renewAccessToken,
 }: TokenRequestDeps): TokenRequest {
-  const vendorId = () => chosenVendor(storage, ownVendor);
+  const getVendorId = () => getChosenVendor(storage, defaultVendorId);
   const post = async (accessToken: string): Promise<string> => {
     const { token } = await http.request("POST", "/auth/token", ExchangeBody, {
-      query: { app_vendor_id: vendorId() },
+      query: { app_vendor_id: getVendorId() },
       body: { token: accessToken },
     });
     return token;
   };
   return {
-    vendorId,
+    getVendorId,
     send: async (accessToken) => {
       try {
         return await post(accessToken);
       } catch (error) {
-        if (isPortalError(error, "vendor_unknown") && vendorId() !== ownVendor) {
+        if (isPortalError(error, "vendor_unknown") && getVendorId() !== defaultVendorId) {
           storage.removeItem(vendorIdKey);
           onVendorIgnored();
           return post(accessToken);

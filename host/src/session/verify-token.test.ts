@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import type { TokenCerts } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { certNumbers, createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
+import { certTimes, createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
 
 const now = Date.parse("2026-11-21T10:00:00.000Z");
 const claims = {
@@ -16,19 +16,19 @@ const claims = {
   exp: now / 1000 + 900,
 };
 
-interface Key {
+interface TestKey {
   readonly kid: string;
   readonly privateKey: CryptoKey;
   readonly cert: TokenCerts["keys"][number];
 }
 
-async function makeKey(kid: string): Promise<Key> {
+async function makeKey(kid: string): Promise<TestKey> {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
   const { x } = await exportJWK(publicKey);
   return { kid, privateKey, cert: { kid, alg: "EdDSA", kty: "OKP", crv: "Ed25519", x: x ?? "" } };
 }
 
-const sign = (key: Key, payload: Record<string, unknown> = claims) =>
+const sign = (key: TestKey, payload: Record<string, unknown> = claims) =>
   new SignJWT(payload).setProtectedHeader({ alg: "EdDSA", kid: key.kid }).sign(key.privateKey);
 
 async function setUp() {
@@ -39,14 +39,14 @@ async function setUp() {
   const warn = jest.fn();
   let time = now;
   const verify = createTokenVerifier({
-    address: new URL("http://localhost:3000/api/auth/token-certs"),
-    certs,
+    certsUrl: new URL("http://localhost:3000/api/auth/token-certs"),
+    fetchCerts: certs,
     issuer: claims.iss,
     audience: claims.aud,
     now: () => time,
     warn,
   });
-  return { current, next, published, certs, warn, verify, later: (ms: number) => (time += ms) };
+  return { current, next, published, certs, warn, verify, advance: (ms: number) => (time += ms) };
 }
 
 describe("createTokenVerifier", () => {
@@ -107,20 +107,20 @@ describe("createTokenVerifier", () => {
   });
 
   it("calls a token invalid once its time is over", async () => {
-    const { verify, current, later } = await setUp();
+    const { verify, current, advance } = await setUp();
     const token = await sign(current);
-    later(901_000);
+    advance(901_000);
     await expect(verify(token)).resolves.toBeNull();
   });
 
   it("asks for the keys once, and again when a key is new: rotation needs no reload", async () => {
     const { verify, current, next, certs, published } = await setUp();
-    const began = Date.now();
+    const startedAt = Date.now();
     await Promise.all([verify(await sign(current)), verify(await sign(current))]);
     await verify(await sign(current));
     expect(certs).toHaveBeenCalledTimes(1);
     published.push(next.cert);
-    jest.spyOn(Date, "now").mockReturnValue(began + certNumbers.cooldownMs + 1_000);
+    jest.spyOn(Date, "now").mockReturnValue(startedAt + certTimes.cooldownMs + 1_000);
     await expect(verify(await sign(next))).resolves.toMatchObject(claims);
     expect(certs).toHaveBeenCalledTimes(2);
   });
@@ -147,17 +147,17 @@ describe("createTokenVerifier", () => {
   });
 
   it("rejects when the keys do not come within 5 s", async () => {
-    const late = new AbortController();
-    const timeout = jest.spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
+    const timeoutController = new AbortController();
+    const timeout = jest.spyOn(AbortSignal, "timeout").mockReturnValue(timeoutController.signal);
     const { verify, current, certs } = await setUp();
     certs.mockImplementation(
       (signal) =>
         new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new PortalError("cancelled")))),
     );
-    const verified = verify(await sign(current));
+    const verification = verify(await sign(current));
     while (certs.mock.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
-    late.abort();
-    await expect(verified).rejects.toMatchObject({ code: "service_unavailable" });
+    timeoutController.abort();
+    await expect(verification).rejects.toMatchObject({ code: "service_unavailable" });
     expect(timeout).toHaveBeenCalledWith(5_000);
   });
 });

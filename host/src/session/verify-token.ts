@@ -9,16 +9,16 @@ export const tamperedTokenWarning = "Invalid token signature. Check the token so
  * In milliseconds: how often an unknown key id may cause the key set to be fetched again, and how
  * long that may take.
  */
-export const certNumbers = { cooldownMs: 10_000, timeoutMs: 5_000 } as const;
+export const certTimes = { cooldownMs: 10_000, timeoutMs: 5_000 } as const;
 
-export interface TokenChecks {
+export interface TokenVerifierDeps {
   /** Where `GET /auth/token-certs` is. */
-  readonly address: URL;
+  readonly certsUrl: URL;
   /**
    * Makes that call. jose needs keys at first, when they are older than ten minutes, and when a
    * token names an unknown one: keys rotate.
    */
-  readonly certs: (signal: AbortSignal) => Promise<TokenCerts>;
+  readonly fetchCerts: (signal: AbortSignal) => Promise<TokenCerts>;
   /**
    * What `iss` and `aud` must be: the service and the portal's client, as the deployment document
    * names them.
@@ -36,21 +36,21 @@ export interface TokenChecks {
  * keys cannot be fetched.
  */
 export function createTokenVerifier({
-  address,
-  certs,
+  certsUrl,
+  fetchCerts,
   issuer,
   audience,
   now,
   warn,
-}: TokenChecks): (token: string) => Promise<SessionClaims | null> {
-  const keys = createRemoteJWKSet(address, {
-    cooldownDuration: certNumbers.cooldownMs,
-    timeoutDuration: certNumbers.timeoutMs,
+}: TokenVerifierDeps): (token: string) => Promise<SessionClaims | null> {
+  const keys = createRemoteJWKSet(certsUrl, {
+    cooldownDuration: certTimes.cooldownMs,
+    timeoutDuration: certTimes.timeoutMs,
     // By our client, which handles cookies, checks the schema of the answer, and throws a
     // PortalError.
     [customFetch]: async (_address, { signal }) => {
       try {
-        return Response.json(await certs(signal));
+        return Response.json(await fetchCerts(signal));
       } catch (error) {
         throw signal.aborted ? new PortalError("service_unavailable", { cause: error }) : toPortalError(error);
       }

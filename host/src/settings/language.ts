@@ -1,5 +1,5 @@
 import type { Language } from "@relicario/shared/contract";
-import { fallbackLanguage, isLanguage, rememberLanguage } from "@relicario/shared/i18n";
+import { fallbackLanguage, isLanguage, saveLanguage } from "@relicario/shared/i18n";
 import type { i18n as I18n } from "i18next";
 import { useTranslation } from "react-i18next";
 
@@ -13,9 +13,9 @@ export function useLanguage(): Language {
  * Gives a function that stores the chosen language, loads its texts and sets the `lang` of the
  * document.
  */
-export function languageChanger(i18n: I18n, window: Window): (language: Language) => Promise<void> {
+export function createLanguageChanger(i18n: I18n, window: Window): (language: Language) => Promise<void> {
   return async (language) => {
-    rememberLanguage(window.localStorage, language);
+    saveLanguage(window.localStorage, language);
     await i18n.changeLanguage(language);
     window.document.documentElement.lang = language;
   };

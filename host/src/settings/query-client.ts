@@ -1,10 +1,10 @@
-import { readMayPass, readRetries } from "@relicario/shared/api";
+import { isRetryableRead, readRetryPolicy } from "@relicario/shared/api";
 import { QueryClient } from "@tanstack/react-query";
 
 /**
  * How long data counts as fresh (specification, section 9), and is kept when no screen shows it.
  */
-export const cacheNumbers = { staleMs: 5 * 60_000, keptMs: 10 * 60_000 } as const;
+export const cacheTimes = { staleMs: 5 * 60_000, gcMs: 10 * 60_000 } as const;
 
 /**
  * Plaintext may be in this cache: it lives in memory only and is cleared when the portal locks or
@@ -14,13 +14,13 @@ export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
-        staleTime: cacheNumbers.staleMs,
-        gcTime: cacheNumbers.keptMs,
+        staleTime: cacheTimes.staleMs,
+        gcTime: cacheTimes.gcMs,
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
         networkMode: "always", // a call that fails says itself that there is no network
-        retry: (failuresBefore, error) => failuresBefore < readRetries.times && readMayPass(error),
-        retryDelay: (failuresBefore) => readRetries.firstPauseMs * readRetries.factor ** failuresBefore,
+        retry: (failuresBefore, error) => failuresBefore < readRetryPolicy.retries && isRetryableRead(error),
+        retryDelay: (failuresBefore) => readRetryPolicy.firstDelayMs * readRetryPolicy.factor ** failuresBefore,
       },
       mutations: { retry: false, networkMode: "always" },
     },
@@ -32,7 +32,7 @@ export function createQueryClient(): QueryClient {
  * Queries that are on the screen are fetched again and show the locked state. Mutations that are
  * under way go on.
  */
-export function forgetOpened(queryClient: QueryClient): void {
+export function clearOpenedData(queryClient: QueryClient): void {
   queryClient.removeQueries({ type: "inactive" });
   const mutations = queryClient.getMutationCache();
   for (const mutation of mutations.getAll()) if (mutation.state.status !== "pending") mutations.remove(mutation);

@@ -5,12 +5,12 @@ import { MutationObserver, QueryObserver } from "@tanstack/react-query";
 import { z } from "zod";
 
 import type { VerifiedRemote } from "../deployment/verify.ts";
-import { fakeHost } from "../testing/fake-host.tsx";
-import { createQueryClient, forgetOpened } from "./query-client.ts";
-import { pinnedTexts } from "./texts.ts";
+import { createFakeHost } from "../testing/fake-host.tsx";
+import { createQueryClient, clearOpenedData } from "./query-client.ts";
+import { createTextFetcher } from "./texts.ts";
 import { createThemeStore, themeKey } from "./theme.ts";
 
-function deviceIs(dark: boolean): void {
+function mockDeviceTheme(dark: boolean): void {
   window.matchMedia = (query: string) => ({ matches: dark && query.includes("dark") }) as MediaQueryList;
 }
 
@@ -26,13 +26,13 @@ describe("createThemeStore", () => {
     ["the chosen one: light", "false", true, "light"],
   ] as const)("is %s", (_name, stored, device, expected) => {
     if (stored !== null) localStorage.setItem(themeKey, stored);
-    deviceIs(device);
+    mockDeviceTheme(device);
     expect(createThemeStore(window).getState()).toBe(expected);
     expect(document.documentElement).toHaveAttribute("data-theme", expected);
   });
 
   it("is shown, kept and told when it is switched", () => {
-    deviceIs(false);
+    mockDeviceTheme(false);
     const theme = createThemeStore(window);
     const listener = jest.fn();
     const leave = theme.subscribe(listener);
@@ -62,23 +62,23 @@ describe("createQueryClient", () => {
     });
 
     function setUp(answer: () => Response) {
-      const began = Date.now();
+      const startedAt = Date.now();
       const askedAt: number[] = [];
       const fetch = () => {
-        askedAt.push(Date.now() - began);
+        askedAt.push(Date.now() - startedAt);
         return Promise.resolve().then(answer);
       };
-      const read = (more: Partial<HttpSettings>) => () =>
+      const read = (overrides: Partial<HttpSettings>) => () =>
         createHttp({
           baseUrl: "http://localhost:3000/api",
-          token: () => Promise.resolve(null),
+          getToken: () => Promise.resolve(null),
           fetch,
-          ...more,
+          ...overrides,
         }).request("GET", "/user/me", z.unknown());
       return { askedAt, read };
     }
 
-    const failed = async (queryFn: () => Promise<unknown>): Promise<unknown> => {
+    const runFailingQuery = async (queryFn: () => Promise<unknown>): Promise<unknown> => {
       const query = new QueryObserver(createQueryClient(), { queryKey: ["x"], queryFn });
       query.subscribe(() => undefined);
       await jest.advanceTimersByTimeAsync(60_000);
@@ -102,7 +102,7 @@ describe("createQueryClient", () => {
       "tries a query three times more, and no more than that, where it may help: %s",
       async (_name, answer, attempts) => {
         const { askedAt, read } = setUp(answer);
-        expect(await failed(read({ retries: 0 }))).toBeInstanceOf(PortalError);
+        expect(await runFailingQuery(read({ retries: 0 }))).toBeInstanceOf(PortalError);
         expect(askedAt).toEqual([0, 350, 1050, 2450].slice(0, attempts));
       },
     );
@@ -114,7 +114,7 @@ describe("createQueryClient", () => {
           const { code, details } = toPortalError(error);
           throw new PortalError(code, { details }); // as errors cross from its worker
         });
-      expect(await failed(fromVault)).toMatchObject({ code: "service_unavailable" });
+      expect(await runFailingQuery(fromVault)).toMatchObject({ code: "service_unavailable" });
       expect(askedAt).toHaveLength(4);
     });
   });
@@ -125,23 +125,23 @@ describe("forgetOpened", () => {
     const queryClient = createQueryClient();
     queryClient.setQueryData(["left"], "an opened title");
     let locked = false;
-    const shown = new QueryObserver(queryClient, {
+    const activeQuery = new QueryObserver(queryClient, {
       queryKey: ["shown"],
       queryFn: () => Promise.resolve(locked ? "locked" : "opened"),
     });
-    const seen: unknown[] = [];
-    shown.subscribe(({ data }) => seen.push(data));
-    const sent = new MutationObserver(queryClient, { mutationFn: (_text: string) => Promise.resolve() });
-    await sent.mutate("a secret that was protected");
+    const results: unknown[] = [];
+    activeQuery.subscribe(({ data }) => results.push(data));
+    const finishedMutation = new MutationObserver(queryClient, { mutationFn: (_text: string) => Promise.resolve() });
+    await finishedMutation.mutate("a secret that was protected");
     let finish: (value: string) => void = () => undefined;
     const running = new MutationObserver(queryClient, {
       mutationFn: () => new Promise<string>((resolve) => (finish = resolve)),
     });
-    const ended = running.mutate();
+    const runningResult = running.mutate();
     await Promise.resolve();
 
     locked = true;
-    forgetOpened(queryClient);
+    clearOpenedData(queryClient);
     expect(queryClient.getQueryData(["left"])).toBeUndefined();
     expect(queryClient.getQueryData(["shown"])).toBeUndefined();
     expect(
@@ -151,9 +151,9 @@ describe("forgetOpened", () => {
         .map(({ state }) => state.status),
     ).toEqual(["pending"]);
     finish("done");
-    await expect(ended).resolves.toBe("done");
+    await expect(runningResult).resolves.toBe("done");
     await new Promise((resolve) => setTimeout(resolve, 0));
-    expect(seen.at(-1)).toBe("locked");
+    expect(results.at(-1)).toBe("locked");
     queryClient.clear();
   });
 });
@@ -163,7 +163,7 @@ describe("pinnedTexts", () => {
   const integrity = `sha384-${"t".repeat(64)}`;
 
   function setUp(answer: () => Response = () => Response.json({ title: "Hola" })) {
-    const { verified } = fakeHost().host;
+    const { verified } = createFakeHost().host;
     const secrets = verified.remotes.get("secrets");
     if (secrets?.status !== "verified") throw new Error("the fake host has it");
     const remotes = new Map(verified.remotes).set("secrets", {
@@ -171,7 +171,7 @@ describe("pinnedTexts", () => {
       record: { ...secrets.record, files: { [file]: integrity } },
     });
     const fetch = jest.fn((_address: URL | RequestInfo, _init?: RequestInit) => Promise.resolve().then(answer));
-    return { texts: pinnedTexts({ ...verified, remotes }, "https://portal.example", fetch), fetch };
+    return { texts: createTextFetcher({ ...verified, remotes }, "https://portal.example", fetch), fetch };
   }
 
   it("reads a remote's texts from the release that is pinned, with the hash that its team signed", async () => {
@@ -209,8 +209,8 @@ describe("pinnedTexts", () => {
   });
 
   it("leaves connections to the others when a remote takes requests and says nothing", async () => {
-    const { verified } = fakeHost().host;
-    const withTexts = (name: RemoteName, namespaces: readonly string[]): VerifiedRemote => {
+    const { verified } = createFakeHost().host;
+    const createRemote = (name: RemoteName, namespaces: readonly string[]): VerifiedRemote => {
       const remote = verified.remotes.get(name);
       if (remote?.status !== "verified") throw new Error("the fake host has it");
       const files = Object.fromEntries(namespaces.map((namespace) => [`locales/en/${namespace}.json`, integrity]));
@@ -221,14 +221,14 @@ describe("pinnedTexts", () => {
     };
     const slow = ["slow-a", "slow-b", "slow-c", "slow-d", "slow-e", "slow-f", "slow-g"];
     const remotes = new Map(verified.remotes)
-      .set("settings", withTexts("settings", slow))
-      .set("sharing", withTexts("sharing", ["shared"]));
+      .set("settings", createRemote("settings", slow))
+      .set("sharing", createRemote("sharing", ["shared"]));
     const fetch = jest.fn((address: URL | RequestInfo) =>
       (address as string).includes("slow-")
         ? new Promise<Response>(() => undefined)
         : Promise.resolve(Response.json({ title: "Hello" })),
     );
-    const texts = pinnedTexts({ ...verified, remotes }, "https://portal.example", fetch);
+    const texts = createTextFetcher({ ...verified, remotes }, "https://portal.example", fetch);
     for (const namespace of slow) void texts("en", namespace);
     await expect(texts("en", "shared")).resolves.toEqual({ title: "Hello" });
     expect(fetch).toHaveBeenCalledTimes(4);

@@ -4,7 +4,7 @@ import type { FetchTexts, Texts } from "@relicario/shared/i18n";
 import { z } from "zod";
 
 import type { VerifiedDeployment } from "../deployment/verify.ts";
-import { releaseAddress } from "../deployment/integrity.ts";
+import { getReleaseUrl } from "../deployment/integrity.ts";
 import { loadLimits } from "../remotes/load-with-retry.ts";
 
 const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
@@ -13,7 +13,7 @@ const TextFile: z.ZodType<Texts> = z.record(z.string(), z.unknown());
  * The namespaces of the host that the first screen needs. They are part of its code, so that they
  * need no remote.
  */
-export async function hostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
+export async function loadHostTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
   const { texts } =
     language === "es"
       ? await import(/* webpackChunkName: "texts-es" */ "./texts-es.ts")
@@ -22,10 +22,10 @@ export async function hostTexts(language: Language): Promise<Readonly<Record<str
 }
 
 /** The host's other namespaces: those of screens and tours that are loaded lazily. */
-const more: readonly string[] = ["help", "joyride"];
+const lazyNamespaces: readonly string[] = ["help", "joyride"];
 
-async function moreTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
-  const { texts } = language === "es" ? await import("./more-texts-es.ts") : await import("./more-texts-en.ts");
+async function loadLazyTexts(language: Language): Promise<Readonly<Record<string, Texts>>> {
+  const { texts } = language === "es" ? await import("./lazy-texts-es.ts") : await import("./lazy-texts-en.ts");
   return texts;
 }
 
@@ -33,33 +33,39 @@ async function moreTexts(language: Language): Promise<Readonly<Record<string, Te
  * Texts of one remote that are fetched at once. A browser opens six connections to an origin over
  * HTTP/1.1: a slow remote leaves some.
  */
-const textsAtOnce = 3;
+const maxParallelTexts = 3;
 
 /**
  * Fetches texts of remotes from the releases of the verified deployment. The hash of the signed
  * record is passed as integrity, so that the browser refuses a text that the team did not sign.
  * `remote_unreachable`, `remote_refused`.
  */
-export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch: typeof globalThis.fetch): FetchTexts {
+export function createTextFetcher(
+  verified: VerifiedDeployment,
+  origin: string,
+  fetch: typeof globalThis.fetch,
+): FetchTexts {
   /**
    * The browser may keep the wrong bytes of these as immutable: they are fetched past its cache.
    */
   const failed = new Set<string>();
   const queues = new Map<ReleaseRecord, Queue>();
-  const queueOf = (record: ReleaseRecord): Queue => {
-    const queue = queues.get(record) ?? createQueue(textsAtOnce);
+  const getQueue = (record: ReleaseRecord): Queue => {
+    const queue = queues.get(record) ?? createQueue(maxParallelTexts);
     queues.set(record, queue);
     return queue;
   };
   return async (language, namespace) => {
-    const own = (await (more.includes(namespace) ? moreTexts(language) : hostTexts(language)))[namespace];
-    if (own !== undefined) return own;
-    const record = ownerOf(verified, namespace);
+    const hostText = (await (lazyNamespaces.includes(namespace) ? loadLazyTexts(language) : loadHostTexts(language)))[
+      namespace
+    ];
+    if (hostText !== undefined) return hostText;
+    const record = findOwner(verified, namespace);
     const file = `locales/${language}/${namespace}.json`;
     const integrity = record?.files[file];
     if (record === null || integrity === undefined) throw new PortalError("remote_refused");
-    const address = `${releaseAddress(origin, record)}${file}`;
-    return queueOf(record)(async () => {
+    const address = `${getReleaseUrl(origin, record)}${file}`;
+    return getQueue(record)(async () => {
       let response: Response;
       try {
         response = await fetch(address, {
@@ -80,17 +86,17 @@ export function pinnedTexts(verified: VerifiedDeployment, origin: string, fetch:
 
 type Queue = <T>(run: () => Promise<T>) => Promise<T>;
 
-function createQueue(lanes: number): Queue {
-  let ends: readonly Promise<unknown>[] = Array.from({ length: lanes }, () => Promise.resolve());
+function createQueue(concurrency: number): Queue {
+  let tails: readonly Promise<unknown>[] = Array.from({ length: concurrency }, () => Promise.resolve());
   return (run) => {
-    const [first, ...others] = ends;
+    const [first, ...others] = tails;
     const result = Promise.resolve(first).then(run);
-    ends = [...others, result.catch(() => undefined)];
+    tails = [...others, result.catch(() => undefined)];
     return result;
   };
 }
 
-function ownerOf(verified: VerifiedDeployment, namespace: string): ReleaseRecord | null {
+function findOwner(verified: VerifiedDeployment, namespace: string): ReleaseRecord | null {
   for (const remote of verified.remotes.values()) {
     if (remote.status === "verified" && remote.record.manifest.namespaces.includes(namespace)) return remote.record;
   }

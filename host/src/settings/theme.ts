@@ -17,11 +17,11 @@ export interface ThemeStore {
 export function createThemeStore(window: Window): ThemeStore {
   const { document } = window;
   const store = createStore<ThemeName>(() => storedTheme(window) ?? deviceTheme(window));
-  const show = () => {
+  const applyTheme = () => {
     document.documentElement.dataset["theme"] = store.getState();
   };
-  show();
-  store.subscribe(show); // subscribed first, so that later listeners find the attribute set
+  applyTheme();
+  store.subscribe(applyTheme); // subscribed first, so that later listeners find the attribute set
 
   return Object.freeze<ThemeStore>({
     getState: store.getState,

@@ -6,10 +6,11 @@ import { act, screen } from "@testing-library/react";
 
 import { VendorLayout } from "../frame/VendorLayout.tsx";
 import { HostContext } from "../host-context.ts";
-import { fakeHost } from "../testing/fake-host.tsx";
+import { createFakeHost } from "../testing/fake-host.tsx";
 import { createVendorStore } from "./vendor.ts";
 
-const acme = () => createFakeHttp({ "GET /vendors/acme": () => ({ vendor_id: "acme", name: "Acme", enabled: true }) });
+const createAcmeHttp = () =>
+  createFakeHttp({ "GET /vendors/acme": () => ({ vendor_id: "acme", name: "Acme", enabled: true }) });
 
 function setUp(http: FakeHttp, layout: "standard" | "vendor" = "standard") {
   const deployment = { vendor_id: "relicario", branding: { product_name: "Relicario", layout } } as Deployment;
@@ -17,7 +18,7 @@ function setUp(http: FakeHttp, layout: "standard" | "vendor" = "standard") {
   return { store: createVendorStore({ deployment, storage: sessionStorage, http, onUnknown }), onUnknown, http };
 }
 
-const settled = () => act(() => Promise.resolve());
+const flush = () => act(() => Promise.resolve());
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -25,22 +26,22 @@ beforeEach(() => {
 
 describe("createVendorStore", () => {
   it("has the deployment's look when no vendor is named", () => {
-    const { store, http } = setUp(acme());
+    const { store, http } = setUp(createAcmeHttp());
     store.refresh();
     expect(store.getState()).toEqual({ layout: "standard", name: "Relicario" });
     expect(http.calls).toEqual([]);
   });
 
   it("takes the vendor layout where the deployment says so", () => {
-    expect(setUp(acme(), "vendor").store.getState()).toEqual({ layout: "vendor", name: "Relicario" });
+    expect(setUp(createAcmeHttp(), "vendor").store.getState()).toEqual({ layout: "vendor", name: "Relicario" });
   });
 
   it("applies a vendor that session storage names, at once, and its name when the service tells it", async () => {
     sessionStorage.setItem("vendorId", "acme");
-    const { store } = setUp(acme());
+    const { store } = setUp(createAcmeHttp());
     store.refresh();
     expect(store.getState().layout).toBe("vendor");
-    await settled();
+    await flush();
     expect(store.getState()).toEqual({ layout: "vendor", name: "Acme" });
   });
 
@@ -48,35 +49,35 @@ describe("createVendorStore", () => {
     sessionStorage.setItem("vendorId", "nobody");
     const { store, onUnknown } = setUp(createFakeHttp());
     store.refresh();
-    await settled();
+    await flush();
     expect(store.getState().layout).toBe("standard");
     expect(onUnknown).toHaveBeenCalledTimes(1);
   });
 
   it("keeps the layout, without a name, while the service is away", async () => {
     sessionStorage.setItem("vendorId", "acme");
-    const http = acme();
+    const http = createAcmeHttp();
     http.failWith("service_unavailable");
     const { store, onUnknown } = setUp(http);
     store.refresh();
-    await settled();
+    await flush();
     expect(store.getState()).toEqual({ layout: "vendor", name: "" });
     expect(onUnknown).not.toHaveBeenCalled();
   });
 
   it("goes back when the vendor is reset, also when its name comes later", async () => {
     sessionStorage.setItem("vendorId", "acme");
-    const { store } = setUp(acme());
+    const { store } = setUp(createAcmeHttp());
     store.refresh();
     sessionStorage.removeItem("vendorId");
     store.refresh();
-    await settled();
+    await flush();
     expect(store.getState()).toEqual({ layout: "standard", name: "Relicario" });
   });
 
   it.each(["relicario", "../secrets", "<b>", "A".repeat(80)])("takes %s for no other vendor", (named) => {
     sessionStorage.setItem("vendorId", named);
-    const { store, http } = setUp(acme());
+    const { store, http } = setUp(createAcmeHttp());
     store.refresh();
     expect(store.getState().layout).toBe("standard");
     expect(http.calls).toEqual([]);
@@ -92,14 +93,14 @@ describe("createVendorStore", () => {
       }),
     );
     store.refresh();
-    await settled();
+    await flush();
     expect(onUnknown).toHaveBeenCalledTimes(1);
   });
 });
 
 describe("VendorLayout", () => {
   const show = (layout: "standard" | "vendor", theme: "light" | "dark" = "light") => {
-    const { host } = fakeHost({ look: { layout, name: "Acme" }, theme });
+    const { host } = createFakeHost({ appearance: { layout, name: "Acme" }, theme });
     return renderApp(
       <HostContext value={host}>
         <VendorLayout>
@@ -114,13 +115,13 @@ describe("VendorLayout", () => {
     "has a logo at the top right, a dark background and the screen nested in it (%s)",
     async (theme) => {
       await show("vendor", theme);
-      const stage = screen.getByTestId("vendor-layout");
-      expect(stage).toHaveStyle({ background: s("vendorBackground") });
+      const layoutElement = screen.getByTestId("vendor-layout");
+      expect(layoutElement).toHaveStyle({ background: s("vendorBackground") });
       const [, red = "", green = "", blue = ""] = /^#(..)(..)(..)$/.exec(colors[theme].vendorBackground) ?? [];
-      for (const part of [red, green, blue]) expect(Number.parseInt(part, 16)).toBeLessThan(0x40);
-      expect(stage.firstElementChild).toHaveStyle({ justifyContent: "flex-end" });
-      expect(stage.firstElementChild).toHaveTextContent("Acme");
-      expect(stage.lastElementChild).toContainElement(screen.getByRole("heading", { name: "Screen" }));
+      for (const channel of [red, green, blue]) expect(Number.parseInt(channel, 16)).toBeLessThan(0x40);
+      expect(layoutElement.firstElementChild).toHaveStyle({ justifyContent: "flex-end" });
+      expect(layoutElement.firstElementChild).toHaveTextContent("Acme");
+      expect(layoutElement.lastElementChild).toContainElement(screen.getByRole("heading", { name: "Screen" }));
       await expectAccessible();
     },
   );

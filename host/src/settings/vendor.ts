@@ -6,7 +6,7 @@ import { createStore } from "zustand/vanilla";
 import { vendorIdKey } from "../session/fragment.ts";
 
 /** How the page looks on behalf of a vendor. */
-export interface VendorLook {
+export interface VendorAppearance {
   /** `vendor`: logo top right, dark background, the screen nested in it. */
   readonly layout: Deployment["branding"]["layout"];
   /** Beside the logo. */
@@ -18,7 +18,7 @@ export interface VendorLook {
  * deployment.
  */
 export interface VendorStore {
-  readonly getState: () => VendorLook;
+  readonly getState: () => VendorAppearance;
   readonly subscribe: (listener: () => void) => () => void;
   /** Reads session storage again, after a vendor was named or ignored. */
   readonly refresh: () => void;
@@ -38,31 +38,35 @@ export interface VendorDeps {
  * 2).
  */
 export function createVendorStore({ deployment, storage, http, onUnknown }: VendorDeps): VendorStore {
-  const own: VendorLook = Object.freeze({ layout: deployment.branding.layout, name: deployment.branding.product_name });
-  const store = createStore<VendorLook>(() => own);
-  let applied: string | null = null;
+  const defaultAppearance: VendorAppearance = Object.freeze({
+    layout: deployment.branding.layout,
+    name: deployment.branding.product_name,
+  });
+  const store = createStore<VendorAppearance>(() => defaultAppearance);
+  let appliedVendor: string | null = null;
 
-  const apply = (look: VendorLook) => {
-    store.setState(Object.freeze(look), true);
+  const apply = (appearance: VendorAppearance) => {
+    store.setState(Object.freeze(appearance), true);
   };
 
   const refresh = () => {
-    const named = namedVendor(storage, deployment.vendor_id);
-    if (named === applied) return;
-    applied = named;
-    if (named === null) {
-      apply(own);
+    const vendorId = readNamedVendor(storage, deployment.vendor_id);
+    if (vendorId === appliedVendor) return;
+    appliedVendor = vendorId;
+    if (vendorId === null) {
+      apply(defaultAppearance);
       return;
     }
     // The layout is applied before the name is known, so that nothing moves when the name arrives.
     apply({ layout: "vendor", name: "" });
-    http.request("GET", `/vendors/${named}`, Vendor).then(
+    http.request("GET", `/vendors/${vendorId}`, Vendor).then(
       ({ name }) => {
-        if (applied === named) apply({ layout: "vendor", name });
+        if (appliedVendor === vendorId) apply({ layout: "vendor", name });
       },
       (error: unknown) => {
-        if (applied !== named || !isPortalError(error, "not_found", "vendor_unknown", "validation_error")) return;
-        apply(own);
+        if (appliedVendor !== vendorId || !isPortalError(error, "not_found", "vendor_unknown", "validation_error"))
+          return;
+        apply(defaultAppearance);
         onUnknown();
       },
     );
@@ -78,10 +82,10 @@ export function createVendorStore({ deployment, storage, http, onUnknown }: Vend
 /**
  * Another vendor than the portal's own; null when none is named, or what is named cannot be one.
  */
-function namedVendor(storage: Pick<Storage, "getItem">, own: string): string | null {
+function readNamedVendor(storage: Pick<Storage, "getItem">, ownVendorId: string): string | null {
   try {
     const parsed = VendorId.safeParse(storage.getItem(vendorIdKey));
-    return parsed.success && parsed.data !== own ? parsed.data : null;
+    return parsed.success && parsed.data !== ownVendorId ? parsed.data : null;
   } catch {
     return null; // storage is forbidden: no vendor can have been named
   }

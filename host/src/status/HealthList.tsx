@@ -14,30 +14,30 @@ export interface HealthRow {
   readonly health: Health | undefined;
 }
 
-export interface HealthNow {
+export interface HealthReport {
   readonly rows: readonly HealthRow[];
-  readonly asking: boolean;
-  readonly askAgain: () => void;
+  readonly isChecking: boolean;
+  readonly recheck: () => void;
 }
 
 /** Runs all checks when mounted, and again on request. */
-export function useHealth(): HealthNow {
-  const asked = {
-    portal: useAsked("portal"),
-    service: useAsked("service"),
-    identity: useAsked("identity"),
-    trust: useAsked("trust"),
+export function useHealth(): HealthReport {
+  const checks = {
+    portal: useHealthCheck("portal"),
+    service: useHealthCheck("service"),
+    identity: useHealthCheck("identity"),
+    trust: useHealthCheck("trust"),
   } satisfies Record<HealthName, unknown>;
   return {
-    rows: healthNames.map((name) => ({ name, health: asked[name].data })),
-    asking: healthNames.some((name) => asked[name].isFetching),
-    askAgain: () => {
-      for (const name of healthNames) void asked[name].refetch();
+    rows: healthNames.map((name) => ({ name, health: checks[name].data })),
+    isChecking: healthNames.some((name) => checks[name].isFetching),
+    recheck: () => {
+      for (const name of healthNames) void checks[name].refetch();
     },
   };
 }
 
-function useAsked(name: HealthName) {
+function useHealthCheck(name: HealthName) {
   const { session, verified } = useHost();
   const { authority } = verified.deployment.identity;
   return useQuery({
@@ -62,7 +62,7 @@ function useAsked(name: HealthName) {
 }
 
 /** The result of each check in words, with the reason of a failure. */
-export function HealthList({ rows }: Pick<HealthNow, "rows">) {
+export function HealthList({ rows }: Pick<HealthReport, "rows">) {
   const { t } = useTranslation(["header", "errors"]);
   return (
     <Card as="div">
@@ -86,7 +86,7 @@ export function HealthList({ rows }: Pick<HealthNow, "rows">) {
                 </SmallText>
               )}
               {health !== undefined && health !== null && (
-                <SmallText>{t(`header:status.reason.${reasonOf(health)}`)}</SmallText>
+                <SmallText>{t(`header:status.reason.${classifyReason(health)}`)}</SmallText>
               )}
             </div>
           </Row>
@@ -97,7 +97,7 @@ export function HealthList({ rows }: Pick<HealthNow, "rows">) {
 }
 
 /** Groups error codes by what a person can do about them. */
-function reasonOf(health: Exclude<Health, null>): "offline" | "late" | "silent" | "wrong" {
+function classifyReason(health: Exclude<Health, null>): "offline" | "late" | "silent" | "wrong" {
   if (health === "offline") return "offline";
   if (health === "timed_out") return "late";
   return health === "service_unavailable" || health === "internal_error" ? "silent" : "wrong";

@@ -12,9 +12,9 @@ export default function StatusPage() {
   const { t } = useTranslation("header");
   const { verified } = useHost();
   const areaTitle = useAreaTitle();
-  const { rows, asking, askAgain } = useHealth();
+  const { rows, isChecking, recheck } = useHealth();
   const refused = [...verified.remotes].flatMap(([name, remote]) => (remote.status === "refused" ? [name] : []));
-  const known = rows.every(({ health }) => health !== undefined);
+  const isComplete = rows.every(({ health }) => health !== undefined);
   const down = rows.filter(({ health }) => health !== undefined && health !== null);
 
   return (
@@ -22,15 +22,17 @@ export default function StatusPage() {
       title={t("status.title")}
       lead={t("status.lead")}
       actions={
-        <Button tone="quiet" pending={asking} onClick={askAgain}>
+        <Button tone="quiet" pending={isChecking} onClick={recheck}>
           {t("status.again_action")}
         </Button>
       }
     >
       <div role="status">
-        {!known && <Notice>{t("status.asking_body")}</Notice>}
-        {known && down.length === 0 && refused.length === 0 && <Notice tone="success">{t("status.all_body")}</Notice>}
-        {known && down.length > 0 && (
+        {!isComplete && <Notice>{t("status.asking_body")}</Notice>}
+        {isComplete && down.length === 0 && refused.length === 0 && (
+          <Notice tone="success">{t("status.all_body")}</Notice>
+        )}
+        {isComplete && down.length > 0 && (
           <Notice tone="warn">
             {t("status.some_body", { names: down.map(({ name }) => t(`status.${name}.title`)).join(", ") })}
           </Notice>

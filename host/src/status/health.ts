@@ -30,12 +30,12 @@ export const healthLimitMs = 8000;
 export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<void> {
   switch (name) {
     case "portal":
-      return ask(`${deps.origin}/healthz`, deps);
+      return fetchOk(`${deps.origin}/healthz`, deps);
     case "service":
       await deps.http.request("GET", "/readyz", z.unknown());
       return;
     case "identity":
-      return ask(`${deps.authority.replace(/\/$/, "")}/.well-known/openid-configuration`, deps);
+      return fetchOk(`${deps.authority.replace(/\/$/, "")}/.well-known/openid-configuration`, deps);
     case "trust": {
       const { keys } = await deps.http.request("GET", "/auth/certs", ProviderCerts);
       if (keys.length === 0) throw new PortalError("bad_answer");
@@ -44,7 +44,7 @@ export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<v
   }
 }
 
-async function ask(
+async function fetchOk(
   address: string,
   { fetch, timeLimit = (milliseconds) => AbortSignal.timeout(milliseconds) }: HealthDeps,
 ): Promise<void> {

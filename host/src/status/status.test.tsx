@@ -4,7 +4,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
-import { fakeHost, type FakeHostSettings } from "../testing/fake-host.tsx";
+import { createFakeHost, type FakeHostSettings } from "../testing/fake-host.tsx";
 import { checkHealth, healthNames, type HealthDeps } from "./health.ts";
 import StatusPage from "./StatusPage.tsx";
 
@@ -12,7 +12,7 @@ const key = { kty: "RSA", kid: "1" };
 const service = () =>
   createFakeHttp({ "GET /readyz": () => ({ status: "ok" }), "GET /auth/certs": () => ({ keys: [key] }) });
 
-const depsWith = (changes: Partial<HealthDeps> = {}): HealthDeps => ({
+const createDeps = (changes: Partial<HealthDeps> = {}): HealthDeps => ({
   origin: "https://portal.example",
   authority: "https://id.example/realms/relicario",
   http: service(),
@@ -27,13 +27,13 @@ describe("checkHealth", () => {
     ["identity", "https://id.example/realms/relicario/.well-known/openid-configuration"],
   ] as const)("asks the %s at %s, without cookies", async (name, address) => {
     const fetch = jest.fn(() => Promise.resolve(new Response("{}")));
-    await checkHealth(name, depsWith({ fetch }));
+    await checkHealth(name, createDeps({ fetch }));
     expect(fetch).toHaveBeenCalledWith(address, expect.objectContaining({ cache: "no-store", credentials: "omit" }));
   });
 
   it("asks a provider whose issuer ends with a slash where discovery is, not below two slashes", async () => {
     const fetch = jest.fn(() => Promise.resolve(new Response("{}")));
-    await checkHealth("identity", depsWith({ authority: "https://id.example/", fetch }));
+    await checkHealth("identity", createDeps({ authority: "https://id.example/", fetch }));
     expect(fetch).toHaveBeenCalledWith("https://id.example/.well-known/openid-configuration", expect.anything());
   });
 
@@ -42,7 +42,7 @@ describe("checkHealth", () => {
     ["trust", "/auth/certs"],
   ] as const)("asks for the %s at %s", async (name, path) => {
     const http = service();
-    await checkHealth(name, depsWith({ http }));
+    await checkHealth(name, createDeps({ http }));
     expect(http.calls.map((call) => call.path)).toEqual([path]);
   });
 
@@ -55,34 +55,34 @@ describe("checkHealth", () => {
       "timed_out",
     ],
   ])("says why when %s", async (_name, changes, code) => {
-    await expect(checkHealth("identity", depsWith(changes))).rejects.toMatchObject({ code });
+    await expect(checkHealth("identity", createDeps(changes))).rejects.toMatchObject({ code });
   });
 
   it("does not trust a service that knows no key of the provider", async () => {
     await expect(
-      checkHealth("trust", depsWith({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) })),
+      checkHealth("trust", createDeps({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) })),
     ).rejects.toMatchObject({ code: "bad_answer" });
   });
 });
 
 describe("StatusPage", () => {
-  const answers = jest.fn((_address: string) => Promise.resolve(new Response("{}")));
+  const fetchMock = jest.fn((_address: string) => Promise.resolve(new Response("{}")));
 
   beforeEach(() => {
-    answers.mockReset().mockImplementation(() => Promise.resolve(new Response("{}")));
-    window.fetch = (address) => answers(address instanceof Request ? address.url : address.toString());
+    fetchMock.mockReset().mockImplementation(() => Promise.resolve(new Response("{}")));
+    window.fetch = (address) => fetchMock(address instanceof Request ? address.url : address.toString());
   });
 
   const show = async (
     settings: FakeHostSettings & { http?: FakeHttp } = {},
-    look: { language?: "en" | "es"; theme?: "light" | "dark" } = {},
+    appearance: { language?: "en" | "es"; theme?: "light" | "dark" } = {},
   ) => {
-    const fake = fakeHost({ http: service(), ...settings });
+    const fake = createFakeHost({ http: service(), ...settings });
     await renderApp(
       <HostContext value={fake.host}>
         <StatusPage />
       </HostContext>,
-      look,
+      appearance,
     );
     return fake;
   };
@@ -98,7 +98,7 @@ describe("StatusPage", () => {
   });
 
   it("names what does not answer and why, and sees it come back", async () => {
-    answers.mockImplementation((address) =>
+    fetchMock.mockImplementation((address) =>
       address.includes("id.example")
         ? Promise.reject(new TypeError("Failed to fetch"))
         : Promise.resolve(new Response("{}")),
@@ -113,7 +113,7 @@ describe("StatusPage", () => {
     expect(within(rows[1] ?? document.body).getByText("It does not answer.")).toBeVisible();
     await expectAccessible();
 
-    answers.mockImplementation(() => Promise.resolve(new Response("{}")));
+    fetchMock.mockImplementation(() => Promise.resolve(new Response("{}")));
     http.answer("GET /readyz", () => ({ status: "ok" }));
     await userEvent.click(screen.getByRole("button", { name: "Ask again" }));
     await waitFor(() => {

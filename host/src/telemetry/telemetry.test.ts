@@ -1,16 +1,16 @@
-import { createTelemetry, sendAfterMs, type Wish } from "./telemetry.ts";
+import { createTelemetry, sendDelayMs, type TelemetryConsent } from "./telemetry.ts";
 import { ScreenHistory } from "./vitals.ts";
 
 const release = "secrets-0.3.1-0123456789ab";
 
 function setUp({ privacyControl = false } = {}) {
-  const sent: unknown[] = [];
+  const sentRequests: unknown[] = [];
   const events = new EventTarget();
-  const page = { wish: "unknown" as Wish, visibilityState: "visible" as DocumentVisibilityState };
+  const page = { wish: "unknown" as TelemetryConsent, visibilityState: "visible" as DocumentVisibilityState };
   const telemetry = createTelemetry({
-    address: "http://localhost:3000/api/telemetry",
-    releaseOf: (remote) => (remote === "secrets" ? release : null),
-    wish: () => page.wish,
+    endpoint: "http://localhost:3000/api/telemetry",
+    findRelease: (remote) => (remote === "secrets" ? release : null),
+    getConsent: () => page.wish,
     window: {
       addEventListener: events.addEventListener.bind(events),
       setTimeout: window.setTimeout.bind(window),
@@ -18,7 +18,7 @@ function setUp({ privacyControl = false } = {}) {
     },
     privacyControl,
     fetch: (_address, init) => {
-      sent.push({ ...init, body: JSON.parse(typeof init?.body === "string" ? init.body : "null") as unknown });
+      sentRequests.push({ ...init, body: JSON.parse(typeof init?.body === "string" ? init.body : "null") as unknown });
       return Promise.resolve(new Response(null, { status: 202 }));
     },
   });
@@ -26,7 +26,7 @@ function setUp({ privacyControl = false } = {}) {
     page.visibilityState = "hidden";
     events.dispatchEvent(new Event("visibilitychange"));
   };
-  return { telemetry, sent, page, hide, after: () => jest.advanceTimersByTimeAsync(sendAfterMs) };
+  return { telemetry, sent: sentRequests, page, hide, waitForSend: () => jest.advanceTimersByTimeAsync(sendDelayMs) };
 }
 
 describe("createTelemetry", () => {
@@ -38,13 +38,13 @@ describe("createTelemetry", () => {
   });
 
   it("sends what was noted together, without anything of the person", async () => {
-    const { telemetry, sent, page, after } = setUp();
+    const { telemetry, sent, page, waitForSend } = setUp();
     page.wish = "yes";
-    telemetry.loaded("secrets", "load", { milliseconds: 12.4 });
-    telemetry.loaded("secrets", "render", { code: "remote_crashed" });
-    telemetry.loaded("unknown", "load", { milliseconds: 1 });
-    telemetry.measured({ remote: "secrets", release, route: "/home", metric: "LCP", value: 700.5 });
-    await after();
+    telemetry.recordLoad("secrets", "load", { milliseconds: 12.4 });
+    telemetry.recordLoad("secrets", "render", { code: "remote_crashed" });
+    telemetry.recordLoad("unknown", "load", { milliseconds: 1 });
+    telemetry.recordVital({ remote: "secrets", release, route: "/home", metric: "LCP", value: 700.5 });
+    await waitForSend();
     const events = [
       { remote: "secrets", release, phase: "load", duration_ms: 12 },
       { remote: "secrets", release, phase: "render", code: "remote_crashed" },
@@ -57,25 +57,25 @@ describe("createTelemetry", () => {
         body: { events, vitals: [{ remote: "secrets", release, route: "/home", metric: "LCP", value: 701 }] },
       },
     ]);
-    await after();
+    await waitForSend();
     expect(sent).toHaveLength(1);
   });
 
   it("waits until the account is known, and sends nothing for one that switched it off, not even signed out", async () => {
-    const { telemetry, sent, page, hide, after } = setUp();
-    telemetry.loaded("secrets", "load", { milliseconds: 1 });
-    await after();
+    const { telemetry, sent, page, hide, waitForSend } = setUp();
+    telemetry.recordLoad("secrets", "load", { milliseconds: 1 });
+    await waitForSend();
     expect(sent).toEqual([]);
     page.wish = "no";
-    await after();
+    await waitForSend();
     page.wish = "visitor";
-    telemetry.loaded("secrets", "page", { milliseconds: 1 });
-    await after();
+    telemetry.recordLoad("secrets", "page", { milliseconds: 1 });
+    await waitForSend();
     hide();
     expect(sent).toEqual([]);
     page.wish = "yes"; // switched on again
-    telemetry.loaded("secrets", "page", { milliseconds: 2 });
-    await after();
+    telemetry.recordLoad("secrets", "page", { milliseconds: 2 });
+    await waitForSend();
     expect(sent).toMatchObject([{ body: { events: [{ duration_ms: 2 }] } }]);
   });
 
@@ -86,17 +86,17 @@ describe("createTelemetry", () => {
     ] as const) {
       const { telemetry, sent, page, hide } = setUp({ privacyControl });
       page.wish = "visitor";
-      telemetry.loaded("secrets", "load", { milliseconds: 1 });
+      telemetry.recordLoad("secrets", "load", { milliseconds: 1 });
       hide();
       expect(sent).toHaveLength(calls);
     }
   });
 
   it("holds no more than the service takes", async () => {
-    const { telemetry, sent, page, after } = setUp();
+    const { telemetry, sent, page, waitForSend } = setUp();
     page.wish = "yes";
-    for (let nth = 0; nth < 60; nth++) telemetry.loaded("secrets", "load", { milliseconds: nth });
-    await after();
+    for (let index = 0; index < 60; index++) telemetry.recordLoad("secrets", "load", { milliseconds: index });
+    await waitForSend();
     expect((sent[0] as { body: { events: unknown[] } }).body.events).toHaveLength(50);
   });
 });
@@ -104,11 +104,11 @@ describe("createTelemetry", () => {
 describe("ScreenHistory", () => {
   it("knows which screen was shown when, the first from the beginning", () => {
     const screens = new ScreenHistory();
-    expect(screens.at(0)).toBeNull();
-    screens.show("/home", 900);
-    screens.show("/home", 1_000);
-    screens.show("/secrets", 2_000);
-    expect([0, 1_999, 2_000, 9_000].map((time) => screens.at(time))).toEqual([
+    expect(screens.findAt(0)).toBeNull();
+    screens.record("/home", 900);
+    screens.record("/home", 1_000);
+    screens.record("/secrets", 2_000);
+    expect([0, 1_999, 2_000, 9_000].map((time) => screens.findAt(time))).toEqual([
       "/home",
       "/home",
       "/secrets",

@@ -6,14 +6,14 @@ export type Phase = Telemetry["events"][number]["phase"];
 export type Vital = Telemetry["vitals"][number];
 
 /** `unknown` until the account is known; `visitor` where nobody is signed in. */
-export type Wish = "yes" | "no" | "visitor" | "unknown";
+export type TelemetryConsent = "yes" | "no" | "visitor" | "unknown";
 
 export interface TelemetryDeps {
   /** Of the call `POST /telemetry`. */
-  readonly address: string;
+  readonly endpoint: string;
   /** The release that a remote runs, or would; null when the deployment names none. */
-  readonly releaseOf: (remote: RemoteName) => string | null;
-  readonly wish: () => Wish;
+  readonly findRelease: (remote: RemoteName) => string | null;
+  readonly getConsent: () => TelemetryConsent;
   readonly window: Pick<Window, "addEventListener" | "setTimeout"> & {
     readonly document: Pick<Document, "visibilityState">;
   };
@@ -28,16 +28,16 @@ export interface PageTelemetry {
    * One load of a remote or a page of it with its repetitions, in milliseconds; or a failure later
    * on, which took none.
    */
-  readonly loaded: (
+  readonly recordLoad: (
     remote: RemoteName,
     phase: Phase,
     outcome: { readonly milliseconds?: number; readonly code?: ErrorCode },
   ) => void;
-  readonly measured: (vital: Vital) => void;
+  readonly recordVital: (vital: Vital) => void;
 }
 
 /** What is noted goes together, so many milliseconds later, or when the page is hidden. */
-export const sendAfterMs = 10_000;
+export const sendDelayMs = 10_000;
 
 /**
  * What is noted waits until it is known whether the person switched this off. Once somebody did,
@@ -45,32 +45,32 @@ export const sendAfterMs = 10_000;
  * sends nothing at all.
  */
 export function createTelemetry({
-  address,
-  releaseOf,
-  wish,
+  endpoint,
+  findRelease,
+  getConsent,
   window,
   privacyControl,
   fetch,
 }: TelemetryDeps): PageTelemetry {
   let events: Telemetry["events"] = [];
   let vitals: Telemetry["vitals"] = [];
-  let waiting = false;
-  let refused = false;
+  let isScheduled = false;
+  let isOptedOut = false;
 
-  const may = (): boolean | null => {
+  const isAllowed = (): boolean | null => {
     if (privacyControl) return false;
-    const now = wish();
-    if (now === "yes" || now === "no") refused = now === "no";
-    return now === "unknown" ? null : !refused;
+    const consent = getConsent();
+    if (consent === "yes" || consent === "no") isOptedOut = consent === "no";
+    return consent === "unknown" ? null : !isOptedOut;
   };
 
   const send = (): void => {
-    const allowed = may();
+    const allowed = isAllowed();
     if (allowed === null) return;
     const body: Telemetry = { events, vitals };
     [events, vitals] = [[], []];
     if (!allowed || (body.events.length === 0 && body.vitals.length === 0)) return;
-    fetch(address, {
+    fetch(endpoint, {
       method: "POST",
       body: JSON.stringify(body),
       headers: { "content-type": "application/json" },
@@ -81,15 +81,15 @@ export function createTelemetry({
     }).catch(() => undefined); // not worth another try
   };
 
-  const noted = (): void => {
-    if (may() === false) [events, vitals] = [[], []];
-    if (waiting || (events.length === 0 && vitals.length === 0)) return;
-    waiting = true;
+  const scheduleSend = (): void => {
+    if (isAllowed() === false) [events, vitals] = [[], []];
+    if (isScheduled || (events.length === 0 && vitals.length === 0)) return;
+    isScheduled = true;
     window.setTimeout(() => {
-      waiting = false;
+      isScheduled = false;
       send();
-      noted(); // while nobody knows what the person wishes
-    }, sendAfterMs);
+      scheduleSend(); // while nobody knows what the person wishes
+    }, sendDelayMs);
   };
 
   // At the window, after the listeners of the document that note the last values of a page.
@@ -98,26 +98,26 @@ export function createTelemetry({
   });
 
   return Object.freeze<PageTelemetry>({
-    loaded: (remote, phase, { milliseconds, code }) => {
-      const release = releaseOf(remote);
+    recordLoad: (remote, phase, { milliseconds, code }) => {
+      const release = findRelease(remote);
       if (release === null || events.length >= maxTelemetryEvents) return;
       events.push({
         remote,
         release,
         phase,
-        ...(milliseconds === undefined ? {} : { duration_ms: inLimits(milliseconds) }),
+        ...(milliseconds === undefined ? {} : { duration_ms: clampDuration(milliseconds) }),
         ...(code === undefined ? {} : { code }),
       });
-      noted();
+      scheduleSend();
     },
-    measured: (vital) => {
+    recordVital: (vital) => {
       if (vitals.length >= maxTelemetryEvents) return;
-      vitals.push({ ...vital, value: inLimits(vital.value) });
-      noted();
+      vitals.push({ ...vital, value: clampDuration(vital.value) });
+      scheduleSend();
     },
   });
 }
 
-function inLimits(value: number): number {
+function clampDuration(value: number): number {
   return Math.min(600_000, Math.max(0, Math.round(value)));
 }

@@ -4,8 +4,8 @@ import type { Vital } from "./telemetry.ts";
 
 export interface VitalsDeps {
   /** The screen that was shown at that time of the page's clock, in milliseconds. */
-  readonly screenAt: (time: number) => Pick<Vital, "remote" | "release" | "route"> | null;
-  readonly add: (vital: Vital) => void;
+  readonly findScreen: (time: number) => Pick<Vital, "remote" | "release" | "route"> | null;
+  readonly recordVital: (vital: Vital) => void;
 }
 
 /**
@@ -13,25 +13,25 @@ export interface VitalsDeps {
  * can come after the first screen. Each value counts for the screen that it is about: the one with
  * the slowest interaction or the largest shift, else the first.
  */
-export async function watchVitals({ screenAt, add }: VitalsDeps): Promise<void> {
+export async function watchVitals({ findScreen, recordVital }: VitalsDeps): Promise<void> {
   const { onCLS, onFCP, onINP, onLCP, onTTFB } = await import(/* webpackChunkName: "vitals" */ "web-vitals");
   const report = ({ name, value, entries }: MetricType): void => {
-    const screen = screenAt(name === "INP" || name === "CLS" ? (entries[0]?.startTime ?? 0) : 0);
-    if (screen !== null) add({ ...screen, metric: name, value: name === "CLS" ? value * 1_000 : value });
+    const screen = findScreen(name === "INP" || name === "CLS" ? (entries[0]?.startTime ?? 0) : 0);
+    if (screen !== null) recordVital({ ...screen, metric: name, value: name === "CLS" ? value * 1_000 : value });
   };
-  for (const watch of [onCLS, onFCP, onINP, onLCP, onTTFB]) watch(report);
+  for (const observe of [onCLS, onFCP, onINP, onLCP, onTTFB]) observe(report);
 }
 
 /** Which screen was shown when. */
 export class ScreenHistory {
-  readonly #shown: { readonly from: number; readonly pathname: string }[] = [];
+  readonly #visits: { readonly since: number; readonly pathname: string }[] = [];
 
-  show(pathname: string, now: number): void {
-    if (this.#shown.at(-1)?.pathname === pathname) return;
-    this.#shown.push({ from: this.#shown.length === 0 ? 0 : now, pathname });
+  record(pathname: string, now: number): void {
+    if (this.#visits.at(-1)?.pathname === pathname) return;
+    this.#visits.push({ since: this.#visits.length === 0 ? 0 : now, pathname });
   }
 
-  at(time: number): string | null {
-    return this.#shown.findLast(({ from }) => from <= time)?.pathname ?? null;
+  findAt(time: number): string | null {
+    return this.#visits.findLast(({ since }) => since <= time)?.pathname ?? null;
   }
 }

@@ -1,53 +1,53 @@
-import { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "@relicario/shared/contract";
+import { accountStorageKey, deviceStorage, openedFileLockName, type DeviceAccount } from "@relicario/shared/contract";
 import { openDB } from "idb";
 
-const { vault, uploads, rows } = keptOnDevice;
+const { vault, uploads, rows } = deviceStorage;
 
 /**
- * Fills this device as the vault does: a record, uploads, the device key and, where `listed`,
+ * Fills this device as the vault does: a record, uploads, the device key and, where `withRows`,
  * sealed rows.
  */
-export async function keepOnDevice(
+export async function fillDevice(
   account: DeviceAccount,
   record: Readonly<Record<string, unknown>> | null,
   uploadIds: readonly string[] = [],
-  listed = false,
+  withRows = false,
 ): Promise<void> {
-  const name = accountName(account);
-  const ofVault = await openDB(vault.database, 1, {
+  const name = accountStorageKey(account);
+  const vaultDatabase = await openDB(vault.database, 1, {
     upgrade: (database) => {
       database.createObjectStore(vault.keys);
       database.createObjectStore(vault.accounts);
     },
   });
-  if (record !== null) await ofVault.put(vault.accounts, record, name);
-  await ofVault.put(
+  if (record !== null) await vaultDatabase.put(vault.accounts, record, name);
+  await vaultDatabase.put(
     vault.keys,
     await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]),
     vault.deviceKey,
   );
-  ofVault.close();
-  const ofUploads = await openDB(uploads.database, 1, {
+  vaultDatabase.close();
+  const uploadDatabase = await openDB(uploads.database, 1, {
     upgrade: (database) => {
       database.createObjectStore(uploads.uploads);
     },
   });
-  for (const id of uploadIds) await ofUploads.put(uploads.uploads, { account: name, uploadId: id }, [name, id]);
-  ofUploads.close();
-  if (!listed) return;
-  const ofRows = await openDB(rows.database, 1, {
+  for (const id of uploadIds) await uploadDatabase.put(uploads.uploads, { account: name, uploadId: id }, [name, id]);
+  uploadDatabase.close();
+  if (!withRows) return;
+  const rowDatabase = await openDB(rows.database, 1, {
     upgrade: (database) => {
       database.createObjectStore(rows.heads);
       database.createObjectStore(rows.blocks);
     },
   });
-  await ofRows.put(rows.heads, { of: name }, name);
-  for (const block of [0, 63]) await ofRows.put(rows.blocks, { of: name }, [name, block]);
-  ofRows.close();
+  await rowDatabase.put(rows.heads, { of: name }, name);
+  for (const block of [0, 63]) await rowDatabase.put(rows.blocks, { of: name }, [name, block]);
+  rowDatabase.close();
 }
 
 /** Local storage of the origin, and what stands in it. */
-export function originStorage(): {
+export function createOriginStorage(): {
   readonly items: Map<string, string>;
   readonly storage: Pick<Storage, "getItem" | "key" | "length" | "removeItem" | "setItem">;
 } {
@@ -65,23 +65,23 @@ export function originStorage(): {
 }
 
 /** Everything in every database of this origin, by database and store. */
-export async function everythingKept(): Promise<Readonly<Record<string, readonly (readonly [unknown, unknown])[]>>> {
-  const found: Record<string, (readonly [unknown, unknown])[]> = {};
+export async function readAllDatabases(): Promise<Readonly<Record<string, readonly (readonly [unknown, unknown])[]>>> {
+  const contents: Record<string, (readonly [unknown, unknown])[]> = {};
   for (const { name = "" } of await indexedDB.databases()) {
     const database = await openDB(name);
     for (const store of database.objectStoreNames) {
       const [keys, values] = [await database.getAllKeys(store), await database.getAll(store)];
-      found[`${name}/${store}`] = keys.map((key, index) => [key, values[index]]);
+      contents[`${name}/${store}`] = keys.map((key, index) => [key, values[index]]);
     }
     database.close();
   }
-  return found;
+  return contents;
 }
 
 export interface FakeFolder {
   readonly files: Map<string, "closed" | "open">;
   /** What holds a file open ends: its file closes, and its Web Lock goes. */
-  readonly end: (file: string) => void;
+  readonly closeFile: (file: string) => void;
 }
 
 /**
@@ -90,27 +90,27 @@ export interface FakeFolder {
  */
 export function installPrivateFiles(): FakeFolder {
   const files = new Map<string, "closed" | "open">();
-  const waiting = new Map<string, () => void>();
-  const failed = (name: string) => Object.assign(new Error(name), { name });
+  const waiters = new Map<string, () => void>();
+  const createError = (name: string) => Object.assign(new Error(name), { name });
   const folder = {
     keys: () => [...files.keys()].values(),
     removeEntry: (name: string) => {
-      if (!files.has(name)) return Promise.reject(failed("NotFoundError"));
-      if (files.get(name) === "open") return Promise.reject(failed("NoModificationAllowedError"));
+      if (!files.has(name)) return Promise.reject(createError("NotFoundError"));
+      if (files.get(name) === "open") return Promise.reject(createError("NoModificationAllowedError"));
       files.delete(name);
       return Promise.resolve();
     },
   };
   const root = {
     getDirectoryHandle: (name: string) =>
-      name === keptOnDevice.openedFolder ? Promise.resolve(folder) : Promise.reject(failed("NotFoundError")),
+      name === deviceStorage.openedFilesFolder ? Promise.resolve(folder) : Promise.reject(createError("NotFoundError")),
   };
-  const request = async (name: string, { signal }: LockOptions, work: () => unknown) => {
+  const request = async (name: string, { signal }: LockOptions, callback: () => unknown) => {
     signal?.throwIfAborted();
     await new Promise<void>((resolve) => {
-      waiting.set(name, resolve);
+      waiters.set(name, resolve);
     });
-    return work();
+    return callback();
   };
   // A navigator of this test's own: the one that was there is the process's, which runs other tests
   // after it.
@@ -120,9 +120,9 @@ export function installPrivateFiles(): FakeFolder {
   });
   return {
     files,
-    end: (file) => {
+    closeFile: (file) => {
       files.set(file, "closed");
-      waiting.get(openedFileLock(file))?.();
+      waiters.get(openedFileLockName(file))?.();
     },
   };
 }

@@ -1,19 +1,19 @@
 import type { Deployment, Language, RemoteName, ThemeName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createTestQueryClient, manifestsFromDisk, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttp, createTestQueryClient, readManifests, type FakeHttp } from "@relicario/shared/testing";
 import { createInstance } from "i18next";
 import { createStore } from "zustand/vanilla";
 
-import type { KeptAccount } from "../device/accounts.ts";
+import type { StoredAccount } from "../device/accounts.ts";
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../flags/feature-flags.ts";
 import { createConfirms } from "../frame/confirms.tsx";
 import type { Host } from "../host-context.ts";
-import { portalRoutes } from "../routes.ts";
+import { buildPortalRoutes } from "../routes.ts";
 import type { SessionState } from "../session/machine.ts";
 import type { ExchangeState } from "../session/token-exchange.ts";
-import type { VendorLook } from "../settings/vendor.ts";
+import type { VendorAppearance } from "../settings/vendor.ts";
 import { ScreenHistory } from "../telemetry/vitals.ts";
 
 export const alba = { issuer: "i", subject: "s", name: "alba" };
@@ -30,14 +30,14 @@ export const claims = {
 const signedIn: SessionState = { status: "authenticated", user: alba };
 
 /** A store that screens read and a test changes. */
-interface Watched<T> {
+interface TestStore<T> {
   readonly getState: () => T;
   readonly set: (next: T) => void;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-function watched<T>(first: T): Watched<T> {
-  const store = createStore(() => first);
+function createTestStore<T>(initial: T): TestStore<T> {
+  const store = createStore(() => initial);
   return {
     getState: store.getState,
     set: (next) => {
@@ -56,18 +56,18 @@ export interface FakeHostSettings {
   readonly refused?: readonly RemoteName[];
   /** Remotes without a validly signed record: only their names are known. */
   readonly unsigned?: readonly RemoteName[];
-  readonly look?: VendorLook;
-  readonly endedElsewhere?: boolean;
-  readonly keptHere?: readonly KeptAccount[];
+  readonly appearance?: VendorAppearance;
+  readonly hasEndedElsewhere?: boolean;
+  readonly storedAccounts?: readonly StoredAccount[];
 }
 
 export interface FakeHost {
   readonly host: Host;
   readonly http: FakeHttp;
-  readonly session: Watched<SessionState>;
-  readonly watch: Watched<WatchState>;
-  readonly down: Watched<boolean>;
-  readonly vendor: Watched<VendorLook>;
+  readonly session: TestStore<SessionState>;
+  readonly watch: TestStore<WatchState>;
+  readonly isDown: TestStore<boolean>;
+  readonly vendor: TestStore<VendorAppearance>;
   readonly calls: {
     readonly signIn: jest.Mock<Promise<void>, [string]>;
     readonly signInAgain: jest.Mock<Promise<{ authTime: number }>, []>;
@@ -83,14 +83,16 @@ export interface FakeHost {
 }
 
 /** A host in memory, without network calls and without remotes. */
-export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
+export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
   const http = settings.http ?? createFakeHttp();
-  const session = watched(settings.state ?? signedIn);
-  const exchange = watched<ExchangeState>(settings.exchange ?? { status: "ready", session: { token: "t", claims } });
-  const watch = watched<WatchState>({ newer: false, disabled: new Set(), expired: false });
-  const down = watched(false);
-  const vendor = watched<VendorLook>(settings.look ?? { layout: "standard", name: "Relicario" });
-  const verified = verifiedDeployment(settings);
+  const session = createTestStore(settings.state ?? signedIn);
+  const exchange = createTestStore<ExchangeState>(
+    settings.exchange ?? { status: "ready", session: { token: "t", claims } },
+  );
+  const watch = createTestStore<WatchState>({ newer: false, disabled: new Set(), expired: false });
+  const isDown = createTestStore(false);
+  const vendor = createTestStore<VendorAppearance>(settings.appearance ?? { layout: "standard", name: "Relicario" });
+  const verified = createVerifiedDeployment(settings);
   const calls: FakeHost["calls"] = {
     signIn: jest.fn((_returnTo: string) => Promise.resolve()),
     signInAgain: jest.fn(() => Promise.resolve({ authTime: 0 })),
@@ -103,9 +105,9 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
     load: jest.fn((_name: RemoteName) => Promise.reject(new PortalError("remote_unreachable"))),
     prefetch: jest.fn(),
   };
-  const parts: Partial<Host> = {
+  const members: Partial<Host> = {
     verified,
-    routes: portalRoutes(verified.remotes, () => undefined),
+    routes: buildPortalRoutes(verified.remotes, () => undefined),
     watch: { getState: watch.getState, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
     session: {
       getState: session.getState,
@@ -114,13 +116,12 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
       signInAgain: calls.signInAgain,
       signOut: calls.signOut,
       forgetDevice: calls.forgetDevice,
-      wake: () => undefined,
-      endedElsewhere: () => settings.endedElsewhere === true,
+      hasEndedElsewhere: () => settings.hasEndedElsewhere === true,
       exchange: {
         getState: exchange.getState,
         subscribe: exchange.subscribe,
         renew: calls.renew,
-        token: () => Promise.resolve("t"),
+        getToken: () => Promise.resolve("t"),
         start: () => undefined,
         clear: () => undefined,
       },
@@ -128,22 +129,22 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
       onLock: () => () => undefined,
     } as Partial<Host["session"]> as Host["session"],
     http,
-    reachability: { isDown: down.getState, subscribe: down.subscribe, watch: (each) => each },
+    reachability: { isDown: isDown.getState, subscribe: isDown.subscribe, observe: (observedHttp) => observedHttp },
     loader: {
       load: calls.load,
-      code: calls.load,
-      page: () => Promise.reject(new PortalError("unknown")),
+      loadCode: calls.load,
+      loadPage: () => Promise.reject(new PortalError("unknown")),
       prefetch: calls.prefetch,
     },
     vault: {
       get: () => Promise.reject(new PortalError("vault_unavailable")),
       onLocked: () => () => undefined,
-      putAway: () => Promise.resolve(),
+      lock: () => Promise.resolve(),
       stop: () => Promise.resolve(),
     },
     visitor: {
       get: () => Promise.reject(new PortalError("vault_unavailable")),
-      arrive: () => undefined,
+      setActivePath: () => undefined,
       close: () => undefined,
     },
     vendor: { getState: vendor.getState, subscribe: vendor.subscribe, refresh: () => undefined },
@@ -152,17 +153,21 @@ export function fakeHost(settings: FakeHostSettings = {}): FakeHost {
     i18n: createInstance(),
     theme: { getState: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
     confirms: createConfirms(),
-    keptHere: () => Promise.resolve(settings.keptHere ?? []),
+    listStoredAccounts: () => Promise.resolve(settings.storedAccounts ?? []),
     screens: new ScreenHistory(),
     report: () => undefined,
     changeLanguage: calls.changeLanguage,
   };
-  return { host: parts as Host, http, session, watch, down, vendor, calls };
+  return { host: members as Host, http, session, watch, isDown, vendor, calls };
 }
 
-function verifiedDeployment({ deployment = {}, refused = [], unsigned = [] }: FakeHostSettings): VerifiedDeployment {
+function createVerifiedDeployment({
+  deployment = {},
+  refused = [],
+  unsigned = [],
+}: FakeHostSettings): VerifiedDeployment {
   const remotes = new Map<RemoteName, VerifiedRemote>(
-    [...manifestsFromDisk()].map(([name, manifest]) => [
+    [...readManifests()].map(([name, manifest]) => [
       name,
       refused.includes(name) || unsigned.includes(name)
         ? { status: "refused", code: "remote_refused", manifest: unsigned.includes(name) ? null : manifest }
@@ -179,7 +184,7 @@ function verifiedDeployment({ deployment = {}, refused = [], unsigned = [] }: Fa
           },
     ]),
   );
-  const whole: Partial<Deployment> = {
+  const fullDeployment: Partial<Deployment> = {
     vendor_id: "relicario",
     sequence: 7,
     environment: "test",
@@ -190,11 +195,11 @@ function verifiedDeployment({ deployment = {}, refused = [], unsigned = [] }: Fa
     messages: [],
     ...deployment,
   };
-  return { deployment: whole as Deployment, remotes, override: null };
+  return { deployment: fullDeployment as Deployment, remotes, override: null };
 }
 
 /** Whether the window is as small as a phone; jsdom has no layout. */
-export function windowIs({ mobile }: { readonly mobile: boolean }): void {
+export function mockWindow({ mobile }: { readonly mobile: boolean }): void {
   window.matchMedia = (query: string) =>
     ({
       matches: mobile && query.includes("639.98"),

@@ -2,7 +2,7 @@ import { renderApp } from "@relicario/shared/testing";
 import { act, screen } from "@testing-library/react";
 import type confetti from "canvas-confetti";
 
-import { celebration } from "./look.ts";
+import { celebration } from "./appearance.ts";
 import { Celebration } from "./Celebration.tsx";
 
 // jsdom draws no canvas; e2e/specs/first-visit.spec.ts sees what is drawn.
@@ -58,12 +58,12 @@ describe("Celebration", () => {
       const frames: FrameRequestCallback[] = [];
       jest.spyOn(window, "requestAnimationFrame").mockImplementation((frame) => frames.push(frame));
       const canvas = document.createElement("canvas");
-      const paper = new Proxy({}, { get: () => () => undefined, set: () => true });
-      canvas.getContext = (() => paper) as unknown as HTMLCanvasElement["getContext"];
-      const landed = jest.fn();
-      void create(canvas, { useWorker: false })(fire.mock.lastCall?.[0])?.then(landed);
+      const drawingContext = new Proxy({}, { get: () => () => undefined, set: () => true });
+      canvas.getContext = (() => drawingContext) as unknown as HTMLCanvasElement["getContext"];
+      const onLanded = jest.fn();
+      void create(canvas, { useWorker: false })(fire.mock.lastCall?.[0])?.then(onLanded);
       let seconds = 0;
-      while (landed.mock.calls.length === 0 && seconds < 5) {
+      while (onLanded.mock.calls.length === 0 && seconds < 5) {
         seconds += 1 / hertz;
         // the library remembers the last frame of all
         for (const frame of frames.splice(0)) frame(1000 * hertz + 1000 * seconds);

@@ -4,7 +4,7 @@ import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { celebration } from "./look.ts";
+import { celebration } from "./appearance.ts";
 
 /**
  * Shown for three seconds at the end of the first tour. Confetti for two; none for people who want
@@ -32,7 +32,7 @@ export function Celebration({ onEnd }: { readonly onEnd: () => void }) {
     });
     const timer = setTimeout(() => {
       handleEnd.current();
-    }, celebration.shownMilliseconds);
+    }, celebration.durationMilliseconds);
     return () => {
       clearTimeout(timer);
       fire.reset();

@@ -1,6 +1,6 @@
 import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { expectAccessible, missingTourTargets, renderApp } from "@relicario/shared/testing";
+import { expectAccessible, findMissingTourTargets, renderApp } from "@relicario/shared/testing";
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
@@ -8,8 +8,8 @@ import { Frame } from "../frame/Frame.tsx";
 import { HelpPage } from "../help/HelpPage.tsx";
 import { HostContext } from "../host-context.ts";
 import type { LoadedModule } from "../remotes/remote-module.ts";
-import { fakeHost, windowIs } from "../testing/fake-host.tsx";
-import { celebration } from "./look.ts";
+import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
+import { celebration } from "./appearance.ts";
 import { homeTour, layoutTour, mobileTour } from "./host-tours.ts";
 import type { Tour } from "./machine.ts";
 import { createTourStorage, onboardingKey, toursSeenKey } from "./tour-storage.ts";
@@ -41,14 +41,14 @@ async function show({
   path = "/home",
   signedIn = true,
   shell = true,
-  tours: ofRemote = [],
+  tours: remoteTours = [],
   language = "en",
 }: Settings = {}) {
-  windowIs({ mobile });
-  const fake = fakeHost();
+  mockWindow({ mobile });
+  const fake = createFakeHost();
   const load = (name: RemoteName): Promise<LoadedModule> =>
     name === "secrets"
-      ? Promise.resolve({ name, routes: [], tours: ofRemote })
+      ? Promise.resolve({ name, routes: [], tours: remoteTours })
       : Promise.reject(new PortalError("remote_unreachable"));
   const host = { ...fake.host, loader: { ...fake.host.loader, load } };
   const tours = createTours(createTourStorage(() => localStorage));
@@ -177,7 +177,7 @@ describe("the first visit on a wide screen", () => {
 });
 
 describe("the tours of screens", () => {
-  const list: Tour = {
+  const listTour: Tour = {
     name: "list",
     path: "/secrets",
     steps: [
@@ -187,7 +187,7 @@ describe("the tours of screens", () => {
 
   it("run when their screen is first shown, without a celebration, and not again", async () => {
     localStorage.setItem(onboardingKey, "true");
-    const { tours, app } = await show({ path: "/secrets", tours: [list] });
+    const { tours, app } = await show({ path: "/secrets", tours: [listTour] });
     await tooltip("Secrets");
     await press("Done");
     await waitFor(() => {
@@ -196,23 +196,23 @@ describe("the tours of screens", () => {
     expect(create).not.toHaveBeenCalled();
     app.unmount();
 
-    const again = await show({ path: "/secrets", tours: [list] });
-    expect(again.tours.getState()).toEqual({ status: "idle" });
+    const secondVisit = await show({ path: "/secrets", tours: [listTour] });
+    expect(secondVisit.tours.getState()).toEqual({ status: "idle" });
   });
 
   it.each(["/shared/abc", "/p-shared/abc"])(
     "run on the pages of links too, once onboarding is over (%s)",
     async (path) => {
-      const ofLink = {
-        ...list,
+      const linkTour = {
+        ...listTour,
         path: path.replace("abc", ":shareId"),
-        steps: [{ ...list.steps[0], target: "home-create" }],
+        steps: [{ ...listTour.steps[0], target: "home-create" }],
       } as Tour;
-      const before = await show({ path, tours: [ofLink] });
-      expect(before.tours.getState()).toEqual({ status: "idle" });
-      before.app.unmount();
+      const firstVisit = await show({ path, tours: [linkTour] });
+      expect(firstVisit.tours.getState()).toEqual({ status: "idle" });
+      firstVisit.app.unmount();
       localStorage.setItem(onboardingKey, "true");
-      await show({ path, tours: [ofLink] });
+      await show({ path, tours: [linkTour] });
       expect(await tooltip("Secrets")).toBeInTheDocument();
     },
   );
@@ -227,7 +227,7 @@ describe("the tours of screens", () => {
   it("run again from Help", async () => {
     localStorage.setItem(onboardingKey, "true");
     localStorage.setItem(toursSeenKey, '"all"');
-    const { app } = await show({ path: "/help", tours: [list] });
+    const { app } = await show({ path: "/help", tours: [listTour] });
     await userEvent.click(await screen.findByRole("button", { name: "Start the tour: Secrets" }));
     expect(app.location()).toBe("/secrets");
     expect(await tooltip("Secrets")).toBeInTheDocument();
@@ -258,19 +258,19 @@ describe("targets", () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/help" });
     expect(layoutTour.steps).toHaveLength(9);
-    expect(missingTourTargets(layoutTour)).toEqual([]);
+    expect(findMissingTourTargets(layoutTour)).toEqual([]);
   });
 
   it("of the mobile tour are all found", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/help", mobile: true });
     expect(mobileTour.steps).toHaveLength(6);
-    expect(missingTourTargets(mobileTour)).toEqual([]);
+    expect(findMissingTourTargets(mobileTour)).toEqual([]);
   });
 
   it("that are not there are named", async () => {
     await show({ path: "/help" });
-    expect(missingTourTargets(homeTour)).toEqual(["home-messages"]);
+    expect(findMissingTourTargets(homeTour)).toEqual(["home-messages"]);
   });
 });
 

@@ -5,10 +5,10 @@ import { matchPath, useLocation } from "react-router-dom";
 
 import { useMobile } from "../frame/use-media.ts";
 import { useHost } from "../host-context.ts";
-import { frameTour, homeTour } from "./host-tours.ts";
+import { getFrameTour, homeTour } from "./host-tours.ts";
 import type { Tour } from "./machine.ts";
-import { findTarget, presentSteps } from "./targets.ts";
-import { isFirstTour, mayBegin, mayRun, toursOf, useTours } from "./tours.ts";
+import { findTarget, findPresentSteps } from "./targets.ts";
+import { isFirstTour, mayBegin, mayRun, listRemoteTours, useTours } from "./tours.ts";
 import { whenSettled } from "./when-settled.ts";
 
 const Slides = lazy(async () => ({ default: (await import("../onboarding/Slides.tsx")).Slides }));
@@ -28,14 +28,14 @@ export interface TourHostProps {
 export function TourHost({ signedIn, shell, remote }: TourHostProps) {
   const tours = useTours();
   const state = useSyncExternalStore(tours.subscribe, tours.getState);
-  const { intro, endIntro } = useOffers({ signedIn, shell, remote });
+  const { isIntroOpen, endIntro } = useTourOffers({ signedIn, shell, remote });
   useInterruptions(signedIn);
 
   const tour = state.status === "idle" ? null : state.tour;
-  const waiting = state.status === "ready" ? state.tour : null;
+  const readyTour = state.status === "ready" ? state.tour : null;
   useEffect(() => {
-    if (waiting === null) return undefined;
-    const [first] = waiting.steps;
+    if (readyTour === null) return undefined;
+    const [first] = readyTour.steps;
     if (first === undefined) return undefined;
     return whenSettled(
       document.body,
@@ -44,18 +44,18 @@ export function TourHost({ signedIn, shell, remote }: TourHostProps) {
         tours.dispatch({ type: "started" });
       },
     );
-  }, [waiting, tours]);
+  }, [readyTour, tours]);
 
   // Code that does not load, such as on a device that went offline, is not reported: the tour is
   // offered at the next visit.
-  const giveUp = () => {
+  const handleLoadError = () => {
     tours.dispatch({ type: "stopped" });
     endIntro("later");
   };
   return (
-    <ErrorBoundary fallback={null} onError={giveUp} resetKeys={[tour, intro]}>
+    <ErrorBoundary fallback={null} onError={handleLoadError} resetKeys={[tour, isIntroOpen]}>
       <Suspense fallback={null}>
-        {intro && (
+        {isIntroOpen && (
           <Slides
             onSkip={() => {
               endIntro("skipped");
@@ -66,17 +66,17 @@ export function TourHost({ signedIn, shell, remote }: TourHostProps) {
           />
         )}
         {(state.status === "running" || state.status === "paused") && (
-          <Running tour={state.tour} running={state.status === "running"} />
+          <RunningTour tour={state.tour} running={state.status === "running"} />
         )}
-        {tour !== null && (state.status === "skipped" || state.status === "finished") && <Ended tour={tour} />}
+        {tour !== null && (state.status === "skipped" || state.status === "finished") && <EndedTour tour={tour} />}
       </Suspense>
     </ErrorBoundary>
   );
 }
 
-function Running({ tour, running }: { readonly tour: Tour; readonly running: boolean }) {
+function RunningTour({ tour, running }: { readonly tour: Tour; readonly running: boolean }) {
   const { dispatch } = useTours();
-  const [steps] = useState(() => presentSteps(document, tour));
+  const [steps] = useState(() => findPresentSteps(document, tour));
   return (
     <TourRunner
       steps={steps}
@@ -91,66 +91,68 @@ function Running({ tour, running }: { readonly tour: Tour; readonly running: boo
   );
 }
 
-function Ended({ tour }: { readonly tour: Tour }) {
+function EndedTour({ tour }: { readonly tour: Tour }) {
   const { dispatch } = useTours();
-  const celebrated = isFirstTour(tour);
-  const rest = useCallback(() => {
+  const isCelebrated = isFirstTour(tour);
+  const handleEnd = useCallback(() => {
     dispatch({ type: "rested" });
   }, [dispatch]);
   useEffect(() => {
-    if (!celebrated) rest();
-  }, [celebrated, rest]);
-  return celebrated ? <Celebration onEnd={rest} /> : null;
+    if (!isCelebrated) handleEnd();
+  }, [isCelebrated, handleEnd]);
+  return isCelebrated ? <Celebration onEnd={handleEnd} /> : null;
 }
 
 /**
  * Offers the slides (phones) or the tour of the frame on a first visit, and the tour of a screen on
  * the first visit of that screen.
  */
-function useOffers({ signedIn, shell, remote }: TourHostProps): {
-  readonly intro: boolean;
-  readonly endIntro: (how: "skipped" | "finished" | "later") => void;
+function useTourOffers({ signedIn, shell, remote }: TourHostProps): {
+  readonly isIntroOpen: boolean;
+  readonly endIntro: (outcome: "skipped" | "finished" | "later") => void;
 } {
-  const { dispatch, memory } = useTours();
+  const { dispatch, storage } = useTours();
   const { loader } = useHost();
   const { pathname } = useLocation();
   const mobile = useMobile();
-  const [introDone, setIntroDone] = useState(false);
-  const firstVisit = shell && !introDone && mayBegin({ onboarded: memory.onboarded(), signedIn, pathname });
-  const intro = firstVisit && mobile;
+  const [isIntroDone, setIsIntroDone] = useState(false);
+  const isFirstVisit = shell && !isIntroDone && mayBegin({ onboarded: storage.isOnboarded(), signedIn, pathname });
+  const isIntroOpen = isFirstVisit && mobile;
 
   useEffect(() => {
     if (!signedIn) return undefined;
-    if (!memory.onboarded()) {
+    if (!storage.isOnboarded()) {
       if (shell && !mobile && mayBegin({ onboarded: false, signedIn, pathname }))
-        dispatch({ type: "offered", tour: frameTour(mobile) });
+        dispatch({ type: "offered", tour: getFrameTour(mobile) });
       return undefined; // the tours of screens come after the first one
     }
-    let gone = false;
-    const offer = (of: readonly Tour[]) => {
-      const tour = of.find((each) => !memory.seen(each.name) && matchPath(each.path, pathname) !== null);
-      if (tour !== undefined && !gone) dispatch({ type: "offered", tour });
+    let isCancelled = false;
+    const offer = (candidates: readonly Tour[]) => {
+      const tour = candidates.find(
+        (candidate) => !storage.hasSeen(candidate.name) && matchPath(candidate.path, pathname) !== null,
+      );
+      if (tour !== undefined && !isCancelled) dispatch({ type: "offered", tour });
     };
     offer([homeTour]);
     if (remote !== null) {
       loader.load(remote).then(
         (module) => {
-          offer(toursOf(module));
+          offer(listRemoteTours(module));
         },
         () => undefined, // the area itself shows the failure
       );
     }
     return () => {
-      gone = true;
+      isCancelled = true;
     };
-  }, [signedIn, shell, remote, pathname, mobile, dispatch, memory, loader]);
+  }, [signedIn, shell, remote, pathname, mobile, dispatch, storage, loader]);
 
-  const endIntro = (how: "skipped" | "finished" | "later") => {
-    setIntroDone(true);
-    if (how === "skipped") memory.setOnboarded();
-    if (how === "finished") dispatch({ type: "offered", tour: frameTour(mobile) });
+  const endIntro = (outcome: "skipped" | "finished" | "later") => {
+    setIsIntroDone(true);
+    if (outcome === "skipped") storage.setOnboarded();
+    if (outcome === "finished") dispatch({ type: "offered", tour: getFrameTour(mobile) });
   };
-  return { intro, endIntro };
+  return { isIntroOpen, endIntro };
 }
 
 /**
@@ -160,7 +162,7 @@ function useInterruptions(signedIn: boolean): void {
   const { dispatch, getState } = useTours();
   const { confirms } = useHost();
   const { pathname } = useLocation();
-  const asking = useSyncExternalStore(confirms.subscribe, confirms.getState) !== null;
+  const isConfirmOpen = useSyncExternalStore(confirms.subscribe, confirms.getState) !== null;
 
   useEffect(() => {
     if (!signedIn) dispatch({ type: "stopped" });
@@ -169,9 +171,9 @@ function useInterruptions(signedIn: boolean): void {
   useEffect(() => {
     const state = getState();
     if (state.status !== "running" && state.status !== "paused") return;
-    const here = isFirstTour(state.tour)
+    const isOnScreen = isFirstTour(state.tour)
       ? mayRun({ signedIn, pathname })
       : matchPath(state.tour.path, pathname) !== null;
-    dispatch({ type: here && !asking ? "resumed" : "interrupted" });
-  }, [asking, pathname, signedIn, dispatch, getState]);
+    dispatch({ type: isOnScreen && !isConfirmOpen ? "resumed" : "interrupted" });
+  }, [isConfirmOpen, pathname, signedIn, dispatch, getState]);
 }

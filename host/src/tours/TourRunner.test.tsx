@@ -8,15 +8,15 @@ import { TourRunner } from "./TourRunner.tsx";
 
 // jsdom has no layout, so what the library is told is what can be seen;
 // e2e/specs/first-visit.spec.ts measures what it draws.
-const told = jest.fn((_props: Props): ReactNode => null);
+const renderJoyride = jest.fn((_props: Props): ReactNode => null);
 jest.mock("react-joyride", () => ({
   ...jest.requireActual<object>("react-joyride"),
-  Joyride: (props: Props) => told(props),
+  Joyride: (props: Props) => renderJoyride(props),
 }));
 
 it("TourRunner tells the library the specification's numbers, and gives no step others", async () => {
   await renderApp(<TourRunner steps={layoutTour.steps} running onSkip={jest.fn()} onFinish={jest.fn()} />);
-  const props = told.mock.lastCall?.[0];
+  const props = renderJoyride.mock.lastCall?.[0];
   expect(props?.options).toMatchObject({ scrollOffset: 20, scrollDuration: 300, spotlightPadding: 10, width: 380 });
   expect(props?.steps).toHaveLength(9);
   for (const step of props?.steps ?? [])
@@ -30,7 +30,7 @@ it.each([
   ["layout-main", false],
   ["mobile-menu", true],
   ["home-create", false],
-])("TourRunner says of %s whether it stays in sight while the page scrolls: %p", async (target, inSight) => {
+])("TourRunner says of %s whether it stays in sight while the page scrolls: %p", async (target, isFixed) => {
   await renderApp(
     <TourRunner
       steps={[{ target, titleKey: "joyride:layout.home_title", bodyKey: "joyride:layout.home_body" }]}
@@ -39,7 +39,7 @@ it.each([
       onFinish={jest.fn()}
     />,
   );
-  expect(told.mock.lastCall?.[0].steps[0]?.isFixed).toBe(inSight);
+  expect(renderJoyride.mock.lastCall?.[0].steps[0]?.isFixed).toBe(isFixed);
 });
 
 it("TourRunner has the library scroll to what lies below, leaving 20 px above its light, within 300 ms", async () => {
@@ -49,13 +49,13 @@ it("TourRunner has the library scroll to what lies below, leaving 20 px above it
   target.dataset["tour"] = "home-create";
   target.getBoundingClientRect = () => new DOMRect(0, 2000 - document.documentElement.scrollTop, 100, 40);
   document.body.append(target);
-  const scrolled = jest.fn();
-  const { Joyride: Real } = jest.requireActual<typeof import("react-joyride")>("react-joyride");
-  told.mockImplementation((props) => (
-    <Real
+  const onScroll = jest.fn();
+  const { Joyride: RealJoyride } = jest.requireActual<typeof import("react-joyride")>("react-joyride");
+  renderJoyride.mockImplementation((props) => (
+    <RealJoyride
       {...props}
       onEvent={(event, controls) => {
-        if (event.type === EVENTS.SCROLL_START) scrolled(event.scroll);
+        if (event.type === EVENTS.SCROLL_START) onScroll(event.scroll);
         props.onEvent?.(event, controls);
       }}
     />
@@ -73,12 +73,12 @@ it("TourRunner has the library scroll to what lies below, leaving 20 px above it
     await waitFor(() => {
       expect(document.documentElement.scrollTop).toBe(1970);
     });
-    expect(scrolled.mock.calls).toEqual([
+    expect(onScroll.mock.calls).toEqual([
       [expect.objectContaining({ initial: 0, target: 2000 - 20 - 10, duration: 300 })],
     ]);
     app.unmount();
   } finally {
-    told.mockImplementation(() => null);
+    renderJoyride.mockImplementation(() => null);
     target.remove();
     Reflect.deleteProperty(document.documentElement, "scrollHeight");
     document.documentElement.scrollTop = 0;

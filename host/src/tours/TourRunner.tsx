@@ -5,7 +5,7 @@ import { ACTIONS, EVENTS, Joyride, STATUS, type EventData, type Step, type Toolt
 import { styled } from "styled-components";
 
 import { isInFrame } from "./host-tours.ts";
-import { styleNonce, tourLook } from "./look.ts";
+import { readStyleNonce, tourAppearance } from "./appearance.ts";
 import type { Tour } from "./machine.ts";
 import { targetSelector } from "./targets.ts";
 
@@ -38,12 +38,12 @@ export function TourRunner({ steps, running, onSkip, onFinish }: TourRunnerProps
         placement: target === "layout-main" ? "center" : "auto",
         isFixed: isInFrame(target), // otherwise the library scrolls the page for an element that is always visible
       }))}
-      nonce={styleNonce()}
+      nonce={readStyleNonce()}
       onEvent={handleEvent}
       tooltipComponent={Tooltip}
       loaderComponent={null}
       options={{
-        ...tourLook,
+        ...tourAppearance,
         skipBeacon: true,
         overlayClickAction: false,
         closeButtonAction: "skip",
@@ -62,8 +62,8 @@ function Tooltip({ index, size, isLastStep, step, controls, tooltipProps }: Tool
     <Sheet {...tooltipProps} role="dialog" aria-labelledby="tour-title" aria-describedby="tour-body">
       <Title id="tour-title">{step.title}</Title>
       <p id="tour-body">{step.content}</p>
-      <Foot>
-        <Place role="status">{t("joyride:place_status", { number: index + 1, count: size })}</Place>
+      <Footer>
+        <StepStatus role="status">{t("joyride:place_status", { number: index + 1, count: size })}</StepStatus>
         {index > 0 && (
           <Button tone="quiet" size="small" onClick={() => controls.prev()}>
             {t("joyride:back_action")}
@@ -76,8 +76,8 @@ function Tooltip({ index, size, isLastStep, step, controls, tooltipProps }: Tool
         >
           {t(isLastStep ? "joyride:finish_action" : "joyride:next_action")}
         </Button>
-      </Foot>
-      <Cross label={t("joyride:skip_action")} icon={<X aria-hidden />} onClick={() => controls.skip()} />
+      </Footer>
+      <CloseButton label={t("joyride:skip_action")} icon={<X aria-hidden />} onClick={() => controls.skip()} />
     </Sheet>
   );
 }
@@ -87,7 +87,7 @@ const Sheet = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};
-  width: ${tourLook.width}px;
+  width: ${tourAppearance.width}px;
   max-width: calc(100vw - ${space(8)});
   padding: ${space(5)};
   border: 1px solid ${s("border")};
@@ -105,7 +105,7 @@ const Title = styled.h2`
   font-size: ${s("textLarge")};
 `;
 
-const Foot = styled.div`
+const Footer = styled.div`
   display: flex;
   align-items: center;
   justify-content: flex-end;
@@ -113,13 +113,13 @@ const Foot = styled.div`
   margin-top: ${space(1)};
 `;
 
-const Place = styled.span`
+const StepStatus = styled.span`
   margin-right: auto;
   color: ${s("textMuted")};
   font-size: ${s("textSmall")};
 `;
 
-const Cross = styled(IconButton)`
+const CloseButton = styled(IconButton)`
   position: absolute;
   top: ${space(2)};
   right: ${space(2)};

@@ -4,7 +4,7 @@ import type { Tour } from "./machine.ts";
  * Steps of the host's own tours: the target, and the place of their texts in the namespace
  * `joyride`.
  */
-function steps(group: string, targets: readonly string[]): Tour["steps"] {
+function createSteps(group: string, targets: readonly string[]): Tour["steps"] {
   return targets.map((target) => ({
     target,
     titleKey: `joyride:${group}.${target.slice(target.indexOf("-") + 1)}_title`,
@@ -17,7 +17,7 @@ export const layoutTour: Tour = {
   name: "layout",
   path: "/home",
   titleKey: "joyride:layout.title",
-  steps: steps(
+  steps: createSteps(
     "layout",
     ["home", "secrets", "received", "add", "language", "theme", "logout", "main", "help"].map(
       (name) => `layout-${name}`,
@@ -30,7 +30,7 @@ export const mobileTour: Tour = {
   name: "mobile",
   path: "/home",
   titleKey: "joyride:mobile.title",
-  steps: steps(
+  steps: createSteps(
     "mobile",
     ["home", "secrets", "add", "received", "logout", "menu"].map((name) => `mobile-${name}`),
   ),
@@ -41,7 +41,7 @@ export const homeTour: Tour = {
   name: "home",
   path: "/home",
   titleKey: "joyride:home.title",
-  steps: steps("home", ["home-create", "home-messages"]),
+  steps: createSteps("home", ["home-create", "home-messages"]),
 };
 
 /** Whether a target is part of the frame, which does not scroll with the page. */
@@ -50,6 +50,6 @@ export function isInFrame(target: string): boolean {
 }
 
 /** The tour of the frame that fits the screen. */
-export function frameTour(mobile: boolean): Tour {
+export function getFrameTour(mobile: boolean): Tour {
   return mobile ? mobileTour : layoutTour;
 }

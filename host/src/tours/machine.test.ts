@@ -5,7 +5,7 @@ const tour: Tour = {
   path: "/home",
   steps: [{ target: "layout-home", titleKey: "a:b", bodyKey: "a:c" }],
 };
-const other: Tour = { ...tour, name: "other" };
+const otherTour: Tour = { ...tour, name: "other" };
 
 const states = {
   idle: initialTour,
@@ -45,13 +45,13 @@ describe("nextTour", () => {
   }
 
   it("does not let a second tour push a running one away", () => {
-    expect(nextTour({ status: "running", tour }, { type: "offered", tour: other })).toEqual({
+    expect(nextTour({ status: "running", tour }, { type: "offered", tour: otherTour })).toEqual({
       status: "running",
       tour,
     });
-    expect(nextTour({ status: "ready", tour }, { type: "offered", tour: other })).toEqual({
+    expect(nextTour({ status: "ready", tour }, { type: "offered", tour: otherTour })).toEqual({
       status: "ready",
-      tour: other,
+      tour: otherTour,
     });
   });
 });

@@ -11,6 +11,6 @@ export function findTarget(root: ParentNode, target: string): HTMLElement | null
 }
 
 /** The steps whose targets are on the screen now: an empty list has no filter, for example. */
-export function presentSteps(root: ParentNode, tour: Tour): Tour["steps"] {
+export function findPresentSteps(root: ParentNode, tour: Tour): Tour["steps"] {
   return tour.steps.filter(({ target }) => findTarget(root, target) !== null);
 }

@@ -7,36 +7,36 @@ describe("createTourStorage", () => {
 
   it("stores onboarding=true", () => {
     const memory = createTourStorage(() => localStorage);
-    expect(memory.onboarded()).toBe(false);
+    expect(memory.isOnboarded()).toBe(false);
     memory.setOnboarded();
     expect(localStorage.getItem(onboardingKey)).toBe("true");
-    expect(createTourStorage(() => localStorage).onboarded()).toBe(true);
+    expect(createTourStorage(() => localStorage).isOnboarded()).toBe(true);
   });
 
   it("remembers each tour that was shown, and one asked for again until it was shown", () => {
     const memory = createTourStorage(() => localStorage);
-    memory.setSeen("list");
-    expect([memory.seen("list"), memory.seen("add")]).toEqual([true, false]);
-    memory.forget("list");
-    expect(memory.seen("list")).toBe(false);
-    memory.setSeen("list");
-    expect(createTourStorage(() => localStorage).seen("list")).toBe(true);
+    memory.markSeen("list");
+    expect([memory.hasSeen("list"), memory.hasSeen("add")]).toEqual([true, false]);
+    memory.offerAgain("list");
+    expect(memory.hasSeen("list")).toBe(false);
+    memory.markSeen("list");
+    expect(createTourStorage(() => localStorage).hasSeen("list")).toBe(true);
   });
 
   it("offers no more tours to somebody who skipped one, unless asked", () => {
     const memory = createTourStorage(() => localStorage);
-    memory.setAllSeen();
-    expect(memory.seen("anything")).toBe(true);
-    memory.forget("anything");
-    expect(memory.seen("anything")).toBe(false);
+    memory.markAllSeen();
+    expect(memory.hasSeen("anything")).toBe(true);
+    memory.offerAgain("anything");
+    expect(memory.hasSeen("anything")).toBe(false);
   });
 
   it.each([
     ["not JSON", "{"],
     ["something else", '{"a":1}'],
-  ])("starts anew when storage holds %s", (_, kept) => {
-    localStorage.setItem(toursSeenKey, kept);
-    expect(createTourStorage(() => localStorage).seen("list")).toBe(false);
+  ])("starts anew when storage holds %s", (_, stored) => {
+    localStorage.setItem(toursSeenKey, stored);
+    expect(createTourStorage(() => localStorage).hasSeen("list")).toBe(false);
   });
 
   it("goes on when storage is forbidden", () => {
@@ -44,7 +44,7 @@ describe("createTourStorage", () => {
       throw new DOMException("no", "SecurityError");
     });
     memory.setOnboarded();
-    memory.setSeen("list");
-    expect([memory.onboarded(), memory.seen("list")]).toEqual([false, false]);
+    memory.markSeen("list");
+    expect([memory.isOnboarded(), memory.hasSeen("list")]).toEqual([false, false]);
   });
 });

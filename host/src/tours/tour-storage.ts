@@ -9,21 +9,21 @@ export const onboardingKey = "onboarding";
  */
 export const toursSeenKey = "toursSeen";
 
-const Seen = z.union([z.literal("all"), z.array(z.string().max(100)).max(200)]);
+const SeenTours = z.union([z.literal("all"), z.array(z.string().max(100)).max(200)]);
 
 /**
  * What this browser stores about onboarding and tours. Where storage is forbidden nothing is
  * stored, and tours are offered again.
  */
 export interface TourStorage {
-  readonly onboarded: () => boolean;
+  readonly isOnboarded: () => boolean;
   readonly setOnboarded: () => void;
-  readonly seen: (name: string) => boolean;
-  readonly setSeen: (name: string) => void;
+  readonly hasSeen: (name: string) => boolean;
+  readonly markSeen: (name: string) => void;
   /** A person who skips a tour is offered no others. */
-  readonly setAllSeen: () => void;
+  readonly markAllSeen: () => void;
   /** Offers a tour again. */
-  readonly forget: (name: string) => void;
+  readonly offerAgain: (name: string) => void;
 }
 
 /**
@@ -45,35 +45,35 @@ export function createTourStorage(storage: () => Storage): TourStorage {
       // Storage is full or forbidden: the tour will be offered once more, and can be skipped.
     }
   };
-  const readSeen = (): z.infer<typeof Seen> => {
+  const readSeen = (): z.infer<typeof SeenTours> => {
     try {
-      return Seen.parse(JSON.parse(read(toursSeenKey) ?? "[]"));
+      return SeenTours.parse(JSON.parse(read(toursSeenKey) ?? "[]"));
     } catch {
       return []; // another format
     }
   };
-  const asked = new Set<string>();
+  const offeredAgain = new Set<string>();
 
   return Object.freeze<TourStorage>({
-    onboarded: () => read(onboardingKey) === "true",
+    isOnboarded: () => read(onboardingKey) === "true",
     setOnboarded: () => {
       write(onboardingKey, "true");
     },
-    seen: (name) => {
+    hasSeen: (name) => {
       const seen = readSeen();
-      return !asked.has(name) && (seen === "all" || seen.includes(name));
+      return !offeredAgain.has(name) && (seen === "all" || seen.includes(name));
     },
-    setSeen: (name) => {
-      asked.delete(name);
+    markSeen: (name) => {
+      offeredAgain.delete(name);
       const seen = readSeen();
       if (seen !== "all" && !seen.includes(name)) write(toursSeenKey, JSON.stringify([...seen, name]));
     },
-    setAllSeen: () => {
-      asked.clear();
+    markAllSeen: () => {
+      offeredAgain.clear();
       write(toursSeenKey, JSON.stringify("all"));
     },
-    forget: (name) => {
-      asked.add(name);
+    offerAgain: (name) => {
+      offeredAgain.add(name);
     },
   });
 }

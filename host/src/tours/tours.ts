@@ -11,27 +11,27 @@ export interface Tours {
   readonly getState: () => TourState;
   readonly subscribe: (listener: () => void) => () => void;
   readonly dispatch: (event: TourEvent) => void;
-  readonly memory: TourStorage;
+  readonly storage: TourStorage;
 }
 
-export function createTours(memory: TourStorage): Tours {
+export function createTours(storage: TourStorage): Tours {
   const store = createStore(() => initialTour);
   return Object.freeze<Tours>({
-    memory,
+    storage,
     getState: store.getState,
     subscribe: store.subscribe,
     dispatch: (event) => {
       const state = store.getState();
       const next = nextTour(state, event);
       if (next === state) return;
-      remember(memory, next);
+      saveOutcome(storage, next);
       store.setState(next, true);
     },
   });
 }
 
 /** The tours of a remote, with names that begin with the name of the remote and so are unique. */
-export function toursOf({ name, tours = [] }: Pick<LoadedModule, "name" | "tours">): readonly Tour[] {
+export function listRemoteTours({ name, tours = [] }: Pick<LoadedModule, "name" | "tours">): readonly Tour[] {
   return tours.map((tour) => ({ ...tour, name: `${name}/${tour.name}` }));
 }
 
@@ -59,11 +59,11 @@ export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; rea
   return signedIn && !pathname.includes("shared");
 }
 
-function remember(memory: TourStorage, state: TourState): void {
+function saveOutcome(storage: TourStorage, state: TourState): void {
   if (state.status !== "skipped" && state.status !== "finished") return;
-  memory.setOnboarded();
-  if (state.status === "skipped") memory.setAllSeen();
-  else memory.setSeen(state.tour.name);
+  storage.setOnboarded();
+  if (state.status === "skipped") storage.markAllSeen();
+  else storage.markSeen(state.tour.name);
 }
 
 const ToursContext = createContext<Tours>(createTours(createTourStorage(() => window.localStorage)));

@@ -1,9 +1,9 @@
 import { whenSettled } from "./when-settled.ts";
 
-const quiet = 300;
+const quietMilliseconds = 300;
 
 /** What the observer saw is told in a microtask. */
-async function pass(milliseconds: number): Promise<void> {
+async function advance(milliseconds: number): Promise<void> {
   await jest.advanceTimersByTimeAsync(milliseconds);
 }
 
@@ -16,39 +16,39 @@ describe("whenSettled", () => {
     jest.useRealTimers();
   });
 
-  const begin = () => {
+  const start = () => {
     const onSettled = jest.fn();
     const undo = whenSettled(document.body, () => document.querySelector("h1"), onSettled);
     return { onSettled, undo };
   };
 
   it("waits for the element, then until nothing has changed for 300 ms", async () => {
-    const { onSettled } = begin();
-    await pass(1000);
+    const { onSettled } = start();
+    await advance(1000);
     document.body.innerHTML = "<h1></h1>";
-    await pass(quiet - 1);
+    await advance(quietMilliseconds - 1);
     document.body.append(document.createElement("p"));
-    await pass(quiet - 1);
+    await advance(quietMilliseconds - 1);
     expect(onSettled).not.toHaveBeenCalled();
-    await pass(1);
+    await advance(1);
     expect(onSettled).toHaveBeenCalledTimes(1);
   });
 
   it("waits while something says that it is loading: what comes may be a target too", async () => {
     document.body.innerHTML = `<h1></h1><div aria-busy="true"></div>`;
-    const { onSettled } = begin();
-    await pass(10 * quiet);
+    const { onSettled } = start();
+    await advance(10 * quietMilliseconds);
     expect(onSettled).not.toHaveBeenCalled();
     document.querySelector("div")?.removeAttribute("aria-busy");
-    await pass(quiet);
+    await advance(quietMilliseconds);
     expect(onSettled).toHaveBeenCalledTimes(1);
   });
 
   it("calls back no more once it is undone", async () => {
     document.body.innerHTML = "<h1></h1>";
-    const { onSettled, undo } = begin();
+    const { onSettled, undo } = start();
     undo();
-    await pass(10 * quiet);
+    await advance(10 * quietMilliseconds);
     expect(onSettled).not.toHaveBeenCalled();
   });
 });

@@ -7,7 +7,7 @@ const quietMilliseconds = 300;
  */
 export function whenSettled(root: HTMLElement, find: () => Element | null, onSettled: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = () => {
+  const check = () => {
     clearTimeout(timer);
     if (find() === null || root.querySelector("[aria-busy='true']") !== null) return;
     timer = setTimeout(() => {
@@ -15,9 +15,9 @@ export function whenSettled(root: HTMLElement, find: () => Element | null, onSet
       onSettled();
     }, quietMilliseconds);
   };
-  const observer = new MutationObserver(look);
+  const observer = new MutationObserver(check);
   observer.observe(root, { childList: true, subtree: true, attributeFilter: ["aria-busy"] });
-  look();
+  check();
   return () => {
     clearTimeout(timer);
     observer.disconnect();

@@ -1,4 +1,4 @@
-import { ContactEmailValidated, ValidateContactEmail } from "@relicario/shared/api";
+import { ValidateContactEmailResponse, ValidateContactEmailQuery } from "@relicario/shared/api";
 import { HttpError, isPortalError } from "@relicario/shared/errors";
 import { Button, ButtonLink, Card, ErrorNotice, Notice, Page, Stack } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -13,7 +13,7 @@ import { useHost } from "../host-context.ts";
  * What the link of an e-mail carries: the address to confirm, and 128 random bits that can be used
  * once.
  */
-type EmailLink = z.infer<typeof ValidateContactEmail>;
+type EmailLink = z.infer<typeof ValidateContactEmailQuery>;
 
 /**
  * Where the link of an e-mail leads: `/validate-email#value=…&nonce=…`. Nothing is called before
@@ -24,21 +24,21 @@ export default function ValidateEmailPage() {
   const { t } = useTranslation("header");
   const { hash, pathname } = useLocation();
   const navigate = useNavigate();
-  const [seen, setSeen] = useState(hash);
-  if (hash !== "" && hash !== seen) setSeen(hash); // another link was opened in the same tab
+  const [linkHash, setLinkHash] = useState(hash);
+  if (hash !== "" && hash !== linkHash) setLinkHash(hash); // another link was opened in the same tab
   useEffect(() => {
     if (hash !== "") void navigate(pathname, { replace: true });
   }, [hash, pathname, navigate]);
-  const link = parseEmailLink(seen);
+  const link = parseEmailLink(linkHash);
 
   return (
     <Page title={t("validate_email.title")}>
       {link === null ? (
-        <Notice tone="warn" title={t("validate_email.no_link_title")} actions={<ToProfile />}>
+        <Notice tone="warn" title={t("validate_email.no_link_title")} actions={<ProfileLink />}>
           {t("validate_email.no_link_body")}
         </Notice>
       ) : (
-        <Confirm key={link.nonce} link={link} />
+        <ConfirmEmail key={link.nonce} link={link} />
       )}
     </Page>
   );
@@ -46,32 +46,32 @@ export default function ValidateEmailPage() {
 
 /** Reads `#value=…&nonce=…`; null when one is missing or malformed. */
 export function parseEmailLink(hash: string): EmailLink | null {
-  const parsed = ValidateContactEmail.safeParse(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
+  const parsed = ValidateContactEmailQuery.safeParse(Object.fromEntries(new URLSearchParams(hash.replace(/^#/, ""))));
   return parsed.success ? parsed.data : null;
 }
 
-function Confirm({ link }: { readonly link: EmailLink }) {
+function ConfirmEmail({ link }: { readonly link: EmailLink }) {
   const { t } = useTranslation("header");
   const { http } = useHost();
-  const queries = useQueryClient();
+  const queryClient = useQueryClient();
   const confirm = useMutation({
     mutationFn: () =>
-      http.request("GET", "/user/validate-contact-email", ContactEmailValidated, {
+      http.request("GET", "/user/validate-contact-email", ValidateContactEmailResponse, {
         query: { value: link.value, nonce: link.nonce },
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ["user"] }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["user"] }),
   });
 
   if (confirm.isSuccess) {
     return (
-      <Notice tone="success" role="status" title={t("validate_email.done_title")} actions={<ToProfile />}>
+      <Notice tone="success" role="status" title={t("validate_email.done_title")} actions={<ProfileLink />}>
         {t("validate_email.done_body", { address: link.value })}
       </Notice>
     );
   }
-  if (isSpent(confirm.error)) {
+  if (isUsedLink(confirm.error)) {
     return (
-      <Notice tone="warn" role="alert" title={t("validate_email.spent_title")} actions={<ToProfile />}>
+      <Notice tone="warn" role="alert" title={t("validate_email.spent_title")} actions={<ProfileLink />}>
         {t("validate_email.spent_body")}
       </Notice>
     );
@@ -91,7 +91,7 @@ function Confirm({ link }: { readonly link: EmailLink }) {
   );
 }
 
-function ToProfile() {
+function ProfileLink() {
   const { t } = useTranslation("header");
   return (
     <ButtonLink to="/settings/profile" size="small" tone="quiet">
@@ -104,7 +104,7 @@ function ToProfile() {
  * The link was used, replaced by a newer one, is older than a day, or was never ours: the service
  * does not say which.
  */
-function isSpent(error: unknown): boolean {
+function isUsedLink(error: unknown): boolean {
   if (isPortalError(error, "not_found", "validation_error")) return true;
   return isPortalError(error) && error.cause instanceof HttpError && error.cause.status === 410;
 }

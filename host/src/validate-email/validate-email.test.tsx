@@ -4,7 +4,7 @@ import { screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../host-context.ts";
-import { fakeHost } from "../testing/fake-host.tsx";
+import { createFakeHost } from "../testing/fake-host.tsx";
 import ValidateEmailPage, { parseEmailLink } from "./ValidateEmailPage.tsx";
 
 const nonce = "abcdefghijklmnopqrstuA";
@@ -16,7 +16,7 @@ const show = async (
   http: FakeHttp = createFakeHttp({ [call]: () => ({ valid: true }) }),
   language: "en" | "es" = "en",
 ) => {
-  const { host } = fakeHost({ http });
+  const { host } = createFakeHost({ http });
   const app = await renderApp(
     <HostContext value={host}>
       <ValidateEmailPage />
@@ -26,7 +26,7 @@ const show = async (
   return { app, http };
 };
 
-const failing = (error: PortalError) =>
+const createFailingHttp = (error: PortalError) =>
   createFakeHttp({
     [call]: () => {
       throw error;
@@ -75,7 +75,7 @@ describe("ValidateEmailPage", () => {
     ],
     ["422", new PortalError("validation_error")],
   ])("says that the link no longer works at %s, and where to get another", async (_status, error) => {
-    await show(address, failing(error));
+    await show(address, createFailingHttp(error));
     await press();
     expect(await screen.findByRole("alert")).toHaveTextContent("This link no longer works");
     expect(screen.getByRole("link", { name: "Go to your profile" })).toHaveAttribute("href", "/settings/profile");
@@ -83,7 +83,7 @@ describe("ValidateEmailPage", () => {
   });
 
   it("keeps the button when the service does not answer", async () => {
-    await show(address, failing(new PortalError("service_unavailable")));
+    await show(address, createFailingHttp(new PortalError("service_unavailable")));
     await press();
     expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer right now.");
     expect(screen.getByRole("button", { name: "Confirm the address" })).toBeEnabled();

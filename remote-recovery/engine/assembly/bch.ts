@@ -1,6 +1,16 @@
 /** BCH code [2047, 1365, t = 68] over GF(2^11). */
 import {
-  BUCKET_COUNT, DIFFERENCE, ERRORS, EXP, LOCATOR, LOCATOR_BEFORE, LOCATOR_SAVED, LOG, REMAINDER, ROOT_LOGS, SYNDROMES,
+  BUCKET_COUNT,
+  DIFFERENCE,
+  ERRORS,
+  EXP,
+  LOCATOR,
+  LOG,
+  PREVIOUS_LOCATOR,
+  REMAINDER,
+  ROOT_LOGS,
+  SAVED_LOCATOR,
+  SYNDROMES,
 } from "./memory";
 import { GENERATOR } from "./tables";
 import { bitAt, setBit } from "./bits";
@@ -8,11 +18,11 @@ import { bitAt, setBit } from "./bits";
 const ORDER: i32 = 2047;
 const T: i32 = 68;
 const SYNDROME_BITS: i32 = 682;
-const WORDS: i32 = 11; // 682 bits in 64-bit words; the top bit is bit 41 of the last
+const REMAINDER_WORDS: i32 = 11; // 682 bits in 64-bit words; the top bit is bit 41 of the last
 
 /** w(x) mod g(x): 2047 bits in, 86 bytes (and two zero ones) out. */
 export function syndromeOf(word: usize, out: usize): void {
-  memory.fill(REMAINDER, 0, <usize>WORDS << 3);
+  memory.fill(REMAINDER, 0, <usize>REMAINDER_WORDS << 3);
   for (let i = BUCKET_COUNT - 1; i >= 0; i--) {
     let carry = <u64>bitAt(word, i);
     const top = (load<u64>(REMAINDER + 80) >> 41) & 1;
@@ -35,8 +45,8 @@ export function syndromeOf(word: usize, out: usize): void {
  */
 export function decodeDifference(): i32 {
   memory.fill(ERRORS, 0, 256);
-  powerSums();
-  const length = shortestLocator();
+  computePowerSums();
+  const length = findLocator();
   if (length > T) return -1;
   const roots = findRoots(length);
   if (roots != length) return -1;
@@ -77,7 +87,7 @@ function set(list: usize, i: i32, value: u16): void {
 }
 
 /** S_j = d(α^j), j = 1 … 136; the even ones are squares, as d has coefficients 0 and 1. */
-function powerSums(): void {
+function computePowerSums(): void {
   for (let j = 1; j < 2 * T; j += 2) {
     let sum: u16 = 0;
     let power = 0; // i·j mod 2047
@@ -89,34 +99,34 @@ function powerSums(): void {
     set(SYNDROMES, j, sum);
   }
   for (let j = 2; j <= 2 * T; j += 2) {
-    const root = get(SYNDROMES, j >> 1);
-    set(SYNDROMES, j, multiply(root, root));
+    const halfIndexSum = get(SYNDROMES, j >> 1);
+    set(SYNDROMES, j, multiply(halfIndexSum, halfIndexSum));
   }
 }
 
 /** Berlekamp–Massey: LOCATOR, low power first; its length. */
-function shortestLocator(): i32 {
+function findLocator(): i32 {
   memory.fill(LOCATOR, 0, 280);
-  memory.fill(LOCATOR_BEFORE, 0, 280);
+  memory.fill(PREVIOUS_LOCATOR, 0, 280);
   set(LOCATOR, 0, 1);
-  set(LOCATOR_BEFORE, 0, 1);
+  set(PREVIOUS_LOCATOR, 0, 1);
   let length = 0;
   let shift = 1;
-  let last: u16 = 1;
+  let lastDiscrepancy: u16 = 1;
   for (let n = 0; n < 2 * T; n++) {
     let discrepancy = get(SYNDROMES, n + 1);
     for (let i = 1; i <= length; i++) discrepancy ^= multiply(get(LOCATOR, i), get(SYNDROMES, n + 1 - i));
     if (discrepancy != 0) {
       const grows = 2 * length <= n;
-      if (grows) memory.copy(LOCATOR_SAVED, LOCATOR, 280);
-      const factor = exp(log(discrepancy) + ORDER - log(last));
+      if (grows) memory.copy(SAVED_LOCATOR, LOCATOR, 280);
+      const factor = exp(log(discrepancy) + ORDER - log(lastDiscrepancy));
       for (let i = 0; i + shift <= 2 * T; i++) {
-        set(LOCATOR, i + shift, get(LOCATOR, i + shift) ^ multiply(factor, get(LOCATOR_BEFORE, i)));
+        set(LOCATOR, i + shift, get(LOCATOR, i + shift) ^ multiply(factor, get(PREVIOUS_LOCATOR, i)));
       }
       if (grows) {
-        memory.copy(LOCATOR_BEFORE, LOCATOR_SAVED, 280);
+        memory.copy(PREVIOUS_LOCATOR, SAVED_LOCATOR, 280);
         length = n + 1 - length;
-        last = discrepancy;
+        lastDiscrepancy = discrepancy;
         shift = 0;
       }
     }
@@ -132,20 +142,20 @@ function findRoots(length: i32): i32 {
     const coefficient = get(LOCATOR, j);
     set(ROOT_LOGS, j, coefficient == 0 ? NONE : <u16>log(coefficient));
   }
-  let found = 0;
+  let rootCount = 0;
   for (let i = 0; i < ORDER; i++) {
     let value: u16 = 0;
     for (let j = 0; j <= length; j++) {
-      const at = get(ROOT_LOGS, j);
-      if (at == NONE) continue;
-      value ^= exp(<i32>at);
-      const next = <i32>at - j;
-      set(ROOT_LOGS, j, <u16>(next < 0 ? next + ORDER : next));
+      const logarithm = get(ROOT_LOGS, j);
+      if (logarithm == NONE) continue;
+      value ^= exp(<i32>logarithm);
+      const nextLogarithm = <i32>logarithm - j;
+      set(ROOT_LOGS, j, <u16>(nextLogarithm < 0 ? nextLogarithm + ORDER : nextLogarithm));
     }
     if (value == 0) {
       setBit(ERRORS, i);
-      found++;
+      rootCount++;
     }
   }
-  return found;
+  return rootCount;
 }

@@ -3,38 +3,38 @@
  * stand in the face.
  */
 import {
-  AT,
   BAND,
   BUCKET_COUNT,
+  BUCKET_INDEX,
   CELLS,
   COEFFICIENTS,
   CORNERS,
   DCT,
-  DCT_ACROSS,
+  DCT_TRANSPOSED,
   GRID,
-  HALF,
   OUT_MEASURES,
+  PARTIAL_PRODUCT,
   ROWS,
 } from "./memory";
 import { coefficientOf } from "./bits";
-import { product } from "./product";
+import { multiplyMatrices } from "./matrix";
 import { BUCKETS } from "./tables";
 
 /**
  * Writes coverage, spread, median, tenth, peak, slope, estimate. GRID and COEFFICIENTS must be
  * there.
  */
-export function measure(): void {
+export function measureQuality(): void {
   memory.fill(OUT_MEASURES, 0, 56);
-  const coverage = <f64>texturedCells() / 256.0;
+  const coverage = <f64>countTexturedBlocks() / 256.0;
   store<f64>(OUT_MEASURES, coverage);
 
   // The larger magnitude of each bucket, sorted, in the scratch area.
-  const winners = CORNERS;
-  for (let i = 0; i < BUCKET_COUNT; i++) store<f64>(winners + ((<usize>i) << 3), winner(i));
-  sortNumbers(winners, BUCKET_COUNT);
-  store<f64>(OUT_MEASURES, percentile(winners, 0.5), 16);
-  store<f64>(OUT_MEASURES, percentile(winners, 0.1), 24);
+  const maxima = CORNERS;
+  for (let i = 0; i < BUCKET_COUNT; i++) store<f64>(maxima + ((<usize>i) << 3), largerMagnitude(i));
+  sortNumbers(maxima, BUCKET_COUNT);
+  store<f64>(OUT_MEASURES, percentile(maxima, 0.5), 16);
+  store<f64>(OUT_MEASURES, percentile(maxima, 0.1), 24);
 
   bandPass();
   let squares = 0.0;
@@ -48,7 +48,7 @@ export function measure(): void {
   const power = squares / <f64>(CELLS * CELLS);
   if (power < 1e-6) return; // flat: nothing to measure
 
-  const spread = participation();
+  const spread = participationRatio();
   const peak = fourths / <f64>(CELLS * CELLS) / (power * power);
   const slope = spectralSlope();
   store<f64>(OUT_MEASURES, spread, 8);
@@ -61,14 +61,14 @@ export function measure(): void {
   );
 }
 
-function winner(bucket: i32): f64 {
-  return max(abs(coefficientOf(AT, bucket, 0)), abs(coefficientOf(AT, bucket, 1)));
+function largerMagnitude(bucket: i32): f64 {
+  return max(abs(coefficientOf(BUCKET_INDEX, bucket, 0)), abs(coefficientOf(BUCKET_INDEX, bucket, 1)));
 }
 
 /**
  * Of the 256 blocks of 8 × 8 cells, those with a population standard deviation above 3 grey levels.
  */
-function texturedCells(): i32 {
+function countTexturedBlocks(): i32 {
   let count = 0;
   for (let block = 0; block < 256; block++) {
     const corner = GRID + ((<usize>((block >> 4) * 8 * CELLS + (block & 15) * 8)) << 3);
@@ -77,8 +77,8 @@ function texturedCells(): i32 {
     const mean = sum / 64.0;
     let squares = 0.0;
     for (let i = 0; i < 64; i++) {
-      const off = load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3)) - mean;
-      squares += off * off;
+      const deviation = load<f64>(corner + ((<usize>((i >> 3) * CELLS + (i & 7))) << 3)) - mean;
+      squares += deviation * deviation;
     }
     if (Math.sqrt(squares / 64.0) > 3.0) count++;
   }
@@ -87,20 +87,20 @@ function texturedCells(): i32 {
 
 /** BAND = Dᵀ·C'·D with C' the coefficients of 25 ≤ u² + v² ≤ 74². */
 function bandPass(): void {
-  const kept = CORNERS; // the sorted winners are done with
+  const filtered = CORNERS; // the sorted maxima are done with
   for (let v = 0; v < ROWS; v++) {
     for (let u = 0; u < ROWS; u++) {
       const r2 = u * u + v * v;
-      const at = (<usize>(v * ROWS + u)) << 3;
-      store<f64>(kept + at, r2 >= 25 && r2 <= 5476 ? load<f64>(COEFFICIENTS + at) : 0.0);
+      const offset = (<usize>(v * ROWS + u)) << 3;
+      store<f64>(filtered + offset, r2 >= 25 && r2 <= 5476 ? load<f64>(COEFFICIENTS + offset) : 0.0);
     }
   }
-  product(DCT_ACROSS, CELLS, ROWS, kept, ROWS, HALF);
-  product(HALF, CELLS, ROWS, DCT, CELLS, BAND);
+  multiplyMatrices(DCT_TRANSPOSED, CELLS, ROWS, filtered, ROWS, PARTIAL_PRODUCT);
+  multiplyMatrices(PARTIAL_PRODUCT, CELLS, ROWS, DCT, CELLS, BAND);
 }
 
 /** (Σe)² / Σe² over the band energy e of the 256 blocks. */
-function participation(): f64 {
+function participationRatio(): f64 {
   let sum = 0.0;
   let squares = 0.0;
   for (let block = 0; block < 256; block++) {
@@ -116,19 +116,21 @@ function participation(): f64 {
   return (sum * sum) / squares;
 }
 
-/** Least-squares slope of ln(winner + 1e-6) over ln radius of the bucket's first member. */
+/**
+ * Least-squares slope of ln(larger magnitude + 1e-6) over ln radius of the bucket's first member.
+ */
 function spectralSlope(): f64 {
   let mean = 0.0;
   for (let i = 0; i < BUCKET_COUNT; i++) mean += logRadius(i);
   mean /= <f64>BUCKET_COUNT;
-  let above = 0.0;
-  let below = 0.0;
+  let covariance = 0.0;
+  let variance = 0.0;
   for (let i = 0; i < BUCKET_COUNT; i++) {
-    const off = logRadius(i) - mean;
-    above += off * Math.log(winner(i) + 1e-6);
-    below += off * off;
+    const deviation = logRadius(i) - mean;
+    covariance += deviation * Math.log(largerMagnitude(i) + 1e-6);
+    variance += deviation * deviation;
   }
-  return above / below;
+  return covariance / variance;
 }
 
 function logRadius(bucket: i32): f64 {
@@ -138,12 +140,12 @@ function logRadius(bucket: i32): f64 {
 }
 
 /** Percentile of sorted numbers, with linear interpolation. */
-function percentile(sorted: usize, share: f64): f64 {
-  const place = share * <f64>(BUCKET_COUNT - 1);
-  const whole = <i32>place;
-  const low = load<f64>(sorted + ((<usize>whole) << 3));
-  const high = load<f64>(sorted + ((<usize>min(whole + 1, BUCKET_COUNT - 1)) << 3));
-  return low + (high - low) * (place - <f64>whole);
+function percentile(sorted: usize, fraction: f64): f64 {
+  const position = fraction * <f64>(BUCKET_COUNT - 1);
+  const index = <i32>position;
+  const low = load<f64>(sorted + ((<usize>index) << 3));
+  const high = load<f64>(sorted + ((<usize>min(index + 1, BUCKET_COUNT - 1)) << 3));
+  return low + (high - low) * (position - <f64>index);
 }
 
 /** Heap sort, ascending. */
@@ -165,9 +167,9 @@ function siftDown(list: usize, start: i32, count: i32): void {
     if (child >= count) break;
     if (child + 1 < count && load<f64>(list + ((<usize>child) << 3)) < load<f64>(list + ((<usize>(child + 1)) << 3)))
       child++;
-    const below = load<f64>(list + ((<usize>child) << 3));
-    if (below <= value) break;
-    store<f64>(list + ((<usize>root) << 3), below);
+    const childValue = load<f64>(list + ((<usize>child) << 3));
+    if (childValue <= value) break;
+    store<f64>(list + ((<usize>root) << 3), childValue);
     root = child;
   }
   store<f64>(list + ((<usize>root) << 3), value);

@@ -5,13 +5,13 @@
  */
 
 const STRIP_TARGET: usize = 1 << 20;
-const MOST_PIXELS: i64 = 52_000_000;
-const SMALLEST_SIDE: i32 = 64;
+const MAX_PIXELS: i64 = 52_000_000;
+const MIN_SIDE: i32 = 64;
 
 let storedWidth: i32 = 0;
 let storedHeight: i32 = 0;
 let orientation: i32 = 1;
-let rowsIn: i32 = 0;
+let rowsRead: i32 = 0;
 let rowsPerStrip: i32 = 0;
 let strip: usize = 0;
 let luma: usize = 0;
@@ -55,9 +55,9 @@ export function beginPicture(w: i32, h: i32, exifOrientation: i32): i32 {
  * Prepares for the area table of a picture of this size as seen, which another instance has made:
  * the caller writes it to `sat`. 1 when ready; 0 and −1 as beginPicture.
  */
-export function beginTable(w: i32, h: i32): i32 {
-  const ready = prepare(w, h, 1, false);
-  if (ready != 1) return ready;
+export function beginAreaTable(w: i32, h: i32): i32 {
+  const status = prepare(w, h, 1, false);
+  if (status != 1) return status;
   sat = luma;
   strip = 0;
   luma = 0;
@@ -65,36 +65,37 @@ export function beginTable(w: i32, h: i32): i32 {
 }
 
 /**
- * Lays out strip, luma and area table; without `pixels` the area table alone, where `luma` says.
+ * Lays out strip, luma and area table; without `withPixels` the area table alone, where `luma`
+ * says.
  */
-function prepare(w: i32, h: i32, exifOrientation: i32, pixels: bool): i32 {
-  forgetPicture();
-  if (w < SMALLEST_SIDE || h < SMALLEST_SIDE || <i64>w * <i64>h > MOST_PIXELS) return 0;
+function prepare(w: i32, h: i32, exifOrientation: i32, withPixels: bool): i32 {
+  clearPicture();
+  if (w < MIN_SIDE || h < MIN_SIDE || <i64>w * <i64>h > MAX_PIXELS) return 0;
   if (exifOrientation < 1 || exifOrientation > 8) return 0;
-  const turned = exifOrientation >= 5;
-  const seenWidth = turned ? h : w;
-  const seenHeight = turned ? w : h;
+  const swapsSides = exifOrientation >= 5;
+  const seenWidth = swapsSides ? h : w;
+  const seenHeight = swapsSides ? w : h;
   const f = max(1, min(w, h) / 384);
   const columns = seenWidth / f;
   const rows = seenHeight / f;
 
   const rowBytes = (<usize>w) << 2;
-  const perStrip = pixels ? max(1, min(h, <i32>(STRIP_TARGET / rowBytes))) : 0;
-  const stripAt = (__heap_base + 15) & ~15;
-  const lumaAt = (stripAt + <usize>perStrip * rowBytes + 15) & ~15;
-  const satAt = (lumaAt + (pixels ? <usize>w * <usize>h : 0) + 15) & ~15;
-  const end = satAt + (((<usize>rows + 1) * (<usize>columns + 1)) << 3);
+  const perStrip = withPixels ? max(1, min(h, <i32>(STRIP_TARGET / rowBytes))) : 0;
+  const stripStart = (__heap_base + 15) & ~15;
+  const lumaStart = (stripStart + <usize>perStrip * rowBytes + 15) & ~15;
+  const satStart = (lumaStart + (withPixels ? <usize>w * <usize>h : 0) + 15) & ~15;
+  const end = satStart + (((<usize>rows + 1) * (<usize>columns + 1)) << 3);
   const pages = <i32>((end + 0xffff) >> 16);
-  const more = pages - memory.size();
-  if (more > 0 && memory.grow(more) < 0) return -1;
+  const missingPages = pages - memory.size();
+  if (missingPages > 0 && memory.grow(missingPages) < 0) return -1;
 
   storedWidth = w;
   storedHeight = h;
   orientation = exifOrientation;
-  rowsIn = 0;
+  rowsRead = 0;
   rowsPerStrip = perStrip;
-  strip = stripAt;
-  luma = lumaAt;
+  strip = stripStart;
+  luma = lumaStart;
   width = seenWidth;
   height = seenHeight;
   satRows = rows;
@@ -111,12 +112,12 @@ function prepare(w: i32, h: i32, exifOrientation: i32, pixels: bool): i32 {
  * Takes the next `count` rows from the strip. Rows still missing; −1 when there are not so many, or
  * no picture was begun.
  */
-export function takeRows(count: i32): i32 {
-  if (strip == 0 || luma == 0 || count < 1 || count > rowsPerStrip || count > storedHeight - rowsIn) return -1;
+export function consumeRows(count: i32): i32 {
+  if (strip == 0 || luma == 0 || count < 1 || count > rowsPerStrip || count > storedHeight - rowsRead) return -1;
   const w = storedWidth;
   const h = storedHeight;
   for (let row = 0; row < count; row++) {
-    const y = rowsIn + row;
+    const y = rowsRead + row;
     // Where pixel (0, y) of the stored picture is seen, and how far the next one of the row is from
     // there.
     let x0: i32, y0: i32, step: i32;
@@ -172,8 +173,8 @@ export function takeRows(count: i32): i32 {
     lumaRow(strip + ((<usize>row * <usize>w) << 2), w, luma + <usize>y0 * <usize>width + <usize>x0, step);
   }
   memory.fill(strip, 0, (<usize>count * <usize>w) << 2);
-  rowsIn += count;
-  return storedHeight - rowsIn;
+  rowsRead += count;
+  return storedHeight - rowsRead;
 }
 
 /** Y = (77 R + 150 G + 29 B) ≫ 8, each channel on white: (c·a + 255·(255 − a) + 127) div 255. */
@@ -199,18 +200,18 @@ function lumaRow(from: usize, count: i32, to: usize, step: i32): void {
 
 /** Reduces the luma and sums it up; clears the luma. 1 when done; 0 when rows are missing. */
 export function endPicture(): i32 {
-  if (luma == 0 || rowsIn != storedHeight) return 0;
+  if (luma == 0 || rowsRead != storedHeight) return 0;
   const table = (luma + <usize>storedWidth * <usize>storedHeight + 15) & ~15;
   const f = factor;
-  const doubled = <u32>(2 * f * f);
+  const divisor = <u32>(2 * f * f);
   const rounding = <u32>(f * f);
   const stride = (<usize>satColumns + 1) << 3;
   memory.fill(table, 0, stride);
   for (let row = 0; row < satRows; row++) {
     let above = table + <usize>row * stride;
-    let here = above + stride;
-    let running = 0.0;
-    store<f64>(here, 0.0);
+    let current = above + stride;
+    let rowSum = 0.0;
+    store<f64>(current, 0.0);
     const top = luma + <usize>(row * f) * <usize>width;
     for (let column = 0; column < satColumns; column++) {
       let sum: u32 = 0;
@@ -219,11 +220,11 @@ export function endPicture(): i32 {
         for (let i = 0; i < f; i++) sum += <u32>load<u8>(line + <usize>i);
         line += <usize>width;
       }
-      const reduced: u32 = (sum * 256 + rounding) / doubled; // whole numbers: luma × 128, halves up
-      running += <f64>reduced / 128.0; // exact: multiples of 1/128 below 2^46
+      const reduced: u32 = (sum * 256 + rounding) / divisor; // whole numbers: luma × 128, halves up
+      rowSum += <f64>reduced / 128.0; // exact: multiples of 1/128 below 2^46
       above += 8;
-      here += 8;
-      store<f64>(here, load<f64>(above) + running);
+      current += 8;
+      store<f64>(current, load<f64>(above) + rowSum);
     }
   }
   clearLuma();
@@ -238,7 +239,7 @@ function clearLuma(): void {
 }
 
 /** Clears and forgets the picture. */
-export function forgetPicture(): void {
+export function clearPicture(): void {
   if (dynamicEnd != 0) {
     const start = (__heap_base + 15) & ~15;
     memory.fill(start, 0, dynamicEnd - start);
@@ -248,7 +249,7 @@ export function forgetPicture(): void {
   luma = 0;
   sat = 0;
   rowsPerStrip = 0;
-  rowsIn = 0;
+  rowsRead = 0;
   storedWidth = 0;
   storedHeight = 0;
   width = 0;

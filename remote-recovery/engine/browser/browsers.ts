@@ -7,7 +7,7 @@ import { launch, type Browser } from "puppeteer-core";
  */
 export type BrowserName = "Chromium" | "Firefox";
 
-export interface StartOptions {
+export interface LaunchOptions {
   /**
    * Origin of an HTTP proxy that all traffic goes through, that to loopback too:
    * `http://127.0.0.1:8080`.
@@ -17,10 +17,12 @@ export interface StartOptions {
   readonly downloads?: string;
 }
 
-const known: Readonly<Record<BrowserName, { readonly variable: string; readonly places: readonly string[] }>> = {
+const knownBrowsers: Readonly<
+  Record<BrowserName, { readonly environmentVariable: string; readonly paths: readonly string[] }>
+> = {
   Chromium: {
-    variable: "RELICARIO_CHROMIUM",
-    places: [
+    environmentVariable: "RELICARIO_CHROMIUM",
+    paths: [
       "/usr/bin/chromium",
       "/usr/bin/chromium-browser",
       "/usr/bin/google-chrome",
@@ -28,8 +30,8 @@ const known: Readonly<Record<BrowserName, { readonly variable: string; readonly 
     ],
   },
   Firefox: {
-    variable: "RELICARIO_FIREFOX",
-    places: ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"],
+    environmentVariable: "RELICARIO_FIREFOX",
+    paths: ["/usr/bin/firefox-esr", "/usr/bin/firefox", "/Applications/Firefox.app/Contents/MacOS/firefox"],
   },
 };
 
@@ -37,17 +39,17 @@ const known: Readonly<Record<BrowserName, { readonly variable: string; readonly 
  * Starts a browser without a window; null when none is installed, or the one that
  * RELICARIO_CHROMIUM or RELICARIO_FIREFOX names is not there.
  */
-export async function start(name: BrowserName, options: StartOptions = {}): Promise<Browser | null> {
-  const { variable, places } = known[name];
-  const named = process.env[variable] ?? "";
-  const executablePath = (named === "" ? places : [named]).find((path) => existsSync(path));
+export async function launchBrowser(name: BrowserName, options: LaunchOptions = {}): Promise<Browser | null> {
+  const { environmentVariable, paths } = knownBrowsers[name];
+  const configuredPath = process.env[environmentVariable] ?? "";
+  const executablePath = (configuredPath === "" ? paths : [configuredPath]).find((path) => existsSync(path));
   if (executablePath === undefined) return null;
-  const common = { executablePath, headless: true, protocolTimeout: 600_000 };
+  const commonOptions = { executablePath, headless: true, protocolTimeout: 600_000 };
   if (name === "Firefox")
-    return launch({ ...common, browser: "firefox", extraPrefsFirefox: firefoxPreferences(options) });
+    return launch({ ...commonOptions, browser: "firefox", extraPrefsFirefox: firefoxPreferences(options) });
   const { proxy, downloads } = options;
   return launch({
-    ...common,
+    ...commonOptions,
     browser: "chrome",
     args: [
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), // Chromium's sandbox does not work for root
@@ -57,7 +59,7 @@ export async function start(name: BrowserName, options: StartOptions = {}): Prom
   });
 }
 
-function firefoxPreferences({ proxy, downloads }: StartOptions): Record<string, string | number | boolean> {
+function firefoxPreferences({ proxy, downloads }: LaunchOptions): Record<string, string | number | boolean> {
   const preferences: Record<string, string | number | boolean> = {};
   if (proxy !== undefined) {
     const { hostname, port } = new URL(proxy);

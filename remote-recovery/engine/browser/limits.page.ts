@@ -3,7 +3,7 @@
  * timed from the page.
  */
 import { compileModules } from "../src/compile-modules.ts";
-import { callsTo } from "../src/worker-calls.ts";
+import { createCallClient } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
 import type { Sketch } from "../src/engine.ts";
 
@@ -20,47 +20,51 @@ declare global {
   var measure: () => Promise<Times>;
 }
 
-const bytesOf = async (name: string) => new Uint8Array(await (await fetch(`/file/${name}`)).arrayBuffer());
+const fetchBytes = async (name: string) => new Uint8Array(await (await fetch(`/file/${name}`)).arrayBuffer());
 
 globalThis.measure = async () => {
   const script = await (await fetch("/worker.js")).text();
-  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const worker = new Worker(address, { name: "engine-worker" });
-  const engine = callsTo<EngineWorkerApi>(worker);
+  const workerUrl = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const worker = new Worker(workerUrl, { name: "engine-worker" });
+  const engine = createCallClient<EngineWorkerApi>(worker);
   await engine.ping();
-  URL.revokeObjectURL(address);
+  URL.revokeObjectURL(workerUrl);
   await engine.init(await compileModules((name) => fetch(`/${name}.wasm`)));
 
-  const [picture, cropped, stranger] = await Promise.all([bytesOf("picture"), bytesOf("cropped"), bytesOf("stranger")]);
-  const sought: Sketch[] = [];
-  const watch = watchPage();
-  const enrolment = await time(async () => {
-    sought.push((await engine.enrol(picture, [])).sketch);
+  const [picture, cropped, otherPicture] = await Promise.all([
+    fetchBytes("picture"),
+    fetchBytes("cropped"),
+    fetchBytes("stranger"),
+  ]);
+  const sketches: Sketch[] = [];
+  const stopObserving = observeLongTasks();
+  const enrolment = await measureTime(async () => {
+    sketches.push((await engine.enrol(picture, [])).sketch);
   });
   const recover = (bytes: Uint8Array, outcome: string) =>
-    time(async () => {
-      const result = await engine.recover(bytes, sought);
+    measureTime(async () => {
+      const result = await engine.recover(bytes, sketches);
       if (result.outcome !== outcome) throw new Error(`${result.outcome} instead of ${outcome}`);
     });
   const aligned = await recover(picture, "recovered");
   const blind = await recover(cropped, "recovered");
-  const refusal = await recover(stranger, "not_this_picture");
-  const blocked = watch();
+  const refusal = await recover(otherPicture, "not_this_picture");
+  const blocked = stopObserving();
   worker.terminate();
   return { aligned, blind, refusal, enrolment, blocked };
 };
 
-async function time(work: () => Promise<void>): Promise<number> {
-  const before = performance.now();
-  await work();
-  return performance.now() - before;
+async function measureTime(task: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await task();
+  return performance.now() - start;
 }
 
 /**
  * Counts how long the page's own script, or the browser on its thread, kept it from answering: its
  * longest task.
  */
-function watchPage(): () => number {
+function observeLongTasks(): () => number {
   let longest = 0;
   const observer = new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);

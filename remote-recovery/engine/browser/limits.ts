@@ -12,35 +12,35 @@ import { buildEngine } from "../build.ts";
 import { crop } from "../study/changes.ts";
 import { loadCodecs } from "../study/codecs.ts";
 import { resample, Filter } from "../src/self-test/resample.ts";
-import { start } from "./browsers.ts";
+import { launchBrowser } from "./browsers.ts";
 import type { Times } from "./limits.page.ts";
-import { bundle, engineFolder, modules, serve } from "./serve.ts";
+import { bundleScript, engineFolder, modules, serve } from "./serve.ts";
 
 /** Milliseconds; bytes after gzip. */
 const limits = { aligned: 700, blind: 1500, refusal: 1500, blocked: 50, wasm: 60_000 };
-const rounds = Number(process.argv.slice(2).find((word) => word !== "--") ?? 5);
+const rounds = Number(process.argv.slice(2).find((argument) => argument !== "--") ?? 5);
 
 await buildEngine();
 const codecs = await loadCodecs();
-const photo = async (name: string) =>
+const readPhoto = async (name: string) =>
   codecs.decode(readFileSync(join(engineFolder, "../../e2e/fixtures/photos", name)));
-const picture = await photo("sunset-4272x2848.jpg");
-const small = await photo("picos-3264x2448.jpg");
+const picture = await readPhoto("sunset-4272x2848.jpg");
+const smallPicture = await readPhoto("picos-3264x2448.jpg");
 const files = {
   picture: await codecs.jpegFile(picture, 90),
   cropped: await codecs.jpegFile(crop(picture, 0.013, 0.027, 0.004, 0.021), 85),
-  stranger: await codecs.jpegFile(resample(small, 4000, 3000, Filter.bilinear), 90),
+  stranger: await codecs.jpegFile(resample(smallPicture, 4000, 3000, Filter.bilinear), 90),
 };
 const { origin, close } = await serve(
   new Map([
-    ["/page.js", await bundle("browser/limits.page.ts")],
-    ["/worker.js", await bundle("src/engine.worker.ts")],
+    ["/page.js", await bundleScript("browser/limits.page.ts")],
+    ["/worker.js", await bundleScript("src/engine.worker.ts")],
     ...Object.entries(files).map(
       ([name, body]) => [`/file/${name}`, { type: "application/octet-stream", body }] as const,
     ),
   ]),
 );
-const browser = await start("Chromium");
+const browser = await launchBrowser("Chromium");
 if (browser === null) throw new Error("there is no Chromium: name one with RELICARIO_CHROMIUM");
 
 const best: Record<keyof Times, number> = {
@@ -57,8 +57,8 @@ try {
     await page.goto(`${origin}/`);
     const times = await page.evaluate(() => globalThis.measure());
     await page.close();
-    const words = Object.entries<number>({ ...times }).map(([name, value]) => `${name} ${value.toFixed(0)}`);
-    console.log(`${loadavg()[0]?.toFixed(1) ?? "?"}  ${words.join(", ")}`);
+    const summary = Object.entries<number>({ ...times }).map(([name, value]) => `${name} ${value.toFixed(0)}`);
+    console.log(`${loadavg()[0]?.toFixed(1) ?? "?"}  ${summary.join(", ")}`);
     for (const name of ["aligned", "blind", "refusal", "enrolment"] as const)
       best[name] = Math.min(best[name], times[name]);
     best.blocked = Math.max(best.blocked, times.blocked);
@@ -70,17 +70,19 @@ try {
 
 const wasm = gzipSync(readFileSync(join(engineFolder, modules["engine-simd"] ?? "")), { level: 9 }).length;
 const figures = { ...best, wasm };
-const broken = Object.entries(limits)
-  .filter(([name, limit]) => !(figures[name === "wasm" ? "wasm" : timeOf(name)] <= limit))
+const exceeded = Object.entries(limits)
+  .filter(([name, limit]) => !(figures[name === "wasm" ? "wasm" : timeName(name)] <= limit))
   .map(([name]) => name);
-for (const name of broken) console.log(`over the limit: ${name}`);
-console.log(JSON.stringify({ bench: "engine-chromium", ok: broken.length === 0, figures: rounded(figures), limits }));
-process.exitCode = broken.length === 0 ? 0 : 1;
+for (const name of exceeded) console.log(`over the limit: ${name}`);
+console.log(
+  JSON.stringify({ bench: "engine-chromium", ok: exceeded.length === 0, figures: roundValues(figures), limits }),
+);
+process.exitCode = exceeded.length === 0 ? 0 : 1;
 
-function timeOf(name: string): keyof Times {
+function timeName(name: string): keyof Times {
   return name === "aligned" || name === "blind" || name === "refusal" ? name : "blocked";
 }
 
-function rounded(values: Readonly<Record<string, number>>): Record<string, number> {
+function roundValues(values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(value)]));
 }

@@ -2,7 +2,7 @@
 import { decodePicture, type CodecName } from "../src/decoders/decode.ts";
 import type { RecoverResult } from "../src/engine.ts";
 import {
-  copyOut,
+  copyMemory,
   enrolmentWindow,
   feedPicture,
   instantiateEngine,
@@ -13,15 +13,15 @@ import {
   type Candidate,
   type EngineWasm,
 } from "../src/engine-wasm.ts";
-import { judge } from "../src/gate.ts";
+import { evaluateGate } from "../src/gate.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
 import { decodeCandidates } from "../src/candidates.ts";
 import { refineAll } from "../src/search.ts";
 import { selfTest } from "../src/self-test/self-test.ts";
-import { generated, rgbOf } from "../tests/generated.ts";
+import { generatePicture, rgbOf } from "../tests/generated-pictures.ts";
 import type { VectorFile } from "../tests/vectors.ts";
 
-export interface Order {
+export interface RecomputeRequest {
   readonly modules: Readonly<Record<"engine" | "jpeg" | "png", WebAssembly.Module>>;
   readonly vectors: VectorFile;
   /** [v, u] of all 4094 members. */
@@ -29,12 +29,12 @@ export interface Order {
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-export interface Answer {
+export interface RecomputeResult {
   readonly passed: number;
   readonly failed: readonly string[];
 }
 
-const exifOf: Readonly<Record<string, number>> = {
+const exifOrientations: Readonly<Record<string, number>> = {
   "as it is": 1,
   "rotated 90": 8,
   "rotated 180": 3,
@@ -51,163 +51,173 @@ const outcomes: Readonly<Record<RecoverResult["outcome"], string>> = {
 };
 const noPause = () => Promise.resolve();
 
-export async function recompute(order: Order): Promise<Answer> {
-  const bench = new Bench(order);
-  bench.pixels();
-  await bench.tables();
-  bench.code();
-  await bench.pictures();
-  await bench.gates();
-  await bench.searches();
-  return bench.answer();
+export async function recompute(request: RecomputeRequest): Promise<RecomputeResult> {
+  const check = new VectorCheck(request);
+  check.checkPixels();
+  await check.checkTables();
+  check.checkCode();
+  await check.checkPictures();
+  await check.checkGates();
+  await check.checkSearches();
+  return check.result();
 }
 
-class Bench {
-  readonly #order: Order;
+class VectorCheck {
+  readonly #request: RecomputeRequest;
   readonly #wasm: EngineWasm;
   readonly #failed: string[] = [];
   #passed = 0;
 
-  constructor(order: Order) {
-    this.#order = order;
-    this.#wasm = instantiateEngine(order.modules.engine);
+  constructor(request: RecomputeRequest) {
+    this.#request = request;
+    this.#wasm = instantiateEngine(request.modules.engine);
   }
 
-  answer(): Answer {
+  result(): RecomputeResult {
     return { passed: this.#passed, failed: this.#failed };
   }
 
   /** Luma, alpha, rounding, orientations. */
-  pixels(): void {
-    const { luma, alpha, reduced, exif, exif_stored: stored } = this.#order.vectors.pixels;
-    this.#same("luma", this.#lumaOf(luma.map((row) => row.slice(0, 3))).join(), luma.map((row) => row[3]).join());
-    this.#same(
+  checkPixels(): void {
+    const { luma, alpha, reduced, exif, exif_stored: stored } = this.#request.vectors.pixels;
+    this.#expectEqual(
+      "luma",
+      this.#lumaOf(luma.map((row) => row.slice(0, 3))).join(),
+      luma.map((row) => row[3]).join(),
+    );
+    this.#expectEqual(
       "alpha",
       this.#lumaOf(alpha.map((row) => row.slice(0, 4))).join(),
       this.#lumaOf(alpha.map((row) => row.slice(4))).join(),
     );
-    for (const [f = 1, sum = 0, wanted = 0] of reduced) {
+    for (const [f = 1, sum = 0, expected = 0] of reduced) {
       const side = f * 384;
       const rgba = new Uint8Array(side * side * 4).fill(255);
       // The first block holds the sum, spread over its pixels.
       for (let i = 0; i < f * f; i++) {
-        const at = ((i % f) + Math.floor(i / f) * side) * 4;
-        rgba.fill(Math.floor(sum / (f * f)) + (i < sum % (f * f) ? 1 : 0), at, at + 3);
+        const offset = ((i % f) + Math.floor(i / f) * side) * 4;
+        rgba.fill(Math.floor(sum / (f * f)) + (i < sum % (f * f) ? 1 : 0), offset, offset + 3);
       }
-      this.#open({ width: side, height: side, orientation: 1, rgba });
-      this.#same(`reduced ${String(f)} ${String(sum)}`, this.#reducedAt(0, 0), wanted);
+      this.#loadPicture({ width: side, height: side, orientation: 1, rgba });
+      this.#expectEqual(`reduced ${String(f)} ${String(sum)}`, this.#reducedAt(0, 0), expected);
     }
     for (const { orientation, shown } of exif) {
       // Each pixel of the 3 × 2 picture stands for a block of 64 × 64.
       const rgba = new Uint8Array(192 * 128 * 4).fill(255);
-      for (let at = 0; at < 192 * 128; at++)
-        rgba.fill(stored[Math.floor(at / 192) >> 6]?.[(at % 192) >> 6] ?? 0, at * 4, at * 4 + 3);
-      this.#open({ width: 192, height: 128, orientation, rgba });
-      const seen = shown.map((row, y) => row.map((_, x) => this.#reducedAt(y * 64 + 31, x * 64 + 31) / 128));
-      this.#same(`orientation ${String(orientation)}`, seen.join(), shown.join());
+      for (let index = 0; index < 192 * 128; index++)
+        rgba.fill(stored[Math.floor(index / 192) >> 6]?.[(index % 192) >> 6] ?? 0, index * 4, index * 4 + 3);
+      this.#loadPicture({ width: 192, height: 128, orientation, rgba });
+      const actual = shown.map((row, y) => row.map((_, x) => this.#reducedAt(y * 64 + 31, x * 64 + 31) / 128));
+      this.#expectEqual(`orientation ${String(orientation)}`, actual.join(), shown.join());
     }
   }
 
-  async tables(): Promise<void> {
-    const { cosines, field, buckets } = this.#order.vectors;
+  async checkTables(): Promise<void> {
+    const { cosines, field, buckets } = this.#request.vectors;
     const dct = 1024; // assembly/memory.ts: DCT and what follows it
     const coarse = dct + 2 * 80 * 128 * 8;
-    const exp = coarse + 2 * 24 * 48 * 8;
-    const low = exp + 4096 * 2 + 2048 * 2;
-    this.#same("cosines", await this.#part(dct, 80 * 128 * 8), cosines.table_sha256);
-    this.#same("coarse cosines", await this.#part(coarse, 24 * 48 * 8), cosines.coarse_table_sha256);
-    this.#same("powers", await this.#part(exp, 2047 * 2), field.exp_table_u16le_sha256);
-    this.#same(
+    const powers = coarse + 2 * 24 * 48 * 8;
+    const coarseBuckets = powers + 4096 * 2 + 2048 * 2;
+    this.#expectEqual("cosines", await this.#hashOf(dct, 80 * 128 * 8), cosines.table_sha256);
+    this.#expectEqual("coarse cosines", await this.#hashOf(coarse, 24 * 48 * 8), cosines.coarse_table_sha256);
+    this.#expectEqual("powers", await this.#hashOf(powers, 2047 * 2), field.exp_table_u16le_sha256);
+    this.#expectEqual(
       "coarse buckets",
-      new Uint16Array(this.#wasm.memory.buffer, low, 206).join(),
+      new Uint16Array(this.#wasm.memory.buffer, coarseBuckets, 206).join(),
       buckets.coarse_buckets.join(),
     );
-    const places = new Uint16Array(this.#wasm.memory.buffer, low + 208 * 2, 4094);
-    this.#same(
+    const indexes = new Uint16Array(this.#wasm.memory.buffer, coarseBuckets + 208 * 2, 4094);
+    this.#expectEqual(
       "buckets",
-      [...places].flatMap((place) => [Math.floor(place / 80), place % 80]).join(),
-      this.#order.buckets.join(),
+      [...indexes].flatMap((index) => [Math.floor(index / 80), index % 80]).join(),
+      this.#request.buckets.join(),
     );
   }
 
-  code(): void {
-    const { bch } = this.#order.vectors;
+  checkCode(): void {
+    const { bch } = this.#request.vectors;
     const wasm = this.#wasm;
-    this.#put(wasm.word.value, fromHex(bch.word));
+    this.#write(wasm.word.value, fromHex(bch.word));
     wasm.syndromeOfWord();
-    this.#same("syndrome", toHex(copyOut(wasm, wasm.difference.value, 86)), bch.syndrome);
+    this.#expectEqual("syndrome", toHex(copyMemory(wasm, wasm.difference.value, 86)), bch.syndrome);
     for (const { name, positions, difference, decodes } of bch.patterns) {
-      this.#put(wasm.difference.value, fromHex(difference));
-      this.#same(`code ${name}`, wasm.decode(), decodes ? positions.length : -1);
+      this.#write(wasm.difference.value, fromHex(difference));
+      this.#expectEqual(`code ${name}`, wasm.decode(), decodes ? positions.length : -1);
       if (decodes) {
-        const errors = copyOut(wasm, wasm.errors.value, 256);
-        const found = Array.from({ length: 2047 }, (_, i) => i).filter((i) => ((errors[i >> 3] ?? 0) >> (i & 7)) & 1);
-        this.#same(`places ${name}`, found.join(), positions.join());
+        const errors = copyMemory(wasm, wasm.errors.value, 256);
+        const positionsFound = Array.from({ length: 2047 }, (_, i) => i).filter(
+          (i) => ((errors[i >> 3] ?? 0) >> (i & 7)) & 1,
+        );
+        this.#expectEqual(`places ${name}`, positionsFound.join(), positions.join());
       }
     }
     for (const [index, difference] of bch.random_differences_that_must_not_decode.entries()) {
-      this.#put(wasm.difference.value, fromHex(difference));
-      this.#same(`random difference ${String(index)}`, wasm.decode(), -1);
+      this.#write(wasm.difference.value, fromHex(difference));
+      this.#expectEqual(`random difference ${String(index)}`, wasm.decode(), -1);
     }
   }
 
-  async pictures(): Promise<void> {
+  async checkPictures(): Promise<void> {
     const wasm = this.#wasm;
-    for (const row of this.#order.vectors.pictures) {
+    for (const row of this.#request.vectors.pictures) {
       const picture = await this.#read(row.name);
-      this.#same(`${row.name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
-      this.#open(picture);
-      this.#same(
+      this.#expectEqual(`${row.name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
+      this.#loadPicture(picture);
+      this.#expectEqual(
         `${row.name} size`,
         [wasm.reductionFactor(), wasm.satColumns.value, wasm.satRows.value].join(),
         [row.f, ...row.reduced_size].join(),
       );
-      wasm.look(...enrolmentWindow);
-      this.#same(
+      wasm.analyseWindow(...enrolmentWindow);
+      this.#expectEqual(
         `${row.name} area table`,
-        await this.#part(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8),
+        await this.#hashOf(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8),
         row.sat_f64le_sha256,
       );
-      this.#same(`${row.name} grid`, await this.#part(wasm.grid.value, 128 * 128 * 8), row.grid_f64le_sha256);
-      this.#same(
+      this.#expectEqual(`${row.name} grid`, await this.#hashOf(wasm.grid.value, 128 * 128 * 8), row.grid_f64le_sha256);
+      this.#expectEqual(
         `${row.name} coefficients`,
-        await this.#part(wasm.coefficientTable.value, 80 * 80 * 8),
+        await this.#hashOf(wasm.coefficientTable.value, 80 * 80 * 8),
         row.coefficients_f64le_sha256,
       );
       wasm.enrol();
-      this.#same(`${row.name} choice`, toHex(copyOut(wasm, wasm.outChoice.value, 256)), row.choice);
-      this.#same(`${row.name} bits`, toHex(copyOut(wasm, wasm.word.value, 256)), row.secret_bits);
-      this.#same(`${row.name} syndrome`, toHex(copyOut(wasm, wasm.outSyndrome.value, 86)), row.syndrome);
-      this.#same(`${row.name} image secret`, toHex(copyOut(wasm, wasm.outImageSecret.value, 32)), row.image_secret);
+      this.#expectEqual(`${row.name} choice`, toHex(copyMemory(wasm, wasm.outChoice.value, 256)), row.choice);
+      this.#expectEqual(`${row.name} bits`, toHex(copyMemory(wasm, wasm.word.value, 256)), row.secret_bits);
+      this.#expectEqual(`${row.name} syndrome`, toHex(copyMemory(wasm, wasm.outSyndrome.value, 86)), row.syndrome);
+      this.#expectEqual(
+        `${row.name} image secret`,
+        toHex(copyMemory(wasm, wasm.outImageSecret.value, 32)),
+        row.image_secret,
+      );
       writeSketch(wasm, 0, readSketch(wasm));
-      this.#near(`${row.name} beacon`, wasm.score(0, 0), row.beacon_of_itself);
-      this.#gate(row.name, picture, row.gate);
+      this.#expectClose(`${row.name} beacon`, wasm.score(0, 0), row.beacon_of_itself);
+      this.#checkGate(row.name, picture, row.gate);
     }
   }
 
   /** Verdicts on generated and enlarged pictures, and the self-test. */
-  async gates(): Promise<void> {
+  async checkGates(): Promise<void> {
     const wasm = this.#wasm;
-    for (const row of this.#order.vectors.gate_generated) {
+    for (const row of this.#request.vectors.gate_generated) {
       const picture = await this.#read(row.name);
-      this.#same(`${row.name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
-      this.#open(picture);
-      wasm.look(...enrolmentWindow);
-      this.#gate(row.name, picture, row);
+      this.#expectEqual(`${row.name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
+      this.#loadPicture(picture);
+      wasm.analyseWindow(...enrolmentWindow);
+      this.#checkGate(row.name, picture, row);
     }
-    for (const row of this.#order.vectors.gate_enlarged) {
+    for (const row of this.#request.vectors.gate_enlarged) {
       const picture = enlarge(await this.#read(row.name), row.enlarged);
       const name = `${row.name} × ${String(row.enlarged)}`;
-      this.#same(`${name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
-      this.#open(picture);
-      wasm.look(...enrolmentWindow);
-      this.#gate(name, picture, row);
+      this.#expectEqual(`${name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
+      this.#loadPicture(picture);
+      wasm.analyseWindow(...enrolmentWindow);
+      this.#checkGate(name, picture, row);
       wasm.enrol();
       const { failed, rows } = await selfTest(wasm, picture, readSketch(wasm), readImageSecret(wasm), noPause);
-      this.#same(`${name} self-test`, failed.length === 0, row.self_test_ok);
+      this.#expectEqual(`${name} self-test`, failed.length === 0, row.self_test_ok);
       // The counts depend on resizer and codec: within 5 of the reference's.
       row.self_test.forEach(({ errors }, index) => {
-        this.#same(
+        this.#expectEqual(
           `${name} self-test ${String(index)}`,
           Math.abs((errors ?? NaN) - (rows[index]?.errors ?? NaN)) <= 5,
           true,
@@ -216,72 +226,84 @@ class Bench {
     }
   }
 
-  async searches(): Promise<void> {
-    const { orientations, stored, strangers } = this.#order.vectors;
+  async checkSearches(): Promise<void> {
+    const { orientations, stored, strangers } = this.#request.vectors;
     const rows = [
       ...orientations.map((row) => ({
         ...row,
         enrolled: row.photo,
         file: row.photo,
-        turn: exifOf[row.orientation] ?? 0,
+        exifOrientation: exifOrientations[row.orientation] ?? 0,
       })),
-      ...stored.map((row) => ({ ...row, turn: 1 })),
-      ...strangers.map((row) => ({ ...row, file: row.shown, turn: 1, candidates: [] })),
+      ...stored.map((row) => ({ ...row, exifOrientation: 1 })),
+      ...strangers.map((row) => ({ ...row, file: row.shown, exifOrientation: 1, candidates: [] })),
     ];
     for (const row of rows) {
-      const name = `${row.enrolled} in ${row.file}, ${String(row.turn)}`;
-      const { result, found, nearest, imageSecret } = await this.#search(row.enrolled, {
+      const name = `${row.enrolled} in ${row.file}, ${String(row.exifOrientation)}`;
+      const { result, candidates, nearest, imageSecret } = await this.#search(row.enrolled, {
         ...(await this.#read(row.file)),
-        orientation: row.turn,
+        orientation: row.exifOrientation,
       });
-      this.#same(`${name} outcome`, outcomes[result.outcome], row.reason);
-      this.#near(`${name} score`, result.score, row.score);
-      this.#same(`${name} nearest`, nearest, row.nearest);
+      this.#expectEqual(`${name} outcome`, outcomes[result.outcome], row.reason);
+      this.#expectClose(`${name} score`, result.score, row.score);
+      this.#expectEqual(`${name} nearest`, nearest, row.nearest);
       if (result.outcome === "recovered") {
-        this.#same(`${name} errors`, result.errors, row.errors);
-        this.#same(`${name} image secret`, toHex(result.imageSecretBytes), imageSecret);
+        this.#expectEqual(`${name} errors`, result.errors, row.errors);
+        this.#expectEqual(`${name} image secret`, toHex(result.imageSecretBytes), imageSecret);
       }
-      row.candidates.forEach((wanted, index) => {
-        const candidate = found[index];
-        const seen = candidate === undefined ? [] : numbersOf(candidate);
-        const numbers = [wanted.transposed, ...wanted.start, wanted.coarse_score, wanted.score, ...wanted.window];
-        const far = numbers.findIndex((value, at) => !(Math.abs(value - (seen[at] ?? NaN)) <= 1e-5));
-        this.#same(`${name} candidate ${String(index)}`, far, -1);
+      row.candidates.forEach((expected, index) => {
+        const candidate = candidates[index];
+        const actual = candidate === undefined ? [] : flattenCandidate(candidate);
+        const expectedNumbers = [
+          expected.transposed,
+          ...expected.start,
+          expected.coarse_score,
+          expected.score,
+          ...expected.window,
+        ];
+        const firstMismatch = expectedNumbers.findIndex(
+          (value, position) => !(Math.abs(value - (actual[position] ?? NaN)) <= 1e-5),
+        );
+        this.#expectEqual(`${name} candidate ${String(index)}`, firstMismatch, -1);
       });
     }
   }
 
-  async #search(enrolled: string, shown: Raster) {
+  async #search(enrolled: string, picture: Raster) {
     const wasm = this.#wasm;
-    const sought = this.#order.vectors.pictures.find(({ name }) => name === enrolled);
-    if (sought === undefined) throw new Error(`no vector of ${enrolled}`);
-    this.#open(shown);
-    writeSketch(wasm, 0, { choice: fromHex(sought.choice), syndrome: fromHex(sought.syndrome) });
-    wasm.coarse(1, 0, wasm.coarseWindows.value);
-    const found = await refineAll(wasm, 0, noPause);
-    const result = decodeCandidates(wasm, 0, found);
-    this.#put(wasm.word.value, fromHex(sought.secret_bits));
-    const distances = found.flatMap(({ window, transposed }) => {
-      wasm.look(...window);
+    const enrolledVector = this.#request.vectors.pictures.find(({ name }) => name === enrolled);
+    if (enrolledVector === undefined) throw new Error(`no vector of ${enrolled}`);
+    this.#loadPicture(picture);
+    writeSketch(wasm, 0, { choice: fromHex(enrolledVector.choice), syndrome: fromHex(enrolledVector.syndrome) });
+    wasm.runCoarsePass(1, 0, wasm.coarseWindowCount.value);
+    const candidates = await refineAll(wasm, 0, noPause);
+    const result = decodeCandidates(wasm, 0, candidates);
+    this.#write(wasm.word.value, fromHex(enrolledVector.secret_bits));
+    const distances = candidates.flatMap(({ window, transposed }) => {
+      wasm.analyseWindow(...window);
       return [0, 1, 2, 3].map((pattern) => wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
     });
-    return { result, found, nearest: Math.min(...distances), imageSecret: sought.image_secret };
+    return { result, candidates, nearest: Math.min(...distances), imageSecret: enrolledVector.image_secret };
   }
 
-  #gate(name: string, { width, height }: Raster, row: VectorFile["pictures"][number]["gate"]): void {
-    this.#wasm.gate();
+  #checkGate(name: string, { width, height }: Raster, row: VectorFile["pictures"][number]["gate"]): void {
+    this.#wasm.measureGate();
     const measures = readMeasures(this.#wasm);
     for (const [measure, value] of Object.entries<number>({ ...measures }))
-      this.#near(`${name} ${measure}`, value, row.measures[measure] ?? NaN);
-    this.#same(`${name} verdict`, judge(width, height, measures).verdict, row.verdict);
-    this.#same(`${name} verdict without size`, judge(4000, 3000, measures).verdict, row.without_size_rule);
+      this.#expectClose(`${name} ${measure}`, value, row.measures[measure] ?? NaN);
+    this.#expectEqual(`${name} verdict`, evaluateGate(width, height, measures).verdict, row.verdict);
+    this.#expectEqual(
+      `${name} verdict without size`,
+      evaluateGate(4000, 3000, measures).verdict,
+      row.without_size_rule,
+    );
   }
 
   /** A photograph, a stored file, or a generated picture. */
   async #read(name: string): Promise<Raster> {
-    const made = generated(name);
-    if (made !== null) return made;
-    const { files, modules } = this.#order;
+    const generatedPicture = generatePicture(name);
+    if (generatedPicture !== null) return generatedPicture;
+    const { files, modules } = this.#request;
     const bytes = files.get(name);
     if (bytes === undefined) throw new Error(`no file ${name}`);
     return decodePicture(bytes, (codec: CodecName) =>
@@ -296,9 +318,9 @@ class Bench {
       rgba.set(pixel.length === 4 ? pixel : [...pixel, 255], index * 4);
     });
     this.#wasm.beginPicture(64, 64, 1);
-    this.#put(this.#wasm.stripAddress(), rgba);
-    this.#wasm.takeRows(64);
-    return [...copyOut(this.#wasm, this.#wasm.lumaAddress(), pixels.length)];
+    this.#write(this.#wasm.stripAddress(), rgba);
+    this.#wasm.consumeRows(64);
+    return [...copyMemory(this.#wasm, this.#wasm.lumaAddress(), pixels.length)];
   }
 
   /**
@@ -311,34 +333,37 @@ class Bench {
       this.#wasm.satAddress(),
       columns * (this.#wasm.satRows.value + 1),
     );
-    const at = (y: number, x: number) => table[y * columns + x] ?? NaN;
-    return 128 * (at(row + 1, column + 1) - at(row, column + 1) - (at(row + 1, column) - at(row, column)));
+    const valueAt = (y: number, x: number) => table[y * columns + x] ?? NaN;
+    return (
+      128 *
+      (valueAt(row + 1, column + 1) - valueAt(row, column + 1) - (valueAt(row + 1, column) - valueAt(row, column)))
+    );
   }
 
-  #open(picture: Raster): void {
+  #loadPicture(picture: Raster): void {
     if (!feedPicture(this.#wasm, rowsOf(picture))) throw new Error("the engine refused the picture");
   }
 
-  #put(address: number, bytes: Uint8Array): void {
+  #write(address: number, bytes: Uint8Array): void {
     new Uint8Array(this.#wasm.memory.buffer).set(bytes, address);
   }
 
-  #part(address: number, length: number): Promise<string> {
-    return hash(copyOut(this.#wasm, address, length));
+  #hashOf(address: number, length: number): Promise<string> {
+    return hash(copyMemory(this.#wasm, address, length));
   }
 
-  #same(name: string, seen: unknown, wanted: unknown): void {
-    if (seen === wanted) this.#passed++;
-    else this.#failed.push(`${name}: ${String(seen).slice(0, 60)} instead of ${String(wanted).slice(0, 60)}`);
+  #expectEqual(name: string, actual: unknown, expected: unknown): void {
+    if (actual === expected) this.#passed++;
+    else this.#failed.push(`${name}: ${String(actual).slice(0, 60)} instead of ${String(expected).slice(0, 60)}`);
   }
 
-  #near(name: string, seen: number, wanted: number): void {
-    this.#same(name, Math.abs(seen - wanted) <= 1e-5 ? wanted : seen, wanted);
+  #expectClose(name: string, actual: number, expected: number): void {
+    this.#expectEqual(name, Math.abs(actual - expected) <= 1e-5 ? expected : actual, expected);
   }
 }
 
 /** As the vectors write a candidate: transposition, the coarse window's steps, scores, window. */
-function numbersOf({ transposed, start, coarseScore, score, window }: Candidate): readonly number[] {
+function flattenCandidate({ transposed, start, coarseScore, score, window }: Candidate): readonly number[] {
   return [
     transposed ? 1 : 0,
     ...[216, 36, 6, 1].map((divisor) => Math.floor(start / divisor) % 6),
@@ -351,8 +376,8 @@ function numbersOf({ transposed, start, coarseScore, score, window }: Candidate)
 function enlarge({ width, height, rgba }: Raster, n: number): Raster {
   const out = new Uint32Array(width * height * n * n);
   const pixels = new Uint32Array(rgba.slice().buffer);
-  for (let y = 0, at = 0; y < height * n; y++) {
-    for (let x = 0; x < width * n; x++) out[at++] = pixels[Math.floor(y / n) * width + Math.floor(x / n)] ?? 0;
+  for (let y = 0, offset = 0; y < height * n; y++) {
+    for (let x = 0; x < width * n; x++) out[offset++] = pixels[Math.floor(y / n) * width + Math.floor(x / n)] ?? 0;
   }
   return { width: width * n, height: height * n, orientation: 1, rgba: new Uint8Array(out.buffer) };
 }

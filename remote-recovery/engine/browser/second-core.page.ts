@@ -3,16 +3,16 @@
  * give the same bits.
  */
 import { isPortalError } from "@relicario/shared/errors";
-import { callsTo } from "../src/worker-calls.ts";
+import { createCallClient } from "../src/worker-calls.ts";
 import type { EngineWorkerApi } from "../src/engine-worker-api.ts";
 import type { RecoverResult, Sketch } from "../src/engine.ts";
-import type { Answer } from "./recompute.ts";
+import type { RecomputeResult } from "./recompute.ts";
 
 declare global {
-  var compareCores: (variant: string) => Promise<Answer>;
+  var compareCores: (variant: string) => Promise<RecomputeResult>;
 }
 
-const bytesOf = async (name: string) => new Uint8Array(await (await fetch(name)).arrayBuffer());
+const fetchBytes = async (name: string) => new Uint8Array(await (await fetch(name)).arrayBuffer());
 const compile = (name: string) => WebAssembly.compileStreaming(fetch(`/${name}.wasm`));
 
 globalThis.compareCores = async (variant) => {
@@ -30,26 +30,29 @@ globalThis.compareCores = async (variant) => {
     syndrome: fromHex(syndrome),
   }));
   const answer: { passed: number; failed: string[] } = { passed: 0, failed: [] };
-  const expect = (what: string, holds: boolean) => {
-    if (holds) answer.passed++;
-    else answer.failed.push(what);
+  const expect = (description: string, passed: boolean) => {
+    if (passed) answer.passed++;
+    else answer.failed.push(description);
   };
 
-  const alone = await start(script, 1);
-  const both = await start(script, 2);
+  const singleCore = await startWorker(script, 1);
+  const dualCore = await startWorker(script, 2);
   try {
-    for (const one of [alone, both]) await one.engine.init({ engine, jpeg, png });
+    for (const instance of [singleCore, dualCore]) await instance.engine.init({ engine, jpeg, png });
     for (const picture of ["spacex-turned.png", "astronaut-cropped-too-far.png"]) {
-      const bytes = await bytesOf(`/file/pictures/${picture}`);
-      const [one, two] = [await alone.engine.recover(bytes, sketches), await both.engine.recover(bytes, sketches)];
-      expect(`${picture}: the same bits and score from two cores`, plain(one) === plain(two));
+      const bytes = await fetchBytes(`/file/pictures/${picture}`);
+      const [singleResult, dualResult] = [
+        await singleCore.engine.recover(bytes, sketches),
+        await dualCore.engine.recover(bytes, sketches),
+      ];
+      expect(`${picture}: the same bits and score from two cores`, serialize(singleResult) === serialize(dualResult));
     }
     const phases: string[] = [];
-    const shown = await bytesOf("/file/pictures/spacex-turned.png");
-    await alone.engine.recover(shown, sketches, { onProgress: ({ phase }) => phases.push(phase) });
+    const pictureBytes = await fetchBytes("/file/pictures/spacex-turned.png");
+    await singleCore.engine.recover(pictureBytes, sketches, { onProgress: ({ phase }) => phases.push(phase) });
     expect("progress is heard before the answer", phases.includes("decoding"));
     const controller = new AbortController();
-    const cancelled = alone.engine.recover(shown, sketches, {
+    const cancelled = singleCore.engine.recover(pictureBytes, sketches, {
       signal: controller.signal,
       onProgress: () => {
         controller.abort();
@@ -64,17 +67,17 @@ globalThis.compareCores = async (variant) => {
     );
     expect(
       "on one core there is one worker",
-      alone.heard.every(({ worker }) => worker === mainName),
+      singleCore.calls.every(({ worker }) => worker === mainName),
     );
-    for (const asked of ["init", "coarse", "refine", "wipe"]) {
+    for (const path of ["init", "scoreCoarseWindows", "refine", "wipe"]) {
       expect(
-        `the second worker was asked: ${asked}`,
-        both.heard.some((word) => word.worker === secondName && word.asked === asked),
+        `the second worker was asked: ${path}`,
+        dualCore.calls.some((call) => call.worker === secondName && call.path === path),
       );
     }
   } finally {
-    alone.stop();
-    both.stop();
+    singleCore.stop();
+    dualCore.stop();
   }
   return answer;
 };
@@ -83,43 +86,43 @@ const mainName = "engine-worker";
 const secondName = "engine-search";
 
 /** What a worker says of itself: its name when it starts, and each call that reaches it. */
-interface Heard {
+interface WorkerCall {
   readonly worker: string;
-  readonly asked: string;
+  readonly path: string;
 }
 
 /**
  * The worker's script behind a few lines that say how many cores there are, and report what reaches
  * the worker.
  */
-async function start(script: string, cores: number) {
+async function startWorker(script: string, cores: number) {
   const channelName = `cores-${String(cores)}-${String(performance.now())}`;
-  const heard: Heard[] = [];
+  const calls: WorkerCall[] = [];
   const channel = new BroadcastChannel(channelName);
-  channel.onmessage = ({ data }: MessageEvent<Heard>) => void heard.push(data);
-  const report = `{
+  channel.onmessage = ({ data }: MessageEvent<WorkerCall>) => void calls.push(data);
+  const reportScript = `{
     const channel = new BroadcastChannel(${JSON.stringify(channelName)});
     Object.defineProperty(navigator, "hardwareConcurrency", { value: ${String(cores)} });
-    channel.postMessage({ worker: self.name, asked: "" });
-    self.addEventListener("message", ({ data }) => channel.postMessage({ worker: self.name, asked: data?.path?.[0] ?? "" }));
+    channel.postMessage({ worker: self.name, path: "" });
+    self.addEventListener("message", ({ data }) => channel.postMessage({ worker: self.name, path: data?.path?.[0] ?? "" }));
   }\n`;
-  const address = URL.createObjectURL(new Blob([report, script], { type: "text/javascript" }));
-  const worker = new Worker(address, { name: mainName });
-  const engine = callsTo<EngineWorkerApi>(worker);
+  const workerUrl = URL.createObjectURL(new Blob([reportScript, script], { type: "text/javascript" }));
+  const worker = new Worker(workerUrl, { name: mainName });
+  const engine = createCallClient<EngineWorkerApi>(worker);
   await engine.ping(); // the second worker starts from the same address
-  URL.revokeObjectURL(address);
+  URL.revokeObjectURL(workerUrl);
   const stop = () => {
     worker.terminate();
     channel.close();
   };
-  return { engine, heard, stop };
+  return { engine, calls, stop };
 }
 
 /** A result as a line of text: secret, score and errors. */
-function plain(result: RecoverResult): string {
+function serialize(result: RecoverResult): string {
   return JSON.stringify(result, (_, value: unknown) => (value instanceof Uint8Array ? [...value] : value));
 }
 
 function fromHex(text: string): Uint8Array {
-  return Uint8Array.from({ length: text.length / 2 }, (_, at) => parseInt(text.slice(2 * at, 2 * at + 2), 16));
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 16));
 }

@@ -40,12 +40,12 @@ export async function serve(
     ),
   ]);
   const server = createServer((request, response) => {
-    const found = served.get(decodeURIComponent(request.url ?? ""));
-    response.writeHead(found === undefined ? 404 : 200, {
-      "content-type": found?.type ?? "text/plain",
+    const file = served.get(decodeURIComponent(request.url ?? ""));
+    response.writeHead(file === undefined ? 404 : 200, {
+      "content-type": file?.type ?? "text/plain",
       "content-security-policy": policy,
     });
-    response.end(found?.body);
+    response.end(file?.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -63,21 +63,21 @@ export async function serve(
  * One script of a source file, built as the portal's workers are. A path without a folder of its
  * own is the engine's.
  */
-export async function bundle(file: string): Promise<ServedFile> {
-  const out = mkdtempSync(join(tmpdir(), "engine-bundle-"));
+export async function bundleScript(file: string): Promise<ServedFile> {
+  const outputFolder = mkdtempSync(join(tmpdir(), "engine-bundle-"));
   try {
     const compiler = webpack({
-      ...workersConfig({ context: engineFolder, entry: { script: resolve(engineFolder, file) }, path: out }),
+      ...workersConfig({ context: engineFolder, entry: { script: resolve(engineFolder, file) }, path: outputFolder }),
       cache: false,
     });
-    const words = await new Promise<string>((done) => {
+    const problems = await new Promise<string>((resolve) => {
       compiler.run((error, stats) => {
-        done(error?.message ?? (stats?.hasErrors() === true ? stats.toString("errors-only") : ""));
+        resolve(error?.message ?? (stats?.hasErrors() === true ? stats.toString("errors-only") : ""));
       });
     });
-    if (words !== "") throw new Error(words);
-    return { type: "text/javascript", body: readFileSync(join(out, "script.js")) };
+    if (problems !== "") throw new Error(problems);
+    return { type: "text/javascript", body: readFileSync(join(outputFolder, "script.js")) };
   } finally {
-    rmSync(out, { recursive: true, force: true });
+    rmSync(outputFolder, { recursive: true, force: true });
   }
 }

@@ -10,30 +10,32 @@ import { join } from "node:path";
 import type { Browser } from "puppeteer-core";
 import { buildEngine } from "../build.ts";
 import { bucketVector, vectors } from "../tests/vectors.ts";
-import { start, type BrowserName } from "./browsers.ts";
-import { recompute, type Answer } from "./recompute.ts";
-import { bundle, engineFolder, modules, serve } from "./serve.ts";
+import { launchBrowser, type BrowserName } from "./browsers.ts";
+import { recompute, type RecomputeResult } from "./recompute.ts";
+import { bundleScript, engineFolder, modules, serve } from "./serve.ts";
 import type {} from "./second-core.page.ts"; // its global function
 
 const variants = ["simd", "scalar"] as const;
 type Variant = (typeof variants)[number];
 
-const words = process.argv
+const cliArguments = process.argv
   .slice(2)
-  .filter((word) => word !== "--")
-  .map((word) => word.toLowerCase());
-const without = words.filter((_, at) => words[at - 1] === "--without");
-const wanted = words.filter((word, at) => word !== "--without" && words[at - 1] !== "--without");
-const places = ["node", "chromium", "firefox"];
-const unknown = [...without, ...wanted].filter((word) => !places.includes(word));
-if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: there are ${places.join(", ")}`);
-const runs = (name: string) =>
-  (wanted.length === 0 || wanted.includes(name.toLowerCase())) && !without.includes(name.toLowerCase());
+  .filter((argument) => argument !== "--")
+  .map((argument) => argument.toLowerCase());
+const excluded = cliArguments.filter((_, index) => cliArguments[index - 1] === "--without");
+const selected = cliArguments.filter(
+  (argument, index) => argument !== "--without" && cliArguments[index - 1] !== "--without",
+);
+const environments = ["node", "chromium", "firefox"];
+const unknownNames = [...excluded, ...selected].filter((name) => !environments.includes(name));
+if (unknownNames.length > 0) throw new Error(`${unknownNames.join(", ")}: there are ${environments.join(", ")}`);
+const isSelected = (name: string) =>
+  (selected.length === 0 || selected.includes(name.toLowerCase())) && !excluded.includes(name.toLowerCase());
 
 await buildEngine();
 const photos = join(engineFolder, "../../e2e/fixtures/photos");
 const pictures = join(engineFolder, "vectors/pictures");
-const names = [
+const vectorFiles = [
   ...["chelsea.png", "coffee.png", "astronaut.png", "spacex-3000x1688.jpg", "rocket.jpg"].map(
     (name) => [name, join(photos, name)] as const,
   ),
@@ -42,56 +44,56 @@ const names = [
 
 let passed = 0;
 let failed = 0;
-const count = (where: string, variant: Variant, answer: Answer) => {
-  passed += answer.passed;
-  failed += answer.failed.length;
-  for (const words of answer.failed) console.log(`${where}, ${variant}: ${words}`);
-  console.log(`${where}, ${variant}: ${String(answer.passed)} passed, ${String(answer.failed.length)} failed`);
+const report = (environment: string, variant: Variant, result: RecomputeResult) => {
+  passed += result.passed;
+  failed += result.failed.length;
+  for (const failure of result.failed) console.log(`${environment}, ${variant}: ${failure}`);
+  console.log(`${environment}, ${variant}: ${String(result.passed)} passed, ${String(result.failed.length)} failed`);
 };
 
-if (runs("Node"))
-  for (const variant of variants) count(`Node ${process.versions.node}`, variant, await inNode(variant));
-const browsers = (["Chromium", "Firefox"] as const).filter(runs);
-if (browsers.length > 0) await inBrowsers(browsers);
+if (isSelected("Node"))
+  for (const variant of variants) report(`Node ${process.versions.node}`, variant, await runInNode(variant));
+const browsers = (["Chromium", "Firefox"] as const).filter(isSelected);
+if (browsers.length > 0) await runInBrowsers(browsers);
 console.log(`${String(passed)} passed, ${String(failed)} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
-async function inNode(variant: Variant): Promise<Answer> {
+async function runInNode(variant: Variant): Promise<RecomputeResult> {
   const compile = async (name: string) => WebAssembly.compile(readFileSync(join(engineFolder, modules[name] ?? "")));
   const [engine, jpeg, png] = await Promise.all([compile(`engine-${variant}`), compile("jpeg"), compile("png")]);
   return recompute({
     modules: { engine, jpeg, png },
     vectors,
     buckets: bucketVector,
-    files: new Map(names.map(([name, path]) => [name, readFileSync(path)])),
+    files: new Map(vectorFiles.map(([name, path]) => [name, readFileSync(path)])),
   });
 }
 
-async function inBrowsers(list: readonly BrowserName[]): Promise<void> {
+async function runInBrowsers(browserNames: readonly BrowserName[]): Promise<void> {
   const { origin, close } = await serve(
     new Map([
-      ["/worker.js", await bundle("browser/vectors.worker.ts")],
-      ["/page.js", await bundle("browser/second-core.page.ts")],
-      ["/engine-worker.js", await bundle("src/engine.worker.ts")],
+      ["/worker.js", await bundleScript("browser/vectors.worker.ts")],
+      ["/page.js", await bundleScript("browser/second-core.page.ts")],
+      ["/engine-worker.js", await bundleScript("src/engine.worker.ts")],
       [
         "/vectors.json",
         { type: "application/json", body: Buffer.from(JSON.stringify({ vectors, buckets: bucketVector })) },
       ],
-      ...names.map(
+      ...vectorFiles.map(
         ([name, path]) => [`/file/${name}`, { type: "application/octet-stream", body: readFileSync(path) }] as const,
       ),
     ]),
   );
   try {
-    for (const name of list) {
-      const browser = await start(name);
+    for (const name of browserNames) {
+      const browser = await launchBrowser(name);
       if (browser === null) {
         failed++;
         console.log(
           `${name} is not installed: name it with RELICARIO_${name.toUpperCase()}, or leave it out with --without ${name.toLowerCase()}`,
         );
       } else {
-        await inBrowser(browser, origin);
+        await runInBrowser(browser, origin);
       }
     }
   } finally {
@@ -99,22 +101,22 @@ async function inBrowsers(list: readonly BrowserName[]): Promise<void> {
   }
 }
 
-async function inBrowser(browser: Browser, origin: string): Promise<void> {
+async function runInBrowser(browser: Browser, origin: string): Promise<void> {
   try {
     const version = await browser.version();
     const page = await browser.newPage();
     await page.goto(`${origin}/`);
     for (const variant of variants) {
-      count(
+      report(
         version,
         variant,
         await page.evaluate(
           runInPage,
           variant,
-          names.map(([name]) => name),
+          vectorFiles.map(([name]) => name),
         ),
       );
-      count(`${version}, second core`, variant, await page.evaluate((name) => globalThis.compareCores(name), variant));
+      report(`${version}, second core`, variant, await page.evaluate((name) => globalThis.compareCores(name), variant));
     }
   } finally {
     await browser.close();
@@ -122,27 +124,27 @@ async function inBrowser(browser: Browser, origin: string): Promise<void> {
 }
 
 /** Runs in the page: compiles, starts the worker from a blob, waits for its answer. */
-async function runInPage(variant: string, files: readonly string[]): Promise<Answer> {
+async function runInPage(variant: string, files: readonly string[]): Promise<RecomputeResult> {
   const compile = async (name: string) => WebAssembly.compileStreaming(fetch(`/${name}.wasm`));
-  const bytes = async (name: string) =>
+  const readFile = async (name: string) =>
     [name, new Uint8Array(await (await fetch(`/file/${name}`)).arrayBuffer())] as const;
   const [engine, jpeg, png] = await Promise.all([compile(`engine-${variant}`), compile("jpeg"), compile("png")]);
-  const order = {
+  const request = {
     modules: { engine, jpeg, png },
     ...((await (await fetch("/vectors.json")).json()) as object), // vectors and buckets
-    files: new Map(await Promise.all(files.map(bytes))),
+    files: new Map(await Promise.all(files.map(readFile))),
   };
   const worker = new Worker(
     URL.createObjectURL(new Blob([await (await fetch("/worker.js")).text()], { type: "text/javascript" })),
   );
   return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+    worker.onmessage = ({ data }: MessageEvent<RecomputeResult>) => {
       worker.terminate();
       resolve(data);
     };
     worker.onerror = (event) => {
       reject(new Error(event.message));
     };
-    worker.postMessage(order);
+    worker.postMessage(request);
   });
 }

@@ -1,8 +1,8 @@
 /** Recomputes the vectors inside a browser's worker. Started by vectors.ts. */
-import { recompute, type Order } from "./recompute.ts";
+import { recompute, type RecomputeRequest } from "./recompute.ts";
 
-globalThis.addEventListener("message", ({ data }: MessageEvent<Order>) => {
-  void recompute(data).then((answer) => {
-    globalThis.postMessage(answer);
+globalThis.addEventListener("message", ({ data }: MessageEvent<RecomputeRequest>) => {
+  void recompute(data).then((result) => {
+    globalThis.postMessage(result);
   });
 });

@@ -1,7 +1,7 @@
 /** Broken pictures: a corpus of every kind of file, and what happens to files. */
 import fc from "fast-check";
-import { readKind } from "../tests/vectors.ts";
-import { enlarged } from "./enlarge.ts";
+import { readSample } from "../tests/vectors.ts";
+import { enlargeFile } from "./enlarge.ts";
 
 export const corpus = [
   "rocket.jpg",
@@ -34,7 +34,7 @@ export const damage = fc.oneof(
     kind: fc.constant("turn" as const),
     place: fc.double({ min: 0, max: 1, noNaN: true }),
     value: fc.integer({ min: 1, max: 255 }),
-    near: fc.boolean(),
+    inHeader: fc.boolean(),
   }),
   fc.record({ kind: fc.constant("cut" as const), place: fc.double({ min: 0, max: 1, noNaN: true }) }),
   fc.record({
@@ -57,7 +57,7 @@ export const damage = fc.oneof(
  * A header that says much where little follows, some of them with too much: whole otherwise, or
  * damaged as well.
  */
-const enlargement = fc.record({
+const claimedSize = fc.record({
   width: fc.integer({ min: 64, max: 9000 }),
   height: fc.integer({ min: 64, max: 7000 }),
 });
@@ -84,33 +84,33 @@ export const brokenPicture: fc.Arbitrary<BrokenPicture> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       name: fc.constantFrom(...corpus),
-      size: enlargement,
+      size: claimedSize,
       changes: fc.array(damage, { maxLength: 1 }),
     }),
   },
 );
 
-export function bytesOf({ name, size, changes }: BrokenPicture): Uint8Array {
-  const bytes = readKind(name);
-  return changes.reduce<Uint8Array>(damaged, size === null ? bytes : enlarged(bytes, size.width, size.height));
+export function brokenBytes({ name, size, changes }: BrokenPicture): Uint8Array {
+  const bytes = readSample(name);
+  return changes.reduce<Uint8Array>(applyDamage, size === null ? bytes : enlargeFile(bytes, size.width, size.height));
 }
 
-export function damaged(bytes: Uint8Array, change: Damage): Uint8Array {
-  const at = Math.floor(change.place * bytes.length);
+export function applyDamage(bytes: Uint8Array, change: Damage): Uint8Array {
+  const offset = Math.floor(change.place * bytes.length);
   switch (change.kind) {
     case "turn": {
       const out = new Uint8Array(bytes);
-      const place = change.near ? Math.floor(change.place * Math.min(200, bytes.length)) : at;
-      if (place < out.length) out[place] = (out[place] ?? 0) ^ change.value;
+      const position = change.inHeader ? Math.floor(change.place * Math.min(200, bytes.length)) : offset;
+      if (position < out.length) out[position] = (out[position] ?? 0) ^ change.value;
       return out;
     }
     case "cut":
-      return bytes.subarray(0, at);
+      return bytes.subarray(0, offset);
     case "drop":
-      return Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + change.length)]);
+      return Buffer.concat([bytes.subarray(0, offset), bytes.subarray(offset + change.length)]);
     case "insert":
-      return Buffer.concat([bytes.subarray(0, at), change.bytes, bytes.subarray(at)]);
+      return Buffer.concat([bytes.subarray(0, offset), change.bytes, bytes.subarray(offset)]);
     case "splice":
-      return Buffer.concat([bytes.subarray(0, at), readKind(change.other).subarray(at)]);
+      return Buffer.concat([bytes.subarray(0, offset), readSample(change.other).subarray(offset)]);
   }
 }

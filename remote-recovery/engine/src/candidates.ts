@@ -12,23 +12,23 @@ const signPatterns = [
 ] as const;
 
 /** A failed recovery with what is needed to compare failures. */
-export type Failure = Exclude<RecoverResult, { outcome: "recovered" }>;
+export type FailedRecovery = Exclude<RecoverResult, { outcome: "recovered" }>;
 
-export type Recovered = Extract<RecoverResult, { outcome: "recovered" }>;
+export type SuccessfulRecovery = Extract<RecoverResult, { outcome: "recovered" }>;
 
 /** The picture of a sketch, though it does not decode, says more than any other score. */
-export function betterFailure(a: Failure, b: Failure): Failure {
+export function betterFailure(a: FailedRecovery, b: FailedRecovery): FailedRecovery {
   if (a.outcome !== b.outcome) return a.outcome === "too_many_errors" ? a : b;
   return b.score > a.score ? b : a;
 }
 
 /** Decodes in order of final score, those of 0.20 or more. */
-export function decodeCandidates(wasm: EngineWasm, slot: number, found: readonly Candidate[]): RecoverResult {
-  const score = found[0]?.score ?? -1;
-  for (const candidate of found) {
+export function decodeCandidates(wasm: EngineWasm, slot: number, candidates: readonly Candidate[]): RecoverResult {
+  const score = candidates[0]?.score ?? -1;
+  for (const candidate of candidates) {
     if (candidate.score < beaconFloor) break;
-    wasm.look(...candidate.window);
-    const recovered = decodeLooked(wasm, slot, candidate.transposed ? 1 : 0, candidate.score);
+    wasm.analyseWindow(...candidate.window);
+    const recovered = decodeInWindow(wasm, slot, candidate.transposed ? 1 : 0, candidate.score);
     if (recovered !== null) return recovered;
   }
   return score < beaconFloor
@@ -37,14 +37,19 @@ export function decodeCandidates(wasm: EngineWasm, slot: number, found: readonly
 }
 
 /** The first `count` candidates, best score first. */
-export function readRefined(wasm: EngineWasm, count: number): readonly Candidate[] {
+export function readRankedCandidates(wasm: EngineWasm, count: number): readonly Candidate[] {
   return Array.from({ length: count }, (_, index) => readCandidate(wasm, index)).sort((a, b) => b.score - a.score);
 }
 
-/** Decodes a sketch in the window looked at, with the four sign patterns. */
-export function decodeLooked(wasm: EngineWasm, slot: number, transposed: number, score: number): Recovered | null {
+/** Decodes a sketch in the analysed window, with the four sign patterns. */
+export function decodeInWindow(
+  wasm: EngineWasm,
+  slot: number,
+  transposed: number,
+  score: number,
+): SuccessfulRecovery | null {
   for (const [a, b] of signPatterns) {
-    const errors = wasm.attempt(slot, transposed, a, b);
+    const errors = wasm.decodeSketch(slot, transposed, a, b);
     if (errors >= 0)
       return { outcome: "recovered", index: slot, imageSecretBytes: readImageSecret(wasm), errors, score };
   }

@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
-import { generated } from "../tests/generated.ts";
-import { pngOf, readKind, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../tests/vectors.ts";
+import { generatePicture } from "../tests/generated-pictures.ts";
+import { encodePng, readSample, readPhoto, readVectorFile, toHex, vectors, fromHex } from "../tests/vectors.ts";
 import type { Engine, EngineProgress, Sketch } from "./engine.ts";
 import { decodePicture } from "./decoders/decode.ts";
 import { resample } from "./self-test/resample.ts";
@@ -16,18 +16,19 @@ beforeAll(async () => {
 
 const picos = () => readPhoto("picos-3264x2448.jpg");
 /** Enrolled once: that takes longest of all here. */
-const picosEnrolled = once(() => engine.enrol(picos(), []));
-/** 800 × 600 of noise in blocks with less contrast: `share` of it, around a grey level. */
-const faded = (share: number, grey: number) => {
-  const noise = generated("block noise");
+const enrolPicos = memoize(() => engine.enrol(picos(), []));
+/** 800 × 600 of noise in blocks with less contrast: that part of it, around a grey level. */
+const makeFadedNoise = (contrast: number, grey: number) => {
+  const noise = generatePicture("block noise");
   if (noise === null) throw new Error("unknown picture");
   const [width, height] = [noise.width / 2, noise.height / 2];
-  const rgba = Uint8Array.from({ length: width * height * 4 }, (_, at) => {
-    const pixel = at >> 2;
-    const value = noise.rgba[(2 * Math.floor(pixel / width) * noise.width + 2 * (pixel % width)) * 4 + (at & 3)] ?? 0;
-    return (at & 3) === 3 ? value : Math.round(grey + (value - 128) * share);
+  const rgba = Uint8Array.from({ length: width * height * 4 }, (_, index) => {
+    const pixel = index >> 2;
+    const value =
+      noise.rgba[(2 * Math.floor(pixel / width) * noise.width + 2 * (pixel % width)) * 4 + (index & 3)] ?? 0;
+    return (index & 3) === 3 ? value : Math.round(grey + (value - 128) * contrast);
   });
-  return pngOf({ width, height, orientation: 1, rgba });
+  return encodePng({ width, height, orientation: 1, rgba });
 };
 const friends = () => readPhoto("friends-2056x3088.jpg");
 const sketchOf = (name: string): Sketch => {
@@ -36,12 +37,12 @@ const sketchOf = (name: string): Sketch => {
   return { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
 };
 
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => (made ??= work());
+function memoize<T>(create: () => Promise<T>): () => Promise<T> {
+  let pending: Promise<T> | null = null;
+  return () => (pending ??= create());
 }
 
-async function refusal(call: Promise<unknown>): Promise<PortalError> {
+async function rejectionOf(call: Promise<unknown>): Promise<PortalError> {
   const error: unknown = await call.then(
     () => null,
     (thrown: unknown) => thrown,
@@ -58,15 +59,15 @@ describe("inspect", () => {
     ["spacex-3000x1688.jpg", "red", ["estimate"], 3000, 1688],
     ["rocket.jpg", "red", ["too_small", "estimate"], 640, 427],
     ["chelsea.png", "red", ["too_small"], 451, 300],
-  ])("judges %s as the table of the photographs says", async (name, verdict, redReasons, width, height) => {
-    expect(await engine.inspect(readPhoto(name))).toMatchObject({ verdict, redReasons, width, height });
+  ])("judges %s as the table of the photographs says", async (name, verdict, refusalReasons, width, height) => {
+    expect(await engine.inspect(readPhoto(name))).toMatchObject({ verdict, refusalReasons, width, height });
   });
 
   it("says too_small of a picture under 64 pixels", async () => {
     const pixels = { width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) };
-    expect(await engine.inspect(pngOf(pixels))).toMatchObject({
+    expect(await engine.inspect(encodePng(pixels))).toMatchObject({
       verdict: "red",
-      redReasons: expect.arrayContaining(["too_small"]) as unknown,
+      refusalReasons: expect.arrayContaining(["too_small"]) as unknown,
       width: 63,
     });
   });
@@ -74,28 +75,41 @@ describe("inspect", () => {
 
 describe("the self-test", () => {
   it.each([
-    ["a pale picture, whose brighter copy is white", faded(0.3, 218), "amber", ["copy_bright"], []],
-    ["a soft one, whose smallest copy is lost", faded(0.15, 128), "amber", ["copy_small"], []],
-    ["a softer one, of which a larger copy is lost too", faded(0.08, 128), "red", ["self_test"], ["self_test"]],
-    ["one with detail enough", faded(1, 128), "green", [], []],
-  ])("judges %s", async (_, picture, verdict, reasons, redReasons) => {
+    ["a pale picture, whose brighter copy is white", makeFadedNoise(0.3, 218), "amber", ["copy_bright"], []],
+    ["a soft one, whose smallest copy is lost", makeFadedNoise(0.15, 128), "amber", ["copy_small"], []],
+    [
+      "a softer one, of which a larger copy is lost too",
+      makeFadedNoise(0.08, 128),
+      "red",
+      ["self_test"],
+      ["self_test"],
+    ],
+    ["one with detail enough", makeFadedNoise(1, 128), "green", [], []],
+  ])("judges %s", async (_, picture, verdict, reasons, refusalReasons) => {
     expect((await engine.inspect(picture)).verdict).toBe("green");
-    expect(await engine.inspect(picture, { selfTest: true })).toMatchObject({ verdict, reasons, redReasons });
+    expect(await engine.inspect(picture, { selfTest: true })).toMatchObject({
+      verdict,
+      reasons,
+      refusalReasons,
+    });
   });
 
   it("lets a picture be enrolled that fails at the edge of the promise alone, and no other", async () => {
-    const { gate, known, sketch } = await engine.enrol(faded(0.3, 218), []);
-    expect([gate.verdict, gate.reasons, known]).toEqual(["amber", ["copy_bright"], null]);
-    expect(await engine.recover(faded(0.3, 218), [sketch])).toMatchObject({ outcome: "recovered" });
-    expect((await engine.recover(faded(0.36, 255), [sketch])).outcome).not.toBe("recovered"); // a fifth brighter
-    expect((await refusal(engine.enrol(faded(0.08, 128), []))).details).toMatchObject({ reasons: ["self_test"] });
+    const { gate, knownPicture, sketch } = await engine.enrol(makeFadedNoise(0.3, 218), []);
+    expect([gate.verdict, gate.reasons, knownPicture]).toEqual(["amber", ["copy_bright"], null]);
+    expect(await engine.recover(makeFadedNoise(0.3, 218), [sketch])).toMatchObject({ outcome: "recovered" });
+    // a fifth brighter
+    expect((await engine.recover(makeFadedNoise(0.36, 255), [sketch])).outcome).not.toBe("recovered");
+    expect((await rejectionOf(engine.enrol(makeFadedNoise(0.08, 128), []))).details).toMatchObject({
+      reasons: ["self_test"],
+    });
   });
 
   it("is left out for a picture that the gate refuses", async () => {
     const phases = new Set<string>();
     const onProgress = ({ phase }: EngineProgress) => void phases.add(phase);
     expect(
-      (await engine.inspect(readPhoto("spacex-3000x1688.jpg"), { selfTest: true, onProgress })).redReasons,
+      (await engine.inspect(readPhoto("spacex-3000x1688.jpg"), { selfTest: true, onProgress })).refusalReasons,
     ).toEqual(["estimate"]);
     expect([...phases]).toEqual(["decoding"]);
   });
@@ -103,9 +117,9 @@ describe("the self-test", () => {
 
 describe("enrol and recover", () => {
   it("open with the very same file", async () => {
-    const { sketch, imageSecretBytes, gate, known } = await picosEnrolled();
+    const { sketch, imageSecretBytes, gate, knownPicture } = await enrolPicos();
     expect(gate.verdict).toBe("green");
-    expect(known).toBeNull();
+    expect(knownPicture).toBeNull();
     const result = await engine.recover(picos(), [sketch]);
     expect(result).toMatchObject({ outcome: "recovered", index: 0, errors: 0 });
     expect(result.outcome === "recovered" && toHex(result.imageSecretBytes)).toBe(toHex(imageSecretBytes));
@@ -115,7 +129,7 @@ describe("enrol and recover", () => {
     const sketches = Array.from({ length: 40 }, (_, i) =>
       sketchOf(["coffee.png", "chelsea.png", "synthetic-1200x900"][i % 3] ?? ""),
     );
-    sketches[37] = (await picosEnrolled()).sketch;
+    sketches[37] = (await enrolPicos()).sketch;
     expect(await engine.recover(picos(), sketches)).toMatchObject({ outcome: "recovered", index: 37 });
   });
 
@@ -135,28 +149,28 @@ describe("enrol and recover", () => {
     "rocket-progressive.jpg",
     "rocket-16bit.png",
   ])("recover from a copy of another kind: %s", async (name) => {
-    expect(await engine.recover(readKind(name), [sketchOf("rocket.jpg")])).toMatchObject({ outcome: "recovered" });
+    expect(await engine.recover(readSample(name), [sketchOf("rocket.jpg")])).toMatchObject({ outcome: "recovered" });
   });
 
   it("fetch a codec when a picture needs it, once, and again only after a failure", async () => {
-    const asked: string[] = [];
+    const requestedCodecs: string[] = [];
     let online = false;
     const core = createEngineCore(modules, {
-      load: (name) => {
-        asked.push(name);
+      loadCodec: (name) => {
+        requestedCodecs.push(name);
         return online ? loadCodecInNode(name) : Promise.reject(new PortalError("offline"));
       },
     });
-    expect((await core.inspect(readKind("rocket.jpg"))).width).toBe(320);
-    expect((await refusal(core.inspect(readKind("rocket.webp")))).code).toBe("offline");
+    expect((await core.inspect(readSample("rocket.jpg"))).width).toBe(320);
+    expect((await rejectionOf(core.inspect(readSample("rocket.webp")))).code).toBe("offline");
     online = true;
     for (const name of ["rocket.webp", "rocket-lossless.webp"])
-      expect((await core.inspect(readKind(name))).width).toBe(320);
-    expect(asked).toEqual(["webp", "webp"]);
+      expect((await core.inspect(readSample(name))).width).toBe(320);
+    expect(requestedCodecs).toEqual(["webp", "webp"]);
   });
 
   it("name a kind whose codec there is no way to fetch", async () => {
-    const error = await refusal(createEngineCore(modules).inspect(readKind("rocket.heic")));
+    const error = await rejectionOf(createEngineCore(modules).inspect(readSample("rocket.heic")));
     expect(error).toMatchObject({ code: "picture_unreadable", details: { reason: "unsupported", kind: "heic" } });
   });
 
@@ -177,39 +191,43 @@ describe("enrol and recover", () => {
   });
 
   it("tell a picture that is in use, with its secret, and make nothing new of it", async () => {
-    const first = await picosEnrolled();
-    const again = await engine.enrol(picos(), [sketchOf("coffee.png"), first.sketch]);
-    expect(again.known).toMatchObject({ index: 1 });
-    expect(toHex(again.known?.imageSecretBytes ?? new Uint8Array(0))).toBe(toHex(first.imageSecretBytes));
+    const firstEnrolment = await enrolPicos();
+    const secondEnrolment = await engine.enrol(picos(), [sketchOf("coffee.png"), firstEnrolment.sketch]);
+    expect(secondEnrolment.knownPicture).toMatchObject({ index: 1 });
+    expect(toHex(secondEnrolment.knownPicture?.imageSecretBytes ?? new Uint8Array(0))).toBe(
+      toHex(firstEnrolment.imageSecretBytes),
+    );
   });
 
   it("tell a small copy of a picture that is in use, though the gate is red", async () => {
-    const again = await engine.enrol(readVectorFile("pictures/spacex-quarter.png"), [sketchOf("spacex-3000x1688.jpg")]);
-    expect(again.gate.verdict).toBe("red");
-    expect(again.known?.imageSecretBytes).toHaveLength(32);
+    const enrolment = await engine.enrol(readVectorFile("pictures/spacex-quarter.png"), [
+      sketchOf("spacex-3000x1688.jpg"),
+    ]);
+    expect(enrolment.gate.verdict).toBe("red");
+    expect(enrolment.knownPicture?.imageSecretBytes).toHaveLength(32);
   });
 
   it("tell a picture that only resembles one in use, without a secret", async () => {
     const { choice } = sketchOf("coffee.png");
     const { syndrome } = sketchOf("chelsea.png");
-    expect((await engine.enrol(readPhoto("coffee.png"), [{ choice, syndrome }])).known).toMatchObject({
+    expect((await engine.enrol(readPhoto("coffee.png"), [{ choice, syndrome }])).knownPicture).toMatchObject({
       index: 0,
       imageSecretBytes: null,
     });
   });
 
   it("refuse a plain picture with the gate's reasons", async () => {
-    const error = await refusal(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
+    const error = await rejectionOf(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
     expect(error.code).toBe("picture_too_plain");
     expect(error.details).toEqual({ reasons: ["estimate"], width: 3000, height: 1688 });
   });
 
   it("refuse a picture under 64 pixels", async () => {
-    const tiny = pngOf({ width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) });
-    expect((await refusal(engine.enrol(tiny, []))).details).toMatchObject({
+    const tiny = encodePng({ width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) });
+    expect((await rejectionOf(engine.enrol(tiny, []))).details).toMatchObject({
       reasons: expect.arrayContaining(["too_small"]) as unknown,
     });
-    expect(await refusal(engine.recover(tiny, []))).toMatchObject({
+    expect(await rejectionOf(engine.recover(tiny, []))).toMatchObject({
       code: "picture_unreadable",
       details: { reason: "too_small" },
     });
@@ -220,7 +238,7 @@ describe("enrol and recover", () => {
     for (const sketch of [
       { choice: choice.subarray(1), syndrome },
       { choice, syndrome: new Uint8Array(87) },
-      { choice: choice.map((value, at) => (at === 255 ? value | 0x80 : value)), syndrome },
+      { choice: choice.map((value, index) => (index === 255 ? value | 0x80 : value)), syndrome },
     ]) {
       await expect(engine.recover(readPhoto("coffee.png"), [sketch])).rejects.toThrow(TypeError);
     }
@@ -229,29 +247,29 @@ describe("enrol and recover", () => {
 
 describe("hints", () => {
   /** A photograph in the middle of an upright screen: bars above and below. */
-  const screenshot = once(async () => {
+  const screenshot = memoize(async () => {
     const picture = await decodePicture(readPhoto("picos-3264x2448.jpg"), (name) =>
       Promise.resolve(name === "jpeg" ? modules.jpeg : modules.png),
     );
     const { width, height, rgba } = resample(picture, 720, 540, "bilinear");
     const screen = new Uint8Array(720 * 1280 * 4).fill(255);
-    for (let at = 0; at < screen.length; at += 4) screen.fill(24, at, at + 3);
+    for (let offset = 0; offset < screen.length; offset += 4) screen.fill(24, offset, offset + 3);
     screen.set(rgba, 720 * 310 * 4);
     expect([width, height]).toEqual([720, 540]);
-    return pngOf({ width: 720, height: 1280, orientation: 1, rgba: screen });
+    return encodePng({ width: 720, height: 1280, orientation: 1, rgba: screen });
   });
 
   it("find a picture inside a screenshot, which the usual search does not", async () => {
-    const { sketch, imageSecretBytes } = await picosEnrolled();
+    const { sketch, imageSecretBytes } = await enrolPicos();
     const picture = await screenshot();
     expect((await engine.recover(picture, [sketch])).outcome).toBe("not_this_picture");
-    const found = await engine.recover(picture, [sketchOf("coffee.png"), sketch], { hint: { kind: "screenshot" } });
-    expect(found).toMatchObject({ outcome: "recovered", index: 1 });
-    expect(found.outcome === "recovered" && toHex(found.imageSecretBytes)).toBe(toHex(imageSecretBytes));
+    const result = await engine.recover(picture, [sketchOf("coffee.png"), sketch], { hint: { kind: "screenshot" } });
+    expect(result).toMatchObject({ outcome: "recovered", index: 1 });
+    expect(result.outcome === "recovered" && toHex(result.imageSecretBytes)).toBe(toHex(imageSecretBytes));
   });
 
   it("find a picture in a frame drawn by hand, to about 1 %", async () => {
-    const { sketch } = await picosEnrolled();
+    const { sketch } = await enrolPicos();
     const hint = {
       kind: "frame",
       left: 0.008,
@@ -279,13 +297,17 @@ describe("hints", () => {
 
 describe("options", () => {
   it("report progress, phase after phase, never backwards", async () => {
-    const seen: EngineProgress[] = [];
-    await engine.recover(friends(), [sketchOf("coffee.png")], { onProgress: (progress) => seen.push(progress) });
-    expect([...new Set(seen.map(({ phase }) => phase))]).toEqual(["decoding", "straight", "searching"]);
+    const progressEvents: EngineProgress[] = [];
+    await engine.recover(friends(), [sketchOf("coffee.png")], {
+      onProgress: (progress) => progressEvents.push(progress),
+    });
+    expect([...new Set(progressEvents.map(({ phase }) => phase))]).toEqual(["decoding", "straight", "searching"]);
     for (const phase of ["decoding", "straight", "searching"]) {
-      const shares = seen.filter((progress) => progress.phase === phase).map(({ done, total }) => done / total);
-      expect(shares).toEqual(shares.toSorted((a, b) => a - b));
-      expect(shares.every((share) => share >= 0 && share <= 1)).toBe(true);
+      const fractions = progressEvents
+        .filter((progress) => progress.phase === phase)
+        .map(({ done, total }) => done / total);
+      expect(fractions).toEqual(fractions.toSorted((a, b) => a - b));
+      expect(fractions.every((fraction) => fraction >= 0 && fraction <= 1)).toBe(true);
     }
   });
 
@@ -304,7 +326,7 @@ describe("options", () => {
           controller.abort();
         },
       });
-      expect((await refusal(call)).code).toBe("cancelled");
+      expect((await rejectionOf(call)).code).toBe("cancelled");
     }
     expect([...phases]).toEqual(expect.arrayContaining(["decoding", "searching"]));
     expect(await engine.recover(readPhoto("coffee.png"), [sketchOf("coffee.png")])).toMatchObject({
@@ -314,10 +336,10 @@ describe("options", () => {
   });
 
   it("do not let a failed call spoil the ones that wait behind it", async () => {
-    const broken = engine.inspect(picos().subarray(0, 5000));
-    const sound = engine.inspect(picos());
-    expect((await refusal(broken)).code).toBe("picture_unreadable");
-    expect((await sound).verdict).toBe("green");
+    const brokenCall = engine.inspect(picos().subarray(0, 5000));
+    const validCall = engine.inspect(picos());
+    expect((await rejectionOf(brokenCall)).code).toBe("picture_unreadable");
+    expect((await validCall).verdict).toBe("green");
   });
 });
 
@@ -327,15 +349,15 @@ describe("memory", () => {
     const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
     const { sketch, imageSecretBytes } = await core.enrol(picos(), [sketchOf("coffee.png")]);
     await core.recover(readVectorFile("pictures/spacex-turned.png"), [sketch, sketchOf("spacex-3000x1688.jpg")]);
-    await refusal(core.enrol(readPhoto("rocket.jpg"), []));
-    await refusal(core.recover(friends(), [sketch], { signal: AbortSignal.abort() }));
+    await rejectionOf(core.enrol(readPhoto("rocket.jpg"), []));
+    await rejectionOf(core.recover(friends(), [sketch], { signal: AbortSignal.abort() }));
     expect(instances.length).toBeGreaterThan(0);
-    const fresh = createdMemory(modules);
+    const initialMemory = initialMemoryOf(modules);
     for (const { buffer } of instances) {
-      const after = new Uint8Array(buffer);
+      const memory = new Uint8Array(buffer);
       // Beyond what a new instance starts with there is nothing but zeros.
-      expect(Buffer.compare(after.subarray(0, fresh.length), fresh)).toBe(0);
-      expect(after.subarray(fresh.length).every((value) => value === 0)).toBe(true);
+      expect(Buffer.compare(memory.subarray(0, initialMemory.length), initialMemory)).toBe(0);
+      expect(memory.subarray(initialMemory.length).every((value) => value === 0)).toBe(true);
       for (const secret of [imageSecretBytes, sketch.choice, sketch.syndrome]) {
         expect(Buffer.from(buffer).includes(Buffer.from(secret.subarray(0, 16)))).toBe(false);
       }
@@ -359,8 +381,8 @@ describe("memory", () => {
     beforeEach(() => {
       memories.length = 0;
       WebAssembly.Instance = class extends RealInstance {
-        constructor(...given: ConstructorParameters<typeof RealInstance>) {
-          super(...given);
+        constructor(...args: ConstructorParameters<typeof RealInstance>) {
+          super(...args);
           for (const value of Object.values(this.exports))
             if (value instanceof WebAssembly.Memory) memories.push(value);
         }
@@ -373,7 +395,7 @@ describe("memory", () => {
     it.each(["rocket.jpg", "rocket-16bit.png", "rocket.webp", "rocket.avif", "rocket.heic"])(
       "is all zeros after it has read %s, and so are its pixels",
       async (name) => {
-        const bytes = readKind(name);
+        const bytes = readSample(name);
         const raster = await decodePicture(bytes, async (kind) =>
           kind === "jpeg" || kind === "png" ? modules[kind] : loadCodecInNode(kind),
         );
@@ -395,18 +417,18 @@ describe("memory", () => {
     const instances: WebAssembly.Memory[] = [];
     const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
     const coffee = sketchOf("coffee.png");
-    let seen = false;
+    let found = false;
     await core.recover(friends(), [coffee], {
       onProgress: ({ phase }) => {
         if (phase === "searching")
-          seen ||= instances.some(({ buffer }) => Buffer.from(buffer).includes(Buffer.from(coffee.choice)));
+          found ||= instances.some(({ buffer }) => Buffer.from(buffer).includes(Buffer.from(coffee.choice)));
       },
     });
-    expect(seen).toBe(true);
+    expect(found).toBe(true);
   });
 });
 
-function createdMemory({ engine: module }: EngineModules): Uint8Array {
+function initialMemoryOf({ engine: module }: EngineModules): Uint8Array {
   const { memory } = new WebAssembly.Instance(module).exports;
   if (!(memory instanceof WebAssembly.Memory)) throw new Error("no memory");
   return new Uint8Array(memory.buffer);
@@ -414,7 +436,9 @@ function createdMemory({ engine: module }: EngineModules): Uint8Array {
 
 it("gives the same answers from the scalar build", async () => {
   const scalar = await loadEngineInNode("scalar");
-  const noise = pngOf(generated("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) });
-  expect(await scalar.enrol(picos(), [])).toEqual(await picosEnrolled());
+  const noise = encodePng(
+    generatePicture("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) },
+  );
+  expect(await scalar.enrol(picos(), [])).toEqual(await enrolPicos());
   expect(await scalar.enrol(noise, [])).toEqual(await engine.enrol(noise, []));
 });

@@ -4,7 +4,7 @@
  */
 import { PortalError } from "@relicario/shared/errors";
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
-import { unreadable } from "./decoders/picture-file.ts";
+import { unreadableError } from "./decoders/picture-file.ts";
 import {
   EnginePhase,
   GateVerdict,
@@ -23,7 +23,7 @@ import {
   readSketch,
   type EngineWasm,
 } from "./engine-wasm.ts";
-import { judge, judgeCopies, noMeasures } from "./gate.ts";
+import { evaluateGate, applySelfTest, noMeasures } from "./gate.ts";
 import { rowsOf, type Raster } from "./rows.ts";
 import { findSketch, isSketch, type Pause } from "./search.ts";
 import type { SearchHelper } from "./second-core.ts";
@@ -42,7 +42,7 @@ export interface CoreOptions {
    * Fetches and compiles a codec. Without it, pictures of these kinds are `unsupported`. Its
    * PortalErrors are passed on.
    */
-  readonly load?: ((name: LazyCodec) => Promise<WebAssembly.Module>) | undefined;
+  readonly loadCodec?: ((name: LazyCodec) => Promise<WebAssembly.Module>) | undefined;
   /** Another core for searches, if there is one. */
   readonly helper?: SearchHelper | null;
   /** Told of each memory that the engine works in: for tests, which look for what is left there. */
@@ -50,83 +50,87 @@ export interface CoreOptions {
 }
 
 /** An instance whose memory grew beyond this is dropped after the call instead of kept. */
-const keptMemory = 64 * 1024 * 1024;
-const smallestSide = 64;
+const maxIdleMemory = 64 * 1024 * 1024;
+const minSide = 64;
 
 /** Makes an engine. Its calls run one after another. */
-export function createEngineCore(modules: EngineModules, { load, helper = null, onMemory }: CoreOptions = {}): Engine {
-  let kept: EngineWasm | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+export function createEngineCore(
+  modules: EngineModules,
+  { loadCodec, helper = null, onMemory }: CoreOptions = {},
+): Engine {
+  let idleInstance: EngineWasm | null = null;
+  let lastCall: Promise<unknown> = Promise.resolve();
 
   /** Runs after all earlier calls; wipes the engine whatever happens. */
-  const withEngine = <T>(work: (wasm: EngineWasm) => Promise<T>): Promise<T> => {
-    const run = async () => {
-      const wasm = kept ?? instantiateEngine(modules.engine);
-      kept = null;
+  const withEngine = <T>(task: (wasm: EngineWasm) => Promise<T>): Promise<T> => {
+    const runTask = async () => {
+      const wasm = idleInstance ?? instantiateEngine(modules.engine);
+      idleInstance = null;
       onMemory?.(wasm.memory);
       try {
-        return await work(wasm);
+        return await task(wasm);
       } finally {
         wasm.wipe();
-        if (wasm.memory.buffer.byteLength <= keptMemory) kept = wasm;
+        if (wasm.memory.buffer.byteLength <= maxIdleMemory) idleInstance = wasm;
       }
     };
-    const result = last.then(run, run);
-    last = result;
+    const result = lastCall.then(runTask, runTask);
+    lastCall = result;
     return result;
   };
 
-  const loads = new Map<CodecName, Promise<WebAssembly.Module>>();
+  const codecModules = new Map<CodecName, Promise<WebAssembly.Module>>();
   /**
    * A codec's module, fetched once; a failed fetch is forgotten, so that the next picture tries
    * again.
    */
-  const codec = (name: CodecName): Promise<WebAssembly.Module> => {
-    const given = modules[name];
-    if (given !== undefined) return Promise.resolve(given);
-    if (name === "jpeg" || name === "png" || load === undefined) return Promise.reject(unreadable("unsupported", name));
-    const known = loads.get(name) ?? load(name);
-    loads.set(name, known);
-    known.catch(() => loads.delete(name));
-    return known;
+  const codecModule = (name: CodecName): Promise<WebAssembly.Module> => {
+    const bundled = modules[name];
+    if (bundled !== undefined) return Promise.resolve(bundled);
+    if (name === "jpeg" || name === "png" || loadCodec === undefined)
+      return Promise.reject(unreadableError("unsupported", name));
+    const pending = codecModules.get(name) ?? loadCodec(name);
+    codecModules.set(name, pending);
+    pending.catch(() => codecModules.delete(name));
+    return pending;
   };
 
   /**
-   * Decodes a picture into the engine and gives it to `work` with its size as seen; clears the
+   * Decodes a picture into the engine and gives it to `task` with its size as seen; clears the
    * pixels afterwards.
    */
   const withPicture = async <T>(
     wasm: EngineWasm,
     bytes: Uint8Array,
     pause: EnginePause,
-    work: (opened: Opened) => Promise<T> | T,
+    task: (opened: OpenedPicture) => Promise<T> | T,
   ): Promise<T> => {
     await pause(EnginePhase.decoding, 0, 2);
-    const raster = await decodePicture(bytes, codec);
+    const raster = await decodePicture(bytes, codecModule);
     try {
       await pause(EnginePhase.decoding, 1, 2);
-      const turned = raster.orientation >= 5;
-      const width = turned ? raster.height : raster.width;
-      const height = turned ? raster.width : raster.height;
-      const fits = Math.min(width, height) >= smallestSide;
-      if (fits && !feedPicture(wasm, rowsOf(raster)))
+      const swapsSides = raster.orientation >= 5;
+      const width = swapsSides ? raster.height : raster.width;
+      const height = swapsSides ? raster.width : raster.height;
+      const loaded = Math.min(width, height) >= minSide;
+      if (loaded && !feedPicture(wasm, rowsOf(raster)))
         throw new PortalError("picture_too_large", { details: { width, height } });
-      return await work({ raster, width, height, fits });
+      return await task({ raster, width, height, loaded });
     } finally {
       raster.release();
     }
   };
 
-  const inspectOpened = (wasm: EngineWasm, { width, height, fits }: Opened): GateReport => {
-    if (!fits) return judge(width, height, noMeasures);
-    wasm.look(...enrolmentWindow);
-    wasm.gate();
-    return judge(width, height, readMeasures(wasm));
+  const inspectPicture = (wasm: EngineWasm, { width, height, loaded }: OpenedPicture): GateReport => {
+    if (!loaded) return evaluateGate(width, height, noMeasures);
+    wasm.analyseWindow(...enrolmentWindow);
+    wasm.measureGate();
+    return evaluateGate(width, height, readMeasures(wasm));
   };
 
-  const testCopies = async (
+  const runSelfTest = async (
     wasm: EngineWasm,
-    { raster }: Opened,
+    { raster }: OpenedPicture,
     gate: GateReport,
     sketch: Sketch,
     imageSecretBytes: Uint8Array,
@@ -135,51 +139,51 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
     const { failed } = await selfTest(wasm, raster, sketch, imageSecretBytes, (done, total) =>
       pause(EnginePhase.selfTest, done, total),
     );
-    return judgeCopies(gate, failed);
+    return applySelfTest(gate, failed);
   };
 
   return {
     inspect: (picture, options) =>
       withEngine((wasm) => {
-        const pause = pauseFor(options);
+        const pause = createPause(options);
         return withPicture(wasm, picture, pause, async (opened) => {
-          const gate = inspectOpened(wasm, opened);
-          if (options?.selfTest !== true || gate.verdict === GateVerdict.red) return gate;
+          const gate = inspectPicture(wasm, opened);
+          if (options?.selfTest !== true || gate.verdict === GateVerdict.refused) return gate;
           wasm.enrol();
           const imageSecretBytes = readImageSecret(wasm);
           try {
-            return await testCopies(wasm, opened, gate, readSketch(wasm), imageSecretBytes, pause);
+            return await runSelfTest(wasm, opened, gate, readSketch(wasm), imageSecretBytes, pause);
           } finally {
             imageSecretBytes.fill(0);
           }
         });
       }),
 
-    enrol: (picture, known, options) =>
+    enrol: (picture, knownSketches, options) =>
       withEngine((wasm) => {
-        checkSketches(known);
-        const pause = pauseFor(options);
+        requireSketches(knownSketches);
+        const pause = createPause(options);
         return withPicture(wasm, picture, pause, async (opened): Promise<EnrolResult> => {
-          const gate = inspectOpened(wasm, opened);
-          if (!opened.fits) throw tooPlain(gate);
+          const gate = inspectPicture(wasm, opened);
+          if (!opened.loaded) throw tooPlainError(gate);
           wasm.enrol();
           const sketch = readSketch(wasm);
           const imageSecretBytes = readImageSecret(wasm);
           try {
-            const found = await findSketch(wasm, known, pause, { helper });
-            if (found.outcome !== "not_this_picture") {
-              const secret = found.outcome === "recovered" ? found.imageSecretBytes : null;
+            const match = await findSketch(wasm, knownSketches, pause, { helper });
+            if (match.outcome !== "not_this_picture") {
+              const secret = match.outcome === "recovered" ? match.imageSecretBytes : null;
               return {
                 gate,
                 sketch,
                 imageSecretBytes,
-                known: { index: found.index, score: found.score, imageSecretBytes: secret },
+                knownPicture: { index: match.index, score: match.score, imageSecretBytes: secret },
               };
             }
-            if (gate.verdict === GateVerdict.red) throw tooPlain(gate);
-            const tested = await testCopies(wasm, opened, gate, sketch, imageSecretBytes, pause);
-            if (tested.verdict === GateVerdict.red) throw tooPlain(tested);
-            return { gate: tested, sketch, imageSecretBytes, known: null };
+            if (gate.verdict === GateVerdict.refused) throw tooPlainError(gate);
+            const testedGate = await runSelfTest(wasm, opened, gate, sketch, imageSecretBytes, pause);
+            if (testedGate.verdict === GateVerdict.refused) throw tooPlainError(testedGate);
+            return { gate: testedGate, sketch, imageSecretBytes, knownPicture: null };
           } catch (error) {
             imageSecretBytes.fill(0);
             throw error;
@@ -189,10 +193,10 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
 
     recover: (picture, sketches, options) =>
       withEngine((wasm) => {
-        checkSketches(sketches);
-        const pause = pauseFor(options);
+        requireSketches(sketches);
+        const pause = createPause(options);
         return withPicture(wasm, picture, pause, (opened) => {
-          if (!opened.fits) throw unreadable("too_small");
+          if (!opened.loaded) throw unreadableError("too_small");
           opened.raster.release(); // the engine has what it needs
           return findSketch(wasm, sketches, pause, { hint: options?.hint, helper });
         });
@@ -201,29 +205,29 @@ export function createEngineCore(modules: EngineModules, { load, helper = null, 
 }
 
 /**
- * A decoded picture, also in the engine when it `fits`: no side under 64 pixels. Width and height
- * as seen.
+ * A decoded picture, also in the engine when it is `loaded`: no side under 64 pixels. Width and
+ * height as seen.
  */
-interface Opened {
+interface OpenedPicture {
   readonly raster: Raster & { readonly release: () => void };
   readonly width: number;
   readonly height: number;
-  readonly fits: boolean;
+  readonly loaded: boolean;
 }
 
-function checkSketches(sketches: readonly Sketch[]): void {
+function requireSketches(sketches: readonly Sketch[]): void {
   if (!sketches.every(isSketch))
     throw new TypeError("a sketch is 256 bytes of choice and 86 of syndrome, unused bits 0");
 }
 
-function tooPlain({ redReasons, width, height }: GateReport): PortalError {
-  return new PortalError("picture_too_plain", { details: { reasons: redReasons, width, height } });
+function tooPlainError({ refusalReasons, width, height }: GateReport): PortalError {
+  return new PortalError("picture_too_plain", { details: { reasons: refusalReasons, width, height } });
 }
 
 type EnginePause = (phase: EnginePhase, done: number, total: number) => Promise<void>;
 
 /** Reports, lets messages in, and ends the call when its signal is aborted. */
-function pauseFor(options: EngineOptions | undefined): EnginePause & Pause {
+function createPause(options: EngineOptions | undefined): EnginePause & Pause {
   return async (phase, done, total) => {
     options?.onProgress?.({ phase, done, total });
     await new Promise<void>((resolve) => setTimeout(resolve, 0));

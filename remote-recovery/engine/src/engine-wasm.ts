@@ -7,24 +7,24 @@ import { sketchSizes, type GateMeasures, type Sketch } from "./engine.ts";
 
 const functions = [
   "beginPicture",
-  "beginTable",
+  "beginAreaTable",
   "endPicture",
-  "takeRows",
+  "consumeRows",
   "stripAddress",
   "stripRows",
   "lumaAddress",
   "reductionFactor",
   "satAddress",
-  "look",
-  "gate",
+  "analyseWindow",
+  "measureGate",
   "enrol",
   "score",
-  "attempt",
-  "coarse",
-  "coarseAt",
+  "decodeSketch",
+  "runCoarsePass",
+  "scoreCoarseWindow",
   "coarseScoresAddress",
-  "place",
-  "choose",
+  "setCandidate",
+  "pickCandidates",
   "refine",
   "syndromeOfWord",
   "decode",
@@ -41,7 +41,7 @@ const globals = [
   "outMeasures",
   "candidates",
   "candidateStride",
-  "coarseWindows",
+  "coarseWindowCount",
   "grid",
   "coefficientTable",
   "word",
@@ -75,13 +75,13 @@ export function instantiateEngine(module: WebAssembly.Module): EngineWasm {
 }
 
 /** A window: sides in parts of width and height. */
-export type Window = readonly [x0: number, x1: number, y0: number, y1: number];
-export const enrolmentWindow: Window = [0.06, 0.94, 0.06, 0.94];
+export type SearchWindow = readonly [x0: number, x1: number, y0: number, y1: number];
+export const enrolmentWindow: SearchWindow = [0.06, 0.94, 0.06, 0.94];
 
 /** A window that the search found for a sketch. */
 export interface Candidate {
   readonly score: number;
-  readonly window: Window;
+  readonly window: SearchWindow;
   readonly transposed: boolean;
   /** Number of the coarse window that it started from, and its coarse score. */
   readonly start: number;
@@ -92,28 +92,28 @@ export interface Candidate {
  * The area table of a picture, all that a search needs of it. It holds the picture: fill it with 0
  * after use.
  */
-export interface PictureTable {
+export interface AreaTable {
   /** As seen, in pixels. */
   readonly width: number;
   readonly height: number;
   readonly sums: Float64Array<ArrayBuffer>;
 }
 
-const sumsIn = (wasm: EngineWasm) =>
+const areaTableView = (wasm: EngineWasm) =>
   new Float64Array(wasm.memory.buffer, wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1));
 
 /** A copy of the area table of the present picture. */
-export function copyTable(wasm: EngineWasm): PictureTable {
-  return { width: wasm.width.value, height: wasm.height.value, sums: new Float64Array(sumsIn(wasm)) };
+export function copyAreaTable(wasm: EngineWasm): AreaTable {
+  return { width: wasm.width.value, height: wasm.height.value, sums: new Float64Array(areaTableView(wasm)) };
 }
 
 /**
  * Takes the area table that another instance has made in place of pixels. False when the engine
  * refuses it.
  */
-export function takeTable(wasm: EngineWasm, { width, height, sums }: PictureTable): boolean {
-  if (wasm.beginTable(width, height) !== 1) return false;
-  const target = sumsIn(wasm);
+export function loadAreaTable(wasm: EngineWasm, { width, height, sums }: AreaTable): boolean {
+  if (wasm.beginAreaTable(width, height) !== 1) return false;
+  const target = areaTableView(wasm);
   if (target.length !== sums.length) return false;
   target.set(sums);
   return true;
@@ -123,14 +123,19 @@ export function takeTable(wasm: EngineWasm, { width, height, sums }: PictureTabl
  * The coarse scores of the first `count` sketches in windows from … to − 1: upright and transposed
  * for each window.
  */
-export function coarseScoresIn(wasm: EngineWasm, count: number, from: number, to: number): Float64Array<ArrayBuffer>[] {
+export function readCoarseScores(
+  wasm: EngineWasm,
+  count: number,
+  from: number,
+  to: number,
+): Float64Array<ArrayBuffer>[] {
   return Array.from(
     { length: count },
     (_, slot) => new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, (to - from) * 2),
   ).map((scores) => new Float64Array(scores));
 }
 
-/** Writes scores that {@link coarseScoresIn} read in another instance. */
+/** Writes scores that {@link readCoarseScores} read in another instance. */
 export function writeCoarseScores(wasm: EngineWasm, from: number, scores: readonly Float64Array[]): void {
   scores.forEach((list, slot) => {
     new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, list.length).set(list);
@@ -138,26 +143,26 @@ export function writeCoarseScores(wasm: EngineWasm, from: number, scores: readon
 }
 
 /** A copy of a part of the engine's memory. */
-export function copyOut(wasm: EngineWasm, address: number, length: number): Uint8Array {
+export function copyMemory(wasm: EngineWasm, address: number, length: number): Uint8Array {
   return new Uint8Array(wasm.memory.buffer, address, length).slice();
 }
 
 export function writeSketch(wasm: EngineWasm, slot: number, sketch: Sketch): void {
-  const at = wasm.sketches.value + slot * wasm.sketchStride.value;
+  const address = wasm.sketches.value + slot * wasm.sketchStride.value;
   const memory = new Uint8Array(wasm.memory.buffer);
-  memory.set(sketch.choice, at);
-  memory.set(sketch.syndrome, at + sketchSizes.choice);
+  memory.set(sketch.choice, address);
+  memory.set(sketch.syndrome, address + sketchSizes.choice);
 }
 
 export function readSketch(wasm: EngineWasm): Sketch {
   return {
-    choice: copyOut(wasm, wasm.outChoice.value, sketchSizes.choice),
-    syndrome: copyOut(wasm, wasm.outSyndrome.value, sketchSizes.syndrome),
+    choice: copyMemory(wasm, wasm.outChoice.value, sketchSizes.choice),
+    syndrome: copyMemory(wasm, wasm.outSyndrome.value, sketchSizes.syndrome),
   };
 }
 
 export function readImageSecret(wasm: EngineWasm): Uint8Array {
-  return copyOut(wasm, wasm.outImageSecret.value, sketchSizes.imageSecret);
+  return copyMemory(wasm, wasm.outImageSecret.value, sketchSizes.imageSecret);
 }
 
 export function readMeasures(wasm: EngineWasm): GateMeasures {
@@ -187,7 +192,7 @@ export function feedPicture(wasm: EngineWasm, { width, height, orientation, read
   for (let row = 0; row < height;) {
     const count = Math.min(wasm.stripRows(), height - row);
     readRows(row, count, new Uint8Array(wasm.memory.buffer, wasm.stripAddress(), count * width * 4));
-    wasm.takeRows(count);
+    wasm.consumeRows(count);
     row += count;
   }
   return wasm.endPicture() === 1;

@@ -2,7 +2,7 @@ import * as Comlink from "comlink";
 import { PortalError } from "@relicario/shared/errors";
 import { fromHex, readPhoto, vectors } from "../tests/vectors.ts";
 import { createEngineWorkerApi, type EngineWorkerApi } from "./engine-worker-api.ts";
-import { callsTo, serveCalls } from "./worker-calls.ts";
+import { createCallClient, serveCalls } from "./worker-calls.ts";
 import { loadModulesInNode } from "./load-engine.ts";
 import type { Engine, Sketch } from "./engine.ts";
 
@@ -15,24 +15,24 @@ const coffee: Sketch = (() => {
 const ports: MessagePort[] = [];
 /** Both ends of a channel, closed after the test. */
 function channel(): MessageChannel {
-  const made = new MessageChannel();
-  ports.push(made.port1, made.port2);
-  return made;
+  const messageChannel = new MessageChannel();
+  ports.push(messageChannel.port1, messageChannel.port2);
+  return messageChannel;
 }
 afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
 /** An engine behind a message channel, as behind a worker. */
-async function served(): Promise<{ engine: Engine; remote: Comlink.Remote<EngineWorkerApi> }> {
+async function startEngine(): Promise<{ engine: Engine; remote: Comlink.Remote<EngineWorkerApi> }> {
   const { port1, port2 } = channel();
   serveCalls(createEngineWorkerApi(), port1);
-  const remote = callsTo<EngineWorkerApi>(port2);
+  const remote = createCallClient<EngineWorkerApi>(port2);
   await remote.init(await loadModulesInNode());
   return { engine: remote, remote };
 }
 
-async function refusal(call: Promise<unknown>): Promise<PortalError> {
+async function rejectionOf(call: Promise<unknown>): Promise<PortalError> {
   const error: unknown = await call.then(
     () => null,
     (thrown: unknown) => thrown,
@@ -43,7 +43,7 @@ async function refusal(call: Promise<unknown>): Promise<PortalError> {
 
 describe("the engine behind a worker", () => {
   it("gives the engine's answers, and leaves the picture where it is", async () => {
-    const { engine } = await served();
+    const { engine } = await startEngine();
     const picture = readPhoto("coffee.png");
     const size = picture.length;
     expect(await engine.inspect(picture)).toMatchObject({ verdict: "red", width: 600, height: 400 });
@@ -56,7 +56,7 @@ describe("the engine behind a worker", () => {
     const api = createEngineWorkerApi();
     api.init(await loadModulesInNode());
     const [pictures, secrets]: [Uint8Array[], Uint8Array[]] = [[], []];
-    const watched: Pick<EngineWorkerApi, "inspect" | "recover"> = {
+    const recordingApi: Pick<EngineWorkerApi, "inspect" | "recover"> = {
       inspect: (picture) => {
         pictures.push(picture);
         return api.inspect(picture);
@@ -69,13 +69,13 @@ describe("the engine behind a worker", () => {
         return result;
       },
     };
-    serveCalls(watched, port1);
-    const remote = callsTo<EngineWorkerApi>(port2);
+    serveCalls(recordingApi, port1);
+    const remote = createCallClient<EngineWorkerApi>(port2);
     const moved = new Uint8Array(readPhoto("coffee.png"));
     const result = await remote.recover(Comlink.transfer(moved, [moved.buffer]), [coffee]);
     expect(result).toMatchObject({ outcome: "recovered" });
     expect(result.outcome === "recovered" && result.imageSecretBytes.some((byte) => byte !== 0)).toBe(true);
-    expect((await refusal(remote.inspect(new Uint8Array(500).fill(7)))).code).toBe("picture_unreadable");
+    expect((await rejectionOf(remote.inspect(new Uint8Array(500).fill(7)))).code).toBe("picture_unreadable");
     expect(moved).toHaveLength(0);
     expect(pictures.map((picture) => [picture.length > 0, picture.every((byte) => byte === 0)])).toEqual([
       [true, true],
@@ -85,14 +85,14 @@ describe("the engine behind a worker", () => {
   });
 
   it("passes progress on", async () => {
-    const { engine } = await served();
+    const { engine } = await startEngine();
     const phases: string[] = [];
     await engine.recover(readPhoto("coffee.png"), [coffee], { onProgress: ({ phase }) => phases.push(phase) });
     expect(phases).toEqual(expect.arrayContaining(["decoding", "straight"]));
   });
 
   it("goes on when a listener throws", async () => {
-    const { engine } = await served();
+    const { engine } = await startEngine();
     const call = engine.inspect(readPhoto("coffee.png"), {
       onProgress: () => {
         throw new Error("a broken progress bar");
@@ -102,7 +102,7 @@ describe("the engine behind a worker", () => {
   });
 
   it("cancels the call on the other side", async () => {
-    const { engine } = await served();
+    const { engine } = await startEngine();
     const controller = new AbortController();
     const call = engine.recover(readPhoto("friends-2056x3088.jpg"), [coffee], {
       signal: controller.signal,
@@ -110,46 +110,48 @@ describe("the engine behind a worker", () => {
         if (phase === "searching") controller.abort();
       },
     });
-    expect((await refusal(call)).code).toBe("cancelled");
+    expect((await rejectionOf(call)).code).toBe("cancelled");
     expect(await engine.recover(readPhoto("coffee.png"), [coffee])).toMatchObject({ outcome: "recovered" });
   });
 
   it("does not start when the signal is aborted already", async () => {
-    const { engine } = await served();
-    expect((await refusal(engine.inspect(readPhoto("coffee.png"), { signal: AbortSignal.abort() }))).code).toBe(
+    const { engine } = await startEngine();
+    expect((await rejectionOf(engine.inspect(readPhoto("coffee.png"), { signal: AbortSignal.abort() }))).code).toBe(
       "cancelled",
     );
   });
 
   it("rebuilds PortalErrors with code and details", async () => {
-    const { engine } = await served();
-    const error = await refusal(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
+    const { engine } = await startEngine();
+    const error = await rejectionOf(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
     expect(error.code).toBe("picture_too_plain");
     expect(error.details).toEqual({ reasons: ["estimate"], width: 3000, height: 1688 });
   });
 
   it("says unknown of any other error, without its words", async () => {
-    const { engine } = await served();
-    const error = await refusal(engine.recover(readPhoto("coffee.png"), [{ ...coffee, choice: new Uint8Array(3) }]));
+    const { engine } = await startEngine();
+    const error = await rejectionOf(
+      engine.recover(readPhoto("coffee.png"), [{ ...coffee, choice: new Uint8Array(3) }]),
+    );
     expect(error.code).toBe("unknown");
     expect(error.message).toBe("unknown");
     expect(error.cause).toBeUndefined();
   });
 
   it("serves a second worker on a port", async () => {
-    const { remote } = await served();
+    const { remote } = await startEngine();
     const { port1, port2 } = channel();
     await remote.connect(Comlink.transfer(port1, [port1]));
-    const other = callsTo<EngineWorkerApi>(port2);
-    expect(await other.inspect(readPhoto("coffee.png"))).toMatchObject({ width: 600 });
+    const secondClient = createCallClient<EngineWorkerApi>(port2);
+    expect(await secondClient.inspect(readPhoto("coffee.png"))).toMatchObject({ width: 600 });
   });
 
   it("waits for the modules", async () => {
     const { port1, port2 } = channel();
     serveCalls(createEngineWorkerApi(), port1);
-    const remote = callsTo<EngineWorkerApi>(port2);
-    const early = remote.inspect(readPhoto("coffee.png"));
+    const remote = createCallClient<EngineWorkerApi>(port2);
+    const pendingCall = remote.inspect(readPhoto("coffee.png"));
     await remote.init(await loadModulesInNode());
-    expect(await early).toMatchObject({ width: 600 });
+    expect(await pendingCall).toMatchObject({ width: 600 });
   });
 });

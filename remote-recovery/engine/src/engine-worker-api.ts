@@ -9,55 +9,55 @@ export type CodecLoader = (name: LazyCodec) => Promise<WebAssembly.Module>;
 
 /**
  * What the engine's worker offers: the engine itself, and how it is started.
- * `callsTo<EngineWorkerApi>(workerOrPort)` is an Engine again. The bytes of a picture are copied
- * unless the caller transfers them; what arrives here is overwritten with 0 after the call, and
- * image secrets are moved to the caller. Calls made before `init` wait for it.
+ * `createCallClient<EngineWorkerApi>(workerOrPort)` is an Engine again. The bytes of a picture are
+ * copied unless the caller transfers them; what arrives here is overwritten with 0 after the call,
+ * and image secrets are moved to the caller. Calls made before `init` wait for it.
  */
 export interface EngineWorkerApi extends Engine {
   /** Answers when the worker runs. */
   readonly ping: () => void;
   /**
-   * Hands over the compiled modules, once, before any other call is answered. `load`, a proxied
-   * function, fetches and compiles the codec of a picture that is neither JPEG nor PNG.
+   * Hands over the compiled modules, once, before any other call is answered. `loadCodec`, a
+   * proxied function, fetches and compiles the codec of a picture that is neither JPEG nor PNG.
    */
-  readonly init: (modules: EngineModules, load?: CodecLoader) => void;
+  readonly init: (modules: EngineModules, loadCodec?: CodecLoader) => void;
   /** Serves the same engine on a port: for another worker. */
   readonly connect: (port: MessagePort) => void;
 }
 
-/** @param second starts a helper for searches on another core, when there is one. */
+/** @param startHelper starts a helper for searches on another core, when there is one. */
 export function createEngineWorkerApi(
-  second: (engine: WebAssembly.Module) => SearchHelper | null = () => null,
+  startHelper: (engine: WebAssembly.Module) => SearchHelper | null = () => null,
 ): EngineWorkerApi {
-  let supply: (engine: Engine) => void = () => undefined;
+  let resolveEngine: (engine: Engine) => void = () => undefined;
   const engine = new Promise<Engine>((resolve) => {
-    supply = resolve;
+    resolveEngine = resolve;
   });
   const api: EngineWorkerApi = {
     ping: () => undefined,
-    init: (modules, load) => {
-      supply(createEngineCore(modules, { load, helper: second(modules.engine) }));
+    init: (modules, loadCodec) => {
+      resolveEngine(createEngineCore(modules, { loadCodec, helper: startHelper(modules.engine) }));
     },
     connect: (port) => {
       serveCalls(api, port);
     },
-    inspect: (...given) => overwriting(given[0], async () => (await engine).inspect(...given)),
-    enrol: (...given) =>
-      overwriting(given[0], async () => {
-        const result = await (await engine).enrol(...given);
-        return moving(result, result.imageSecretBytes, result.known?.imageSecretBytes);
+    inspect: (...args) => wipePictureAfter(args[0], async () => (await engine).inspect(...args)),
+    enrol: (...args) =>
+      wipePictureAfter(args[0], async () => {
+        const result = await (await engine).enrol(...args);
+        return transferSecrets(result, result.imageSecretBytes, result.knownPicture?.imageSecretBytes);
       }),
-    recover: (...given) =>
-      overwriting(given[0], async () => {
-        const result = await (await engine).recover(...given);
-        return result.outcome === "recovered" ? moving(result, result.imageSecretBytes) : result;
+    recover: (...args) =>
+      wipePictureAfter(args[0], async () => {
+        const result = await (await engine).recover(...args);
+        return result.outcome === "recovered" ? transferSecrets(result, result.imageSecretBytes) : result;
       }),
   };
   return api;
 }
 
 /** The bytes of a picture that crossed to this worker belong to it. */
-async function overwriting<T>(picture: Uint8Array, call: () => Promise<T>): Promise<T> {
+async function wipePictureAfter<T>(picture: Uint8Array, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } finally {
@@ -66,7 +66,7 @@ async function overwriting<T>(picture: Uint8Array, call: () => Promise<T>): Prom
 }
 
 /** A clone would leave an image secret behind in this worker. */
-function moving<T extends object>(result: T, ...secrets: readonly (Uint8Array | null | undefined)[]): T {
+function transferSecrets<T extends object>(result: T, ...secrets: readonly (Uint8Array | null | undefined)[]): T {
   return Comlink.transfer(
     result,
     secrets.flatMap((secret) => (secret == null ? [] : [secret.buffer])),

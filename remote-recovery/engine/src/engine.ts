@@ -26,7 +26,7 @@ export interface Sketch {
 /**
  * `green`: may be used. `amber`: only together with a passphrase. `red`: is refused at enrolment.
  */
-export const GateVerdict = { green: "green", amber: "amber", red: "red" } as const;
+export const GateVerdict = { good: "green", marginal: "amber", refused: "red" } as const;
 export type GateVerdict = (typeof GateVerdict)[keyof typeof GateVerdict];
 
 /** Rules of the quality gate. Keys of the sentences that a person reads. */
@@ -90,7 +90,7 @@ export interface GateReport {
   /** Every rule that keeps it from green, in fixed order; empty when green. */
   readonly reasons: readonly GateReason[];
   /** Those that make it red; empty when green or amber. */
-  readonly redReasons: readonly GateReason[];
+  readonly refusalReasons: readonly GateReason[];
   /** Pixels, as seen (after the EXIF orientation). */
   readonly width: number;
   readonly height: number;
@@ -112,7 +112,7 @@ export interface KnownPicture {
 
 export interface EnrolResult {
   /**
-   * Red only beside a `known` picture (a small copy, say), of which nothing new is made; else a red
+   * Red only beside a `knownPicture` (a small copy, say), of which nothing new is made; else a red
    * picture is refused.
    */
   readonly gate: GateReport;
@@ -126,7 +126,7 @@ export interface EnrolResult {
    * The given sketch that this picture fits; then `sketch` must not be used. Null when it fits
    * none.
    */
-  readonly known: KnownPicture | null;
+  readonly knownPicture: KnownPicture | null;
 }
 
 /**
@@ -222,11 +222,15 @@ export interface Engine {
 
   /**
    * Makes the sketch and the image secret of a picture, after comparing it with the sketches of the
-   * account's book. A picture that fits one of them returns with `known` set, without self-test,
-   * whatever the gate says. `picture_too_plain`: the gate says red; `details.reasons` lists the
-   * {@link GateReason}s, `details.width`, `details.height`.
+   * account's book. A picture that fits one of them returns with `knownPicture` set, without
+   * self-test, whatever the gate says. `picture_too_plain`: the gate says red; `details.reasons`
+   * lists the {@link GateReason}s, `details.width`, `details.height`.
    */
-  readonly enrol: (picture: Uint8Array, known: readonly Sketch[], options?: EngineOptions) => Promise<EnrolResult>;
+  readonly enrol: (
+    picture: Uint8Array,
+    knownSketches: readonly Sketch[],
+    options?: EngineOptions,
+  ) => Promise<EnrolResult>;
 
   /**
    * Looks for a picture in sketches: the same framing first, then crops, turns and mirrors. No fit

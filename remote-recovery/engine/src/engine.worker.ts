@@ -6,44 +6,46 @@
 import * as Comlink from "comlink";
 import { createEngineWorkerApi } from "./engine-worker-api.ts";
 import { serveCalls } from "./worker-calls.ts";
-import { createSearchWorkerApi, searchHelperOver, type SearchWorkerApi } from "./second-core.ts";
+import { createSearchWorkerApi, wrapSearchHelper, type SearchWorkerApi } from "./second-core.ts";
 
-const secondName = "engine-search";
+const helperName = "engine-search";
 
 /** Of the Trusted Types API, what is used here. https://w3c.github.io/trusted-types/dist/spec/ */
 declare const trustedTypes:
   | {
       readonly createPolicy: (
         name: string,
-        rules: { readonly createScriptURL: (address: string) => string | null },
+        rules: { readonly createScriptURL: (url: string) => string | null },
       ) => unknown;
     }
   | undefined;
 
-if (self.name === secondName) {
+if (self.name === helperName) {
   Comlink.expose(createSearchWorkerApi());
 } else {
-  const second = startSecond();
+  const secondCore = startSecondCore();
   serveCalls(
     createEngineWorkerApi((module) =>
-      second === null ? null : searchHelperOver(Comlink.wrap<SearchWorkerApi>(second.worker), module, second.lost),
+      secondCore === null
+        ? null
+        : wrapSearchHelper(Comlink.wrap<SearchWorkerApi>(secondCore.worker), module, secondCore.failed),
     ),
   );
 }
 
 /** Null where one core is all, or a worker cannot start another. */
-function startSecond(): { readonly worker: Worker; readonly lost: Promise<unknown> } | null {
+function startSecondCore(): { readonly worker: Worker; readonly failed: Promise<unknown> } | null {
   if (typeof Worker === "undefined" || navigator.hardwareConcurrency < 2) return null;
-  const own = globalThis.location.href;
+  const scriptUrl = globalThis.location.href;
   try {
     // Where the page asks for Trusted Types, its workers do too: this one may start its own file,
     // and nothing else.
     if (typeof trustedTypes !== "undefined")
-      trustedTypes.createPolicy("default", { createScriptURL: (address) => (address === own ? address : null) });
-    const worker = new Worker(own, { name: secondName });
+      trustedTypes.createPolicy("default", { createScriptURL: (url) => (url === scriptUrl ? url : null) });
+    const worker = new Worker(scriptUrl, { name: helperName });
     return {
       worker,
-      lost: new Promise((resolve) => {
+      failed: new Promise((resolve) => {
         worker.addEventListener("error", resolve);
       }),
     };

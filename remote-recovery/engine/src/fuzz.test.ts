@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { PortalError } from "@relicario/shared/errors";
-import { brokenPicture, bytesOf } from "../fuzz/damage.ts";
-import { readKind, vectors, fromHex } from "../tests/vectors.ts";
+import { brokenPicture, brokenBytes } from "../fuzz/damage.ts";
+import { readSample, vectors, fromHex } from "../tests/vectors.ts";
 import { decodePicture } from "./decoders/decode.ts";
 import { readExifOrientation } from "./decoders/exif-orientation.ts";
 import { readHeader } from "./decoders/header.ts";
@@ -20,19 +20,19 @@ beforeAll(async () => {
   modules = await loadModulesInNode();
 });
 
-const lazy = new Map<string, Promise<WebAssembly.Module>>();
-const codec = (name: "jpeg" | "png" | "webp" | "avif" | "heic") => {
+const lazyCodecs = new Map<string, Promise<WebAssembly.Module>>();
+const loadCodec = (name: "jpeg" | "png" | "webp" | "avif" | "heic") => {
   if (name === "jpeg" || name === "png") return Promise.resolve(modules[name]);
-  const known = lazy.get(name) ?? loadCodecInNode(name);
-  lazy.set(name, known);
-  return known;
+  const pending = lazyCodecs.get(name) ?? loadCodecInNode(name);
+  lazyCodecs.set(name, pending);
+  return pending;
 };
 
 it("decodes or refuses every broken file, with a typed error and sane pixels", async () => {
   await fc.assert(
     fc.asyncProperty(brokenPicture, async (picture) => {
       try {
-        const { width, height, rgba, orientation, release } = await decodePicture(bytesOf(picture), codec);
+        const { width, height, rgba, orientation, release } = await decodePicture(brokenBytes(picture), loadCodec);
         expect(rgba.length).toBe(width * height * 4);
         expect(orientation >= 1 && orientation <= 8).toBe(true);
         release();
@@ -54,9 +54,9 @@ it("reads the header of any bytes, or refuses them", () => {
     [...Buffer.from("\0\0\0\x18ftypavif....avif")],
   ];
   fc.assert(
-    fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (start, rest) => {
+    fc.property(fc.constantFrom(...starts), fc.uint8Array({ maxLength: 400 }), (prefix, rest) => {
       try {
-        const { width, height, orientation, extraBytesPerPixel } = readHeader(Uint8Array.from([...start, ...rest]));
+        const { width, height, orientation, extraBytesPerPixel } = readHeader(Uint8Array.from([...prefix, ...rest]));
         expect(width > 0 && height > 0 && orientation >= 1 && orientation <= 8 && extraBytesPerPixel >= 0).toBe(true);
       } catch (error) {
         if (!(error instanceof PortalError)) throw error;
@@ -70,8 +70,8 @@ it("reads the header of any bytes, or refuses them", () => {
 it("reads an orientation out of any metadata, or none", () => {
   const head = fc.constantFrom([], [0x49, 0x49, 42, 0, 8, 0, 0, 0], [0x4d, 0x4d, 0, 42, 0, 0, 0, 8]);
   fc.assert(
-    fc.property(head, fc.uint8Array({ maxLength: 200 }), (start, rest) => {
-      const value = readExifOrientation(Uint8Array.from([...start, ...rest]));
+    fc.property(head, fc.uint8Array({ maxLength: 200 }), (prefix, rest) => {
+      const value = readExifOrientation(Uint8Array.from([...prefix, ...rest]));
       expect(value === null || (Number.isInteger(value) && value >= 1 && value <= 8)).toBe(true);
     }),
     { numRuns: numRuns * 10 },
@@ -79,18 +79,18 @@ it("reads an orientation out of any metadata, or none", () => {
 });
 
 it("takes no random sketch, whole or in part, for any picture", async () => {
-  const core = createEngineCore(modules, { load: loadCodecInNode });
+  const core = createEngineCore(modules, { loadCodec: loadCodecInNode });
   const picture = vectors.pictures.find(({ name }) => name === "rocket.jpg");
   if (picture === undefined) throw new Error("unknown picture");
   const genuine = { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
-  const bits = (bytes: number, unused: number) =>
+  const bitString = (bytes: number, unused: number) =>
     fc
       .uint8Array({ minLength: bytes, maxLength: bytes })
-      .map((value) => value.map((byte, at) => (at === bytes - 1 ? byte & (0xff >> unused) : byte)));
+      .map((value) => value.map((byte, index) => (index === bytes - 1 ? byte & (0xff >> unused) : byte)));
   await fc.assert(
-    fc.asyncProperty(bits(256, 1), bits(86, 6), async (choice, syndrome) => {
-      expect((await core.recover(readKind("rocket.jpg"), [{ choice, syndrome }])).outcome).toBe("not_this_picture");
-      expect((await core.recover(readKind("rocket.jpg"), [{ choice: genuine.choice, syndrome }])).outcome).toBe(
+    fc.asyncProperty(bitString(256, 1), bitString(86, 6), async (choice, syndrome) => {
+      expect((await core.recover(readSample("rocket.jpg"), [{ choice, syndrome }])).outcome).toBe("not_this_picture");
+      expect((await core.recover(readSample("rocket.jpg"), [{ choice: genuine.choice, syndrome }])).outcome).toBe(
         "too_many_errors",
       );
     }),

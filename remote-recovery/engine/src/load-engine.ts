@@ -13,17 +13,17 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 export type EngineVariant = "simd" | "scalar";
 
-const loads = new Map<EngineVariant, Promise<Engine>>();
+const engines = new Map<EngineVariant, Promise<Engine>>();
 
 /**
  * The engine, once for each variant. A failed load is forgotten, so that the next call tries again.
  */
 export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engine> {
-  const known = loads.get(variant);
-  if (known !== undefined) return known;
-  const load = loadModulesInNode(variant).then((modules) => createEngineCore(modules, { load: loadCodecInNode }));
-  loads.set(variant, load);
-  load.catch(() => loads.delete(variant));
+  const pending = engines.get(variant);
+  if (pending !== undefined) return pending;
+  const load = loadModulesInNode(variant).then((modules) => createEngineCore(modules, { loadCodec: loadCodecInNode }));
+  engines.set(variant, load);
+  load.catch(() => engines.delete(variant));
   return load;
 }
 
@@ -45,14 +45,14 @@ async function isBuilt(variant: EngineVariant): Promise<boolean> {
   const sources = await readdir(join(root, "assembly"));
   const [built = NaN, ...changed] = await Promise.all(
     [`build/engine.${variant}.wasm`, "build.ts", ...sources.map((name) => `assembly/${name}`)].map((path) =>
-      changedAt(join(root, path)),
+      modificationTime(join(root, path)),
     ),
   );
   return changed.every((time) => time <= built);
 }
 
 /** When a file changed last; NaN when there is none. */
-async function changedAt(path: string): Promise<number> {
+async function modificationTime(path: string): Promise<number> {
   try {
     return (await stat(path)).mtimeMs;
   } catch {

@@ -6,14 +6,14 @@ import {
   beaconFloor,
   betterFailure,
   decodeCandidates,
-  decodeLooked,
-  type Failure,
-  type Recovered,
+  decodeInWindow,
+  type FailedRecovery,
+  type SuccessfulRecovery,
 } from "./candidates.ts";
 import { searchHinted } from "./hinted-search.ts";
 import { sketchSizes, type RecoverResult, type SearchHint, type Sketch } from "./engine.ts";
 import {
-  copyTable,
+  copyAreaTable,
   enrolmentWindow,
   readCandidate,
   writeCoarseScores,
@@ -31,7 +31,7 @@ export type Pause = (phase: "straight" | "searching", done: number, total: numbe
 
 export interface SearchOptions {
   /** Whether the framing of enrolment is tried first; it is unless this says no. */
-  readonly straight?: boolean;
+  readonly tryDirect?: boolean;
   readonly hint?: SearchHint | undefined;
   /** Another core for half of the work. */
   readonly helper?: SearchHelper | null;
@@ -45,49 +45,49 @@ export async function findSketch(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
   pause: Pause,
-  { straight: straightFirst = true, hint, helper = null }: SearchOptions = {},
+  { tryDirect = true, hint, helper = null }: SearchOptions = {},
 ): Promise<RecoverResult> {
-  let best: Failure = { outcome: "not_this_picture", score: -1 };
+  let best: FailedRecovery = { outcome: "not_this_picture", score: -1 };
   const slots = wasm.sketchSlots.value;
-  for (let from = 0; straightFirst && from < sketches.length; from += slots) {
-    const batch = sketches.slice(from, from + slots);
+  for (let start = 0; tryDirect && start < sketches.length; start += slots) {
+    const batch = sketches.slice(start, start + slots);
     batch.forEach((sketch, slot) => {
       writeSketch(wasm, slot, sketch);
     });
-    await pause("straight", from, sketches.length);
-    const straight = lookStraight(wasm, batch.length);
-    if (straight !== null) return { ...straight, index: from + straight.index };
+    await pause("straight", start, sketches.length);
+    const direct = matchEnrolmentWindow(wasm, batch.length);
+    if (direct !== null) return { ...direct, index: start + direct.index };
   }
-  for (let from = 0; from < sketches.length; from += slots) {
-    const batch = sketches.slice(from, from + slots);
+  for (let start = 0; start < sketches.length; start += slots) {
+    const batch = sketches.slice(start, start + slots);
     batch.forEach((sketch, slot) => {
       writeSketch(wasm, slot, sketch);
     });
     const total = sketches.length;
-    const share = batch.length / total;
+    const fraction = batch.length / total;
     const result =
       hint === undefined
-        ? await searchBatch(wasm, batch, helper, (done) => pause("searching", from * 7 + done, total * 7))
-        : await searchHinted(wasm, batch.length, hint, (done, all) =>
-            pause("searching", from / total + (done / all) * share, 1),
+        ? await searchBatch(wasm, batch, helper, (done) => pause("searching", start * 7 + done, total * 7))
+        : await searchHinted(wasm, batch.length, hint, (done, steps) =>
+            pause("searching", start / total + (done / steps) * fraction, 1),
           );
-    if (result.outcome === "recovered") return { ...result, index: from + result.index };
+    if (result.outcome === "recovered") return { ...result, index: start + result.index };
     best = betterFailure(
       best,
-      result.outcome === "too_many_errors" ? { ...result, index: from + result.index } : result,
+      result.outcome === "too_many_errors" ? { ...result, index: start + result.index } : result,
     );
   }
   return best;
 }
 
 /** Tries the framing of enrolment, in all eight orientations. */
-export function lookStraight(wasm: EngineWasm, count: number): Recovered | null {
-  if (wasm.look(...enrolmentWindow) !== 1) return null;
+export function matchEnrolmentWindow(wasm: EngineWasm, count: number): SuccessfulRecovery | null {
+  if (wasm.analyseWindow(...enrolmentWindow) !== 1) return null;
   for (let slot = 0; slot < count; slot++) {
     for (const transposed of [0, 1]) {
       const score = wasm.score(slot, transposed);
-      const found = score >= beaconFloor ? decodeLooked(wasm, slot, transposed, score) : null;
-      if (found !== null) return found;
+      const match = score >= beaconFloor ? decodeInWindow(wasm, slot, transposed, score) : null;
+      if (match !== null) return match;
     }
   }
   return null;
@@ -101,21 +101,26 @@ async function searchBatch(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
   helper: SearchHelper | null,
-  step: (done: number) => Promise<void>,
+  reportStep: (done: number) => Promise<void>,
 ): Promise<RecoverResult> {
   const count = sketches.length;
   try {
-    const helped = await coarsePass(wasm, sketches, helper, step);
-    const order = Array.from({ length: count }, (_, slot) => ({
+    const helperActive = await runCoarsePass(wasm, sketches, helper, reportStep);
+    const ranking = Array.from({ length: count }, (_, slot) => ({
       slot,
-      score: wasm.choose(slot) > 0 ? readCandidate(wasm, 0).score : -1,
+      score: wasm.pickCandidates(slot) > 0 ? readCandidate(wasm, 0).score : -1,
     }));
-    order.sort((a, b) => b.score - a.score);
+    ranking.sort((a, b) => b.score - a.score);
 
-    let best: Failure = { outcome: "not_this_picture", score: -1 };
-    for (const [place, { slot }] of order.entries()) {
-      const found = await refineAll(wasm, slot, (done) => step(count + place * 6 + done), helped ? helper : null);
-      const result = decodeCandidates(wasm, slot, found);
+    let best: FailedRecovery = { outcome: "not_this_picture", score: -1 };
+    for (const [rank, { slot }] of ranking.entries()) {
+      const candidates = await refineAll(
+        wasm,
+        slot,
+        (done) => reportStep(count + rank * 6 + done),
+        helperActive ? helper : null,
+      );
+      const result = decodeCandidates(wasm, slot, candidates);
       if (result.outcome === "recovered") return result;
       best = betterFailure(best, result);
     }
@@ -130,23 +135,28 @@ async function searchBatch(
  * Scores all coarse windows, the second half of them elsewhere. True when the helper has done its
  * part, and may be asked again.
  */
-async function coarsePass(
+async function runCoarsePass(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
   helper: SearchHelper | null,
-  step: (done: number) => Promise<void>,
+  reportStep: (done: number) => Promise<void>,
 ): Promise<boolean> {
   const count = sketches.length;
-  const all = wasm.coarseWindows.value;
-  const own = helper === null ? all : all / 2;
-  const theirs = helper?.coarse(copyTable(wasm), sketches, own, all).catch(() => null) ?? null;
+  const windowCount = wasm.coarseWindowCount.value;
+  const ownCount = helper === null ? windowCount : windowCount / 2;
+  const helperScores =
+    helper?.scoreCoarseWindows(copyAreaTable(wasm), sketches, ownCount, windowCount).catch(() => null) ?? null;
   for (let slice = 0; slice < coarseSlices; slice++) {
-    await step((count * slice) / coarseSlices);
-    wasm.coarse(count, Math.floor((own * slice) / coarseSlices), Math.floor((own * (slice + 1)) / coarseSlices));
+    await reportStep((count * slice) / coarseSlices);
+    wasm.runCoarsePass(
+      count,
+      Math.floor((ownCount * slice) / coarseSlices),
+      Math.floor((ownCount * (slice + 1)) / coarseSlices),
+    );
   }
-  const scores = await theirs;
-  if (scores !== null) writeCoarseScores(wasm, own, scores);
-  else if (own < all) wasm.coarse(count, own, all);
+  const scores = await helperScores;
+  if (scores !== null) writeCoarseScores(wasm, ownCount, scores);
+  else if (ownCount < windowCount) wasm.runCoarsePass(count, ownCount, windowCount);
   return scores !== null;
 }
 
@@ -157,24 +167,25 @@ async function coarsePass(
 export async function refineAll(
   wasm: EngineWasm,
   slot: number,
-  step: (done: number) => Promise<void>,
+  reportStep: (done: number) => Promise<void>,
   helper: SearchHelper | null = null,
 ): Promise<readonly Candidate[]> {
-  const count = wasm.choose(slot);
-  const lent = helper === null ? [] : Array.from({ length: Math.floor(count / 2) }, (_, i) => 2 * i + 1);
-  const starts = lent.map((index) => readCandidate(wasm, index));
-  const theirs = lent.length === 0 ? null : (helper?.refine(slot, starts).catch(() => null) ?? null);
+  const count = wasm.pickCandidates(slot);
+  const delegated = helper === null ? [] : Array.from({ length: Math.floor(count / 2) }, (_, i) => 2 * i + 1);
+  const delegatedCandidates = delegated.map((index) => readCandidate(wasm, index));
+  const helperResult =
+    delegated.length === 0 ? null : (helper?.refine(slot, delegatedCandidates).catch(() => null) ?? null);
   for (let index = 0; index < count; index++) {
-    await step(index);
-    if (!lent.includes(index)) wasm.refine(slot, index);
+    await reportStep(index);
+    if (!delegated.includes(index)) wasm.refine(slot, index);
   }
-  const refined = await theirs;
-  if (refined === null) for (const index of lent) wasm.refine(slot, index);
-  const found = Array.from(
+  const refined = await helperResult;
+  if (refined === null) for (const index of delegated) wasm.refine(slot, index);
+  const candidates = Array.from(
     { length: count },
-    (_, index) => refined?.[lent.indexOf(index)] ?? readCandidate(wasm, index),
+    (_, index) => refined?.[delegated.indexOf(index)] ?? readCandidate(wasm, index),
   );
-  return found.sort((a, b) => b.score - a.score);
+  return candidates.sort((a, b) => b.score - a.score);
 }
 
 /** True for a sketch of the right sizes whose unused bits are 0. */

@@ -7,16 +7,16 @@ import * as Comlink from "comlink";
 
 import type { Sketch } from "./engine.ts";
 import {
-  coarseScoresIn,
+  readCoarseScores,
   instantiateEngine,
   readCandidate,
-  takeTable,
+  loadAreaTable,
   writeSketch,
   type Candidate,
   type EngineWasm,
-  type PictureTable,
+  type AreaTable,
 } from "./engine-wasm.ts";
-import { createGone } from "./worker-gone.ts";
+import { createAbortableCalls } from "./abortable-calls.ts";
 
 /**
  * Answers in the order of its calls. Every member may reject; the caller then does the work itself.
@@ -26,8 +26,8 @@ export interface SearchHelper {
    * Takes a picture, whose `sums` are transferred, and sketches for the first slots; scores windows
    * from … to − 1 of the coarse pass.
    */
-  readonly coarse: (
-    table: PictureTable,
+  readonly scoreCoarseWindows: (
+    table: AreaTable,
     sketches: readonly Sketch[],
     from: number,
     to: number,
@@ -44,7 +44,7 @@ export function createSearchHelper(
   onMemory?: (memory: WebAssembly.Memory) => void,
 ): SearchHelper {
   let wasm: EngineWasm | null = null;
-  const instance = () => {
+  const getInstance = () => {
     if (wasm === null) {
       wasm = instantiateEngine(module);
       onMemory?.(wasm.memory);
@@ -52,21 +52,21 @@ export function createSearchHelper(
     return wasm;
   };
   return {
-    coarse: async (table, sketches, from, to) => {
-      const taken = takeTable(instance(), table);
+    scoreCoarseWindows: async (table, sketches, from, to) => {
+      const loaded = loadAreaTable(getInstance(), table);
       table.sums.fill(0);
-      if (!taken) throw new TypeError("this is no area table of that size");
+      if (!loaded) throw new TypeError("this is no area table of that size");
       sketches.forEach((sketch, slot) => {
-        writeSketch(instance(), slot, sketch);
+        writeSketch(getInstance(), slot, sketch);
       });
-      if (instance().coarse(sketches.length, from, to) !== 1) throw new RangeError("no such windows");
-      return coarseScoresIn(instance(), sketches.length, from, to);
+      if (getInstance().runCoarsePass(sketches.length, from, to) !== 1) throw new RangeError("no such windows");
+      return readCoarseScores(getInstance(), sketches.length, from, to);
     },
     refine: async (slot, candidates) =>
       candidates.map(({ window, transposed, start, coarseScore }) => {
-        if (instance().place(0, ...window, transposed ? 1 : 0) !== 1) throw new RangeError("no such window");
-        instance().refine(slot, 0);
-        return { ...readCandidate(instance(), 0), start, coarseScore };
+        if (getInstance().setCandidate(0, ...window, transposed ? 1 : 0) !== 1) throw new RangeError("no such window");
+        getInstance().refine(slot, 0);
+        return { ...readCandidate(getInstance(), 0), start, coarseScore };
       }),
     wipe: async () => {
       wasm?.wipe();
@@ -82,7 +82,7 @@ export interface SearchWorkerApi extends SearchHelper {
 /** The service of the second worker; calls made before `init` reject. */
 export function createSearchWorkerApi(): SearchWorkerApi {
   let helper: SearchHelper | null = null;
-  const ready = () => {
+  const requireHelper = () => {
     if (helper === null) throw new TypeError("not started");
     return helper;
   };
@@ -90,42 +90,42 @@ export function createSearchWorkerApi(): SearchWorkerApi {
     init: (module) => {
       helper = createSearchHelper(module);
     },
-    coarse: async (...call) => {
-      const scores = await ready().coarse(...call);
+    scoreCoarseWindows: async (...args) => {
+      const scores = await requireHelper().scoreCoarseWindows(...args);
       return Comlink.transfer(
         scores,
         scores.map(({ buffer }) => buffer),
       );
     },
-    refine: async (...call) => ready().refine(...call),
-    wipe: async () => ready().wipe(),
+    refine: async (...args) => requireHelper().refine(...args),
+    wipe: async () => requireHelper().wipe(),
   };
 }
 
 /**
- * The helper behind a worker or port. `lost` settles when that worker has failed: what was asked of
- * it rejects then.
+ * The helper behind a worker or port. `failed` settles when that worker has failed: what was asked
+ * of it rejects then.
  */
-export function searchHelperOver(
+export function wrapSearchHelper(
   remote: Comlink.Remote<SearchWorkerApi>,
   module: WebAssembly.Module,
-  lost: Promise<unknown>,
+  failed: Promise<unknown>,
 ): SearchHelper {
-  const { orGone, say } = createGone();
-  void lost.then(() => {
-    say(new PortalError("unknown")); // whoever asked does the work itself
+  const { abortable, abort } = createAbortableCalls();
+  void failed.then(() => {
+    abort(new PortalError("unknown")); // whoever asked does the work itself
   });
-  const started = orGone(remote.init(module));
+  const started = abortable(remote.init(module));
   started.catch(() => undefined); // each call says so
   return {
-    coarse: async (table, sketches, from, to) => {
+    scoreCoarseWindows: async (table, sketches, from, to) => {
       await started;
-      return orGone(remote.coarse(Comlink.transfer(table, [table.sums.buffer]), sketches, from, to));
+      return abortable(remote.scoreCoarseWindows(Comlink.transfer(table, [table.sums.buffer]), sketches, from, to));
     },
-    refine: async (slot, candidates) => orGone(remote.refine(slot, candidates)),
+    refine: async (slot, candidates) => abortable(remote.refine(slot, candidates)),
     wipe: async () => {
       await started;
-      return orGone(remote.wipe());
+      return abortable(remote.wipe());
     },
   };
 }

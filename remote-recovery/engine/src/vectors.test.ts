@@ -1,9 +1,18 @@
-import { generated, rgbOf, type Pixels } from "../tests/generated.ts";
-import { bucketVector, fromHex, pngOf, readPhoto, readVectorFile, sha256, toHex, vectors } from "../tests/vectors.ts";
+import { generatePicture, rgbOf, type Pixels } from "../tests/generated-pictures.ts";
+import {
+  bucketVector,
+  fromHex,
+  encodePng,
+  readPhoto,
+  readVectorFile,
+  sha256,
+  toHex,
+  vectors,
+} from "../tests/vectors.ts";
 import { decodePicture, type CodecName } from "./decoders/decode.ts";
 import type { EngineModules } from "./engine-core.ts";
 import {
-  copyOut,
+  copyMemory,
   enrolmentWindow,
   feedPicture,
   instantiateEngine,
@@ -13,7 +22,7 @@ import {
   type Candidate,
   type EngineWasm,
 } from "./engine-wasm.ts";
-import { judge } from "./gate.ts";
+import { evaluateGate } from "./gate.ts";
 import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
 import { rowsOf } from "./rows.ts";
 import { decodeCandidates } from "./candidates.ts";
@@ -24,7 +33,7 @@ const reasonWords: Readonly<Record<string, string>> = {
   too_small: "short side below 600",
   too_large: "over 52 megapixels",
 };
-const inWords = (reasons: readonly string[]) => reasons.map((reason) => reasonWords[reason] ?? reason);
+const toReferenceWords = (reasons: readonly string[]) => reasons.map((reason) => reasonWords[reason] ?? reason);
 
 describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
   let modules: EngineModules;
@@ -34,18 +43,18 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     modules = await loadModulesInNode(variant);
     wasm = instantiateEngine(modules.engine);
   });
-  const codecOf = (name: CodecName) =>
+  const loadCodec = (name: CodecName) =>
     name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name);
   afterEach(() => {
     wasm.wipe();
   });
 
-  const pixelsOf = async (name: string): Promise<Pixels> =>
-    generated(name) ?? (await decodePicture(readPhoto(name), codecOf));
-  const open = (pixels: Pixels) => {
+  const readPixels = async (name: string): Promise<Pixels> =>
+    generatePicture(name) ?? (await decodePicture(readPhoto(name), loadCodec));
+  const loadPixels = (pixels: Pixels) => {
     expect(feedPicture(wasm, rowsOf(pixels))).toBe(true);
   };
-  const hashAt = (address: number, bytes: number) => sha256(copyOut(wasm, address, bytes));
+  const hashAt = (address: number, bytes: number) => sha256(copyMemory(wasm, address, bytes));
 
   describe("decoding rules", () => {
     const lumaOf = (pixels: readonly (readonly number[])[]) => {
@@ -56,8 +65,8 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       });
       expect(wasm.beginPicture(64, 64, 1)).toBe(1);
       new Uint8Array(wasm.memory.buffer).set(rgba, wasm.stripAddress());
-      expect(wasm.takeRows(64)).toBe(0);
-      return [...copyOut(wasm, wasm.lumaAddress(), pixels.length)];
+      expect(wasm.consumeRows(64)).toBe(0);
+      return [...copyMemory(wasm, wasm.lumaAddress(), pixels.length)];
     };
 
     it("make the same luma", () => {
@@ -67,8 +76,8 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     });
 
     it("put alpha on white", () => {
-      const seen = vectors.pixels.alpha.map(([, , , , ...onWhite]) => onWhite);
-      expect(lumaOf(vectors.pixels.alpha.map((row) => row.slice(0, 4)))).toEqual(lumaOf(seen));
+      const opaque = vectors.pixels.alpha.map(([, , , , ...onWhite]) => onWhite);
+      expect(lumaOf(vectors.pixels.alpha.map((row) => row.slice(0, 4)))).toEqual(lumaOf(opaque));
     });
 
     it("round reduced values half up", () => {
@@ -80,7 +89,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
           const value = Math.floor(sum / (f * f)) + (i < sum % (f * f) ? 1 : 0);
           rgba.fill(value, ((i % f) + Math.floor(i / f) * side) * 4, ((i % f) + Math.floor(i / f) * side) * 4 + 3);
         }
-        open({ width: side, height: side, orientation: 1, rgba });
+        loadPixels({ width: side, height: side, orientation: 1, rgba });
         expect(wasm.reductionFactor()).toBe(f);
         expect(reducedOf(wasm)[0]).toBe(reduced);
       }
@@ -94,14 +103,14 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
         for (let x = 0; x < 192; x++)
           rgba.fill(stored[y >> 6]?.[Math.floor(x / 64)] ?? 0, (y * 192 + x) * 4, (y * 192 + x) * 4 + 3);
       }
-      open({ width: 192, height: 128, orientation, rgba });
+      loadPixels({ width: 192, height: 128, orientation, rgba });
       const columns = wasm.satColumns.value;
       const reduced = reducedOf(wasm);
       expect(columns).toBe((shown[0]?.length ?? 0) * 64);
-      const wanted = reduced.map(
-        (_, at) => (shown[Math.floor(at / columns) >> 6]?.[Math.floor((at % columns) / 64)] ?? 0) * 128,
+      const expected = reduced.map(
+        (_, index) => (shown[Math.floor(index / columns) >> 6]?.[Math.floor((index % columns) / 64)] ?? 0) * 128,
       );
-      expect(reduced.findIndex((value, at) => value !== wanted[at])).toBe(-1);
+      expect(reduced.findIndex((value, index) => value !== expected[index])).toBe(-1);
     });
   });
 
@@ -109,35 +118,35 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     it("have the published hashes", () => {
       const dct = 1024; // assembly/memory.ts: DCT and what follows it
       const coarse = dct + 2 * 80 * 128 * 8;
-      const exp = coarse + 2 * 24 * 48 * 8;
+      const powers = coarse + 2 * 24 * 48 * 8;
       expect(hashAt(dct, 80 * 128 * 8)).toBe(vectors.cosines.table_sha256);
       expect(hashAt(coarse, 24 * 48 * 8)).toBe(vectors.cosines.coarse_table_sha256);
-      expect(hashAt(exp, 2047 * 2)).toBe(vectors.field.exp_table_u16le_sha256);
-      const low = exp + 4096 * 2 + 2048 * 2;
-      expect([...new Uint16Array(wasm.memory.buffer, low, 206)]).toEqual(vectors.buckets.coarse_buckets);
-      const at = new Uint16Array(wasm.memory.buffer, low + 208 * 2, 4094);
-      expect([...at].flatMap((place) => [Math.floor(place / 80), place % 80])).toEqual(bucketVector);
+      expect(hashAt(powers, 2047 * 2)).toBe(vectors.field.exp_table_u16le_sha256);
+      const coarseBuckets = powers + 4096 * 2 + 2048 * 2;
+      expect([...new Uint16Array(wasm.memory.buffer, coarseBuckets, 206)]).toEqual(vectors.buckets.coarse_buckets);
+      const indexes = new Uint16Array(wasm.memory.buffer, coarseBuckets + 208 * 2, 4094);
+      expect([...indexes].flatMap((index) => [Math.floor(index / 80), index % 80])).toEqual(bucketVector);
     });
   });
 
   describe("code", () => {
-    const put = (address: number, bytes: Uint8Array) => {
+    const write = (address: number, bytes: Uint8Array) => {
       new Uint8Array(wasm.memory.buffer).set(bytes, address);
     };
 
     it("gives the stored syndrome", () => {
-      put(wasm.word.value, fromHex(vectors.bch.word));
+      write(wasm.word.value, fromHex(vectors.bch.word));
       wasm.syndromeOfWord();
-      expect(toHex(copyOut(wasm, wasm.difference.value, 86))).toBe(vectors.bch.syndrome);
+      expect(toHex(copyMemory(wasm, wasm.difference.value, 86))).toBe(vectors.bch.syndrome);
     });
 
     it.each(vectors.bch.patterns)(
       "decodes up to 68 errors and no more: $name",
       ({ positions, difference, decodes }) => {
-        put(wasm.difference.value, fromHex(difference));
+        write(wasm.difference.value, fromHex(difference));
         expect(wasm.decode()).toBe(decodes ? positions.length : -1);
         if (decodes) {
-          const errors = copyOut(wasm, wasm.errors.value, 256);
+          const errors = copyMemory(wasm, wasm.errors.value, 256);
           expect(
             Array.from({ length: 2047 }, (_, i) => i).filter((i) => ((errors[i >> 3] ?? 0) >> (i & 7)) & 1),
           ).toEqual(positions);
@@ -146,22 +155,26 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     );
 
     it.each(vectors.bch.random_differences_that_must_not_decode)("refuses random difference %#", (difference) => {
-      put(wasm.difference.value, fromHex(difference));
+      write(wasm.difference.value, fromHex(difference));
       expect(wasm.decode()).toBe(-1);
     });
   });
 
   describe("enrolment", () => {
     it.each(vectors.pictures)("makes every step of $name", async (row) => {
-      const pixels = await pixelsOf(row.name);
+      const pixels = await readPixels(row.name);
       expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
       expect([pixels.width, pixels.height]).toEqual([row.width, row.height]);
 
       expect(wasm.beginPicture(pixels.width, pixels.height, pixels.orientation)).toBe(1);
       for (let y = 0; y < pixels.height;) {
         const count = Math.min(wasm.stripRows(), pixels.height - y);
-        put(wasm, wasm.stripAddress(), pixels.rgba.subarray(y * pixels.width * 4, (y + count) * pixels.width * 4));
-        wasm.takeRows(count);
+        writeMemory(
+          wasm,
+          wasm.stripAddress(),
+          pixels.rgba.subarray(y * pixels.width * 4, (y + count) * pixels.width * 4),
+        );
+        wasm.consumeRows(count);
         y += count;
       }
       expect(hashAt(wasm.lumaAddress(), row.width * row.height)).toBe(row.luma_sha256);
@@ -174,15 +187,15 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
         row.sat_f64le_sha256,
       );
 
-      wasm.look(...enrolmentWindow);
+      wasm.analyseWindow(...enrolmentWindow);
       expect(hashAt(wasm.grid.value, 128 * 128 * 8)).toBe(row.grid_f64le_sha256);
       expect(hashAt(wasm.coefficientTable.value, 80 * 80 * 8)).toBe(row.coefficients_f64le_sha256);
 
       wasm.enrol();
-      expect(toHex(copyOut(wasm, wasm.outChoice.value, 256))).toBe(row.choice);
-      expect(toHex(copyOut(wasm, wasm.word.value, 256))).toBe(row.secret_bits);
-      expect(toHex(copyOut(wasm, wasm.outSyndrome.value, 86))).toBe(row.syndrome);
-      expect(toHex(copyOut(wasm, wasm.outImageSecret.value, 32))).toBe(row.image_secret);
+      expect(toHex(copyMemory(wasm, wasm.outChoice.value, 256))).toBe(row.choice);
+      expect(toHex(copyMemory(wasm, wasm.word.value, 256))).toBe(row.secret_bits);
+      expect(toHex(copyMemory(wasm, wasm.outSyndrome.value, 86))).toBe(row.syndrome);
+      expect(toHex(copyMemory(wasm, wasm.outImageSecret.value, 32))).toBe(row.image_secret);
 
       writeSketch(wasm, 0, readSketch(wasm));
       expect(wasm.score(0, 0)).toBeCloseTo(row.beacon_of_itself, 8);
@@ -190,28 +203,28 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     });
 
     it.each(vectors.gate_generated)("judges $name", (row) => {
-      const pixels = generated(row.name);
+      const pixels = generatePicture(row.name);
       if (pixels === null) throw new Error("unknown picture");
       expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
-      open(pixels);
-      wasm.look(...enrolmentWindow);
+      loadPixels(pixels);
+      wasm.analyseWindow(...enrolmentWindow);
       expectGate({ width: 1600, height: 1200 }, row);
     });
 
     it.each(vectors.gate_enlarged)("judges $name, enlarged", async (row) => {
-      const pixels = enlarge(await pixelsOf(row.name), row.enlarged);
+      const pixels = enlarge(await readPixels(row.name), row.enlarged);
       expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
-      open(pixels);
-      wasm.look(...enrolmentWindow);
+      loadPixels(pixels);
+      wasm.analyseWindow(...enrolmentWindow);
       expectGate(pixels, row);
     });
 
     it.each(vectors.gate_enlarged)("tests $name, enlarged, as the reference does", async (row) => {
-      const pixels = enlarge(await pixelsOf(row.name), row.enlarged);
-      open(pixels);
-      wasm.look(...enrolmentWindow);
+      const pixels = enlarge(await readPixels(row.name), row.enlarged);
+      loadPixels(pixels);
+      wasm.analyseWindow(...enrolmentWindow);
       wasm.enrol();
-      const secret = copyOut(wasm, wasm.outImageSecret.value, 32);
+      const secret = copyMemory(wasm, wasm.outImageSecret.value, 32);
       const { failed, rows } = await selfTest(wasm, pixels, readSketch(wasm), secret, () => Promise.resolve());
       expect(failed.length === 0).toBe(row.self_test_ok);
       // The counts depend on resizer and codec: within 5 of the reference's.
@@ -224,15 +237,15 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       size: { width: number; height: number },
       row: (typeof vectors.gate_generated)[number] | (typeof vectors.pictures)[number]["gate"],
     ) => {
-      wasm.gate();
+      wasm.measureGate();
       const measures = readMeasures(wasm);
       for (const [name, value] of Object.entries(measures))
         expect([name, value]).toEqual([name, expect.closeTo(row.measures[name] ?? NaN, 5)]);
-      const report = judge(size.width, size.height, measures);
+      const report = evaluateGate(size.width, size.height, measures);
       expect(report.verdict).toBe(row.verdict);
-      expect(inWords(report.reasons)).toEqual(row.reasons);
-      expect(inWords(report.redReasons)).toEqual(row.red_reasons);
-      expect(judge(4000, 3000, measures).verdict).toBe(row.without_size_rule);
+      expect(toReferenceWords(report.reasons)).toEqual(row.reasons);
+      expect(toReferenceWords(report.refusalReasons)).toEqual(row.red_reasons);
+      expect(evaluateGate(4000, 3000, measures).verdict).toBe(row.without_size_rule);
     };
   });
 
@@ -241,20 +254,20 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
      * Searches and compares every candidate with the reference; the sums are in order, so all
      * numbers are equal.
      */
-    const search = async (enrolled: string, pixels: Pixels) => {
+    const runSearch = async (enrolled: string, pixels: Pixels) => {
       const picture = vectors.pictures.find(({ name }) => name === enrolled);
       if (picture === undefined) throw new Error("unknown picture");
-      open(pixels);
+      loadPixels(pixels);
       writeSketch(wasm, 0, { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) });
-      wasm.coarse(1, 0, wasm.coarseWindows.value);
-      const found = await refineAll(wasm, 0, () => Promise.resolve());
-      const result = decodeCandidates(wasm, 0, found);
-      put(wasm, wasm.word.value, fromHex(picture.secret_bits));
-      const distances = found.flatMap(({ window, transposed }) => {
-        wasm.look(...window);
+      wasm.runCoarsePass(1, 0, wasm.coarseWindowCount.value);
+      const candidates = await refineAll(wasm, 0, () => Promise.resolve());
+      const result = decodeCandidates(wasm, 0, candidates);
+      writeMemory(wasm, wasm.word.value, fromHex(picture.secret_bits));
+      const distances = candidates.flatMap(({ window, transposed }) => {
+        wasm.analyseWindow(...window);
         return [0, 1, 2, 3].map((pattern) => wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
       });
-      return { found, result, nearest: Math.min(...distances), imageSecret: picture.image_secret };
+      return { candidates, result, nearest: Math.min(...distances), imageSecret: picture.image_secret };
     };
     const outcomes: Readonly<Record<string, string>> = {
       recovered: "recovered",
@@ -264,17 +277,17 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
 
     const compare = (
       row: { errors: number | null; score: number; reason: string; nearest: number },
-      seen: Awaited<ReturnType<typeof search>>,
+      actual: Awaited<ReturnType<typeof runSearch>>,
     ) => {
-      expect(outcomes[seen.result.outcome]).toBe(row.reason);
-      expect(seen.result.score).toBeCloseTo(row.score, 5);
-      expect(seen.nearest).toBe(row.nearest);
-      if (seen.result.outcome === "recovered") {
-        expect(seen.result.errors).toBe(row.errors);
-        expect(toHex(seen.result.imageSecretBytes)).toBe(seen.imageSecret);
+      expect(outcomes[actual.result.outcome]).toBe(row.reason);
+      expect(actual.result.score).toBeCloseTo(row.score, 5);
+      expect(actual.nearest).toBe(row.nearest);
+      if (actual.result.outcome === "recovered") {
+        expect(actual.result.errors).toBe(row.errors);
+        expect(toHex(actual.result.imageSecretBytes)).toBe(actual.imageSecret);
       }
     };
-    const numbersOf = ({ transposed, start, coarseScore, score, window }: Candidate) => ({
+    const describeCandidate = ({ transposed, start, coarseScore, score, window }: Candidate) => ({
       transposed: transposed ? 1 : 0,
       start: [216, 36, 6, 1].map((divisor) => Math.floor(start / divisor) % 6),
       coarse_score: expect.closeTo(coarseScore, 5) as number,
@@ -283,33 +296,33 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     });
 
     it.each(vectors.orientations)("finds $photo, $orientation", async (row) => {
-      const seen = await search(row.photo, turn(await pixelsOf(row.photo), row.orientation));
-      compare(row, seen);
-      expect(row.candidates).toEqual(seen.found.map(numbersOf));
+      const actual = await runSearch(row.photo, withOrientation(await readPixels(row.photo), row.orientation));
+      compare(row, actual);
+      expect(row.candidates).toEqual(actual.candidates.map(describeCandidate));
     });
 
     it.each(vectors.stored)("ends as recorded for $file", async (row) => {
-      const pixels = await decodePicture(readVectorFile(row.file), codecOf);
+      const pixels = await decodePicture(readVectorFile(row.file), loadCodec);
       expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
-      const seen = await search(row.enrolled, pixels);
-      compare(row, seen);
-      expect(row.candidates).toEqual(seen.found.map(numbersOf));
+      const actual = await runSearch(row.enrolled, pixels);
+      compare(row, actual);
+      expect(row.candidates).toEqual(actual.candidates.map(describeCandidate));
     });
 
     it.each(vectors.strangers)("does not take $shown for $enrolled", async (row) => {
-      compare(row, await search(row.enrolled, await pixelsOf(row.shown)));
+      compare(row, await runSearch(row.enrolled, await readPixels(row.shown)));
     });
   });
 
   it("are the same through a file", async () => {
-    const pixels = generated("synthetic-901x1333");
+    const pixels = generatePicture("synthetic-901x1333");
     if (pixels === null) throw new Error("unknown picture");
-    const decoded = await decodePicture(pngOf(pixels), codecOf);
+    const decoded = await decodePicture(encodePng(pixels), loadCodec);
     expect(sha256(decoded.rgba)).toBe(sha256(pixels.rgba));
   });
 });
 
-function put(wasm: EngineWasm, address: number, bytes: Uint8Array): void {
+function writeMemory(wasm: EngineWasm, address: number, bytes: Uint8Array): void {
   new Uint8Array(wasm.memory.buffer).set(bytes, address);
 }
 
@@ -318,19 +331,22 @@ function reducedOf(wasm: EngineWasm): Uint16Array {
   const columns = wasm.satColumns.value;
   const rows = wasm.satRows.value;
   const sat = new Float64Array(wasm.memory.buffer, wasm.satAddress(), (columns + 1) * (rows + 1));
-  const at = (row: number, column: number) => sat[row * (columns + 1) + column] ?? NaN;
+  const valueAt = (row: number, column: number) => sat[row * (columns + 1) + column] ?? NaN;
   return Uint16Array.from({ length: rows * columns }, (_, i) => {
     const row = Math.floor(i / columns);
     const column = i % columns;
-    return 128 * (at(row + 1, column + 1) - at(row, column + 1) - (at(row + 1, column) - at(row, column)));
+    return (
+      128 *
+      (valueAt(row + 1, column + 1) - valueAt(row, column + 1) - (valueAt(row + 1, column) - valueAt(row, column)))
+    );
   });
 }
 
 function enlarge({ width, height, rgba }: Pixels, n: number): Pixels {
   const out = new Uint32Array(width * height * n * n);
   const pixels = new Uint32Array(rgba.slice().buffer);
-  for (let y = 0, at = 0; y < height * n; y++) {
-    for (let x = 0; x < width * n; x++) out[at++] = pixels[Math.floor(y / n) * width + Math.floor(x / n)] ?? 0;
+  for (let y = 0, offset = 0; y < height * n; y++) {
+    for (let x = 0; x < width * n; x++) out[offset++] = pixels[Math.floor(y / n) * width + Math.floor(x / n)] ?? 0;
   }
   return { width: width * n, height: height * n, orientation: 1, rgba: new Uint8Array(out.buffer) };
 }
@@ -338,7 +354,7 @@ function enlarge({ width, height, rgba }: Pixels, n: number): Pixels {
 /**
  * How each orientation of the vectors is written as an EXIF orientation of the same stored pixels.
  */
-const exifOf: Readonly<Record<string, number>> = {
+const exifOrientations: Readonly<Record<string, number>> = {
   "as it is": 1,
   "rotated 90": 8,
   "rotated 180": 3,
@@ -349,8 +365,8 @@ const exifOf: Readonly<Record<string, number>> = {
   transversed: 7,
 };
 
-function turn(pixels: Pixels, orientation: string): Pixels {
-  const exif = exifOf[orientation];
+function withOrientation(pixels: Pixels, orientation: string): Pixels {
+  const exif = exifOrientations[orientation];
   if (exif === undefined) throw new Error("unknown orientation");
   return { ...pixels, orientation: exif };
 }

@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import { callsTo, serveCalls, signalAmong } from "./worker-calls.ts";
+import { createCallClient, serveCalls, findSignal } from "./worker-calls.ts";
 
 interface CallOptions {
   readonly signal?: AbortSignal;
@@ -14,18 +14,18 @@ afterEach(() => {
 });
 
 /** An API behind a channel, as behind a worker. */
-function served<Api extends object>(api: Api) {
+function serve<Api extends object>(api: Api) {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
   serveCalls(api, port1);
-  return callsTo<Api>(port2);
+  return createCallClient<Api>(port2);
 }
 
-const aMoment = () => new Promise((resolve) => setTimeout(resolve, 20));
+const shortDelay = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe("options of a call", () => {
   it("cross with signal, functions and plain members", async () => {
-    const api = served({
+    const api = serve({
       look: async (options: CallOptions) => [
         options.signal instanceof AbortSignal,
         typeof options.onProgress,
@@ -42,7 +42,7 @@ describe("options of a call", () => {
 
   it("abort the call on the other side, without the reason", async () => {
     const reasons: unknown[] = [];
-    const api = served({
+    const api = serve({
       wait: ({ signal }: CallOptions) =>
         new Promise<never>((_, reject) => {
           signal?.addEventListener("abort", () => {
@@ -59,39 +59,39 @@ describe("options of a call", () => {
   });
 
   it("that are aborted already arrive so", async () => {
-    const api = served({ look: async ({ signal }: CallOptions) => signal?.aborted });
+    const api = serve({ look: async ({ signal }: CallOptions) => signal?.aborted });
     expect(await api.look({ signal: AbortSignal.abort() })).toBe(true);
   });
 
   it("tell everything before the call is answered, in order", async () => {
-    const api = served({
+    const api = serve({
       count: async ({ onProgress }: CallOptions) => {
         for (let done = 1; done <= 50; done++) onProgress?.(done, 50);
         return "answered";
       },
     });
-    const heard: unknown[] = [];
-    heard.push(await api.count({ onProgress: (done) => heard.push(done) }));
-    expect(heard).toEqual([...Array.from({ length: 50 }, (_, index) => index + 1), "answered"]);
+    const received: unknown[] = [];
+    received.push(await api.count({ onProgress: (done) => received.push(done) }));
+    expect(received).toEqual([...Array.from({ length: 50 }, (_, index) => index + 1), "answered"]);
   });
 
   it("tell everything before the call fails, too", async () => {
-    const api = served({
+    const api = serve({
       fail: async ({ onProgress }: CallOptions) => {
         onProgress?.(1, 2);
         throw new PortalError("storage_full", { details: { fields: ["content"] } });
       },
     });
-    const heard: number[] = [];
-    await expect(api.fail({ onProgress: (done) => heard.push(done) })).rejects.toMatchObject({
+    const received: number[] = [];
+    await expect(api.fail({ onProgress: (done) => received.push(done) })).rejects.toMatchObject({
       code: "storage_full",
       details: { fields: ["content"] },
     });
-    expect(heard).toEqual([1]);
+    expect(received).toEqual([1]);
   });
 
   it("leave no listener at the signal when the call is over, however it ended", async () => {
-    const api = served({
+    const api = serve({
       end: async ({ version }: CallOptions) => {
         if (version === 2) throw new PortalError("not_found");
       },
@@ -100,7 +100,7 @@ describe("options of a call", () => {
     const [added, removed] = [jest.spyOn(signal, "addEventListener"), jest.spyOn(signal, "removeEventListener")];
     await api.end({ signal });
     await api.end({ signal, version: 2 }).catch(() => undefined);
-    await aMoment();
+    await shortDelay();
     expect(added.mock.calls.map(([, listener]) => listener)).toHaveLength(2);
     expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
       added.mock.calls.map(([, listener]) => listener),
@@ -108,25 +108,25 @@ describe("options of a call", () => {
   });
 
   it("may be used for two calls at once", async () => {
-    const api = served({
+    const api = serve({
       late: async ({ onProgress, signal }: CallOptions, milliseconds: number) => {
         await new Promise((resolve) => setTimeout(resolve, milliseconds));
         onProgress?.(milliseconds, 0);
         return signal?.aborted;
       },
     });
-    const heard: number[] = [];
+    const received: number[] = [];
     const controller = new AbortController();
-    const options: CallOptions = { signal: controller.signal, onProgress: (done) => heard.push(done) };
+    const options: CallOptions = { signal: controller.signal, onProgress: (done) => received.push(done) };
     const calls = [api.late(options, 5), api.late(options, 60)];
     await calls[0];
     controller.abort();
     expect(await Promise.all(calls)).toEqual([false, true]);
-    expect(heard).toEqual([5, 60]);
+    expect(received).toEqual([5, 60]);
   });
 
   it("do not fail the call when a listener throws", async () => {
-    const api = served({
+    const api = serve({
       tell: async ({ onProgress }: CallOptions) => {
         onProgress?.(1, 1);
         return "answered";
@@ -141,7 +141,7 @@ describe("options of a call", () => {
 
 describe("errors", () => {
   it("arrive as unknown, without their words, when they are not ours", async () => {
-    const api = served({
+    const api = serve({
       fail: async (): Promise<string> => {
         throw new Error("AGE-SECRET-KEY");
       },
@@ -155,7 +155,7 @@ describe("errors", () => {
 describe("signalAmong", () => {
   it("finds the signal in the options, and nothing else", () => {
     const { signal } = new AbortController();
-    expect(signalAmong(["id", new Uint8Array(3), { signal }])).toBe(signal);
-    expect(signalAmong(["id", { onProgress: () => undefined }, null, [signal]])).toBeUndefined();
+    expect(findSignal(["id", new Uint8Array(3), { signal }])).toBe(signal);
+    expect(findSignal(["id", { onProgress: () => undefined }, null, [signal]])).toBeUndefined();
   });
 });

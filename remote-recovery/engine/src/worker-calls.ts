@@ -1,6 +1,7 @@
 /**
  * Calls between threads over Comlink, as page, vault, engine and transfer make them: {@link
- * serveCalls} on one side, {@link callsTo} on the other. Beside what Comlink carries by itself:
+ * serveCalls} on one side, {@link createCallClient} on the other. Beside what Comlink carries by
+ * itself:
  *
  * - PortalErrors cross with code and details. Anything else that is thrown arrives as `unknown`,
  *   without its message, stack or cause, as these may say more than they should.
@@ -14,10 +15,10 @@ import { isErrorCode, PortalError, toPortalError, type ErrorDetails } from "@rel
 
 /**
  * The other end of {@link serveCalls}. A worker that is gone never answers: its calls go through
- * worker-gone.ts.
+ * abortable-calls.ts.
  */
-export function callsTo<Api>(endpoint: Comlink.Endpoint): Comlink.Remote<Api> {
-  prepare();
+export function createCallClient<Api>(endpoint: Comlink.Endpoint): Comlink.Remote<Api> {
+  installTransferHandlers();
   return Comlink.wrap<Api>(endpoint);
 }
 
@@ -25,42 +26,42 @@ export function callsTo<Api>(endpoint: Comlink.Endpoint): Comlink.Remote<Api> {
  * Answers calls of the members of `api` at a port; without one, as the worker that this runs in.
  */
 export function serveCalls(api: object, endpoint?: Comlink.Endpoint): void {
-  prepare();
+  installTransferHandlers();
   const members: readonly (readonly [string, unknown])[] = Object.entries(api);
   Comlink.expose(
-    Object.fromEntries(members.map(([name, member]) => [name, isFunction(member) ? answering(member) : member])),
+    Object.fromEntries(members.map(([name, member]) => [name, isFunction(member) ? wrapMember(member) : member])),
     endpoint,
   );
 }
 
 /** The signal among the arguments of a call. */
-export function signalAmong(given: readonly unknown[]): AbortSignal | undefined {
-  return given
+export function findSignal(args: readonly unknown[]): AbortSignal | undefined {
+  return args
     .filter(isOptions)
     .flatMap(Object.values)
     .find((member) => member instanceof AbortSignal);
 }
 
 /** Ends the options of a call before it is answered. */
-function answering(member: AnyFunction): AnyFunction {
-  return async (...given) => {
+function wrapMember(member: AnyFunction): AnyFunction {
+  return async (...args) => {
     try {
-      return await Reflect.apply(member, undefined, given);
+      return await Reflect.apply(member, undefined, args);
     } finally {
-      for (const one of given) if (isOptions(one)) await crossed.get(one)?.end();
+      for (const argument of args) if (isOptions(argument)) await receivedOptions.get(argument)?.end();
     }
   };
 }
 
-type AnyFunction = (...given: readonly unknown[]) => unknown;
+type AnyFunction = (...args: readonly unknown[]) => unknown;
 type Options = Readonly<Record<string, unknown>>;
 
 /**
  * Options as they cross: plain members as they are, the names of the others, and the port over
  * which they go on.
  */
-interface CrossingOptions {
-  readonly plain: Options;
+interface SerializedOptions {
+  readonly plainMembers: Options;
   readonly functions: readonly string[];
   /** Name of the signal, if there is one. */
   readonly signal: string | null;
@@ -69,12 +70,12 @@ interface CrossingOptions {
 }
 
 /** From the callee to the caller. */
-type Told = { readonly name: string; readonly given: readonly unknown[] } | { readonly name: null };
+type CallbackMessage = { readonly name: string; readonly args: readonly unknown[] } | { readonly name: null };
 /** From the caller to the callee. `heard`: the function was called. */
-type Back = "abort" | "heard";
+type CallerMessage = "abort" | "heard";
 
 /** Options that came across and are not at their end. */
-const crossed = new WeakMap<object, { readonly end: () => Promise<void> }>();
+const receivedOptions = new WeakMap<object, { readonly end: () => Promise<void> }>();
 
 function isFunction(value: unknown): value is AnyFunction {
   return typeof value === "function";
@@ -89,71 +90,77 @@ function isOptions(value: unknown): value is Options {
  * The caller's side: forwards aborting, calls the functions that are told, and stops when the
  * callee says that it is over.
  */
-function sendOptions(options: Options): CrossingOptions {
+function sendOptions(options: Options): SerializedOptions {
   const members = Object.entries(options);
   const functions = new Map(members.flatMap(([name, member]) => (isFunction(member) ? [[name, member] as const] : [])));
   const [name, signal] = members.find(
     (member): member is [string, AbortSignal] => member[1] instanceof AbortSignal,
   ) ?? [null, null];
   const { port1, port2 } = new MessageChannel();
-  const say = (back: Back): void => {
-    port1.postMessage(back);
+  const send = (message: CallerMessage): void => {
+    port1.postMessage(message);
   };
   const abort = (): void => {
-    say("abort");
+    send("abort");
   };
   signal?.addEventListener("abort", abort, { once: true });
-  port1.addEventListener("message", ({ data: told }: MessageEvent<Told>) => {
-    if (told.name === null) {
+  port1.addEventListener("message", ({ data: message }: MessageEvent<CallbackMessage>) => {
+    if (message.name === null) {
       signal?.removeEventListener("abort", abort);
       port1.close();
       return;
     }
     try {
-      functions.get(told.name)?.(...told.given);
+      functions.get(message.name)?.(...message.args);
     } catch {
       // A listener that throws costs its progress bar; the call itself goes on.
     }
-    say("heard");
+    send("heard");
   });
   port1.start();
-  const plain = Object.fromEntries(members.filter(([, member]) => !isFunction(member) && member !== signal));
-  return { plain, functions: [...functions.keys()], signal: name, aborted: signal?.aborted === true, port: port2 };
+  const plainMembers = Object.fromEntries(members.filter(([, member]) => !isFunction(member) && member !== signal));
+  return {
+    plainMembers,
+    functions: [...functions.keys()],
+    signal: name,
+    aborted: signal?.aborted === true,
+    port: port2,
+  };
 }
 
 /** The callee's side. */
-function receiveOptions({ plain, functions, signal, aborted, port }: CrossingOptions): Options {
+function receiveOptions({ plainMembers, functions, signal, aborted, port }: SerializedOptions): Options {
   const controller = new AbortController();
   if (aborted) controller.abort();
-  let unheard = 0;
-  let allHeard: () => void = () => undefined;
-  port.addEventListener("message", ({ data: back }: MessageEvent<Back>) => {
-    if (back === "abort") controller.abort();
-    else if (--unheard === 0) allHeard();
+  let pendingAcknowledgements = 0;
+  let resolveAcknowledged: () => void = () => undefined;
+  port.addEventListener("message", ({ data: message }: MessageEvent<CallerMessage>) => {
+    if (message === "abort") controller.abort();
+    else if (--pendingAcknowledgements === 0) resolveAcknowledged();
   });
   port.start();
-  const tell = (told: Told): void => {
-    port.postMessage(told);
+  const send = (message: CallbackMessage): void => {
+    port.postMessage(message);
   };
-  const telling =
+  const forwardCall =
     (name: string): AnyFunction =>
-    (...given) => {
-      unheard++;
-      tell({ name, given });
+    (...args) => {
+      pendingAcknowledgements++;
+      send({ name, args });
     };
   const options: Options = {
-    ...plain,
+    ...plainMembers,
     ...(signal === null ? {} : { [signal]: controller.signal }),
-    ...Object.fromEntries(functions.map((name) => [name, telling(name)])),
+    ...Object.fromEntries(functions.map((name) => [name, forwardCall(name)])),
   };
-  crossed.set(options, {
+  receivedOptions.set(options, {
     end: async () => {
-      if (unheard > 0) {
+      if (pendingAcknowledgements > 0) {
         await new Promise<void>((resolve) => {
-          allHeard = resolve;
+          resolveAcknowledged = resolve;
         });
       }
-      tell({ name: null });
+      send({ name: null });
     },
   });
   return options;
@@ -162,36 +169,38 @@ function receiveOptions({ plain, functions, signal, aborted, port }: CrossingOpt
 /**
  * Comlink's own handler: it alone recognises what was thrown, by a symbol that it does not export.
  */
-const thrown = Comlink.transferHandlers.get("throw");
+const throwHandler = Comlink.transferHandlers.get("throw");
 
 /**
  * Comlink keeps one table of handlers in each thread; setting the same ones again changes nothing.
  */
-function prepare(): void {
+function installTransferHandlers(): void {
   Comlink.transferHandlers.set("throw", {
-    canHandle: (value): value is { value: unknown } => thrown?.canHandle(value) ?? false,
+    canHandle: (value): value is { value: unknown } => throwHandler?.canHandle(value) ?? false,
     serialize: ({ value }: { value: unknown }) => {
       const { code, details } = toPortalError(value);
       return [{ code, details }, []];
     },
-    deserialize: (sent: unknown): never => {
-      throw rebuild(sent);
+    deserialize: (payload: unknown): never => {
+      throw rebuildError(payload);
     },
   });
   Comlink.transferHandlers.set("options", {
     canHandle: isOptions,
     serialize: (options: Options) => {
-      const sent = sendOptions(options);
-      return [sent, [sent.port]];
+      const serialized = sendOptions(options);
+      return [serialized, [serialized.port]];
     },
     deserialize: receiveOptions,
   });
 }
 
-function rebuild(sent: unknown): PortalError {
-  if (typeof sent !== "object" || sent === null || !("code" in sent) || !isErrorCode(sent.code))
+function rebuildError(payload: unknown): PortalError {
+  if (typeof payload !== "object" || payload === null || !("code" in payload) || !isErrorCode(payload.code))
     return new PortalError("unknown");
-  return new PortalError(sent.code, { details: "details" in sent && isDetails(sent.details) ? sent.details : {} });
+  return new PortalError(payload.code, {
+    details: "details" in payload && isDetails(payload.details) ? payload.details : {},
+  });
 }
 
 function isDetails(value: unknown): value is ErrorDetails {
@@ -199,11 +208,11 @@ function isDetails(value: unknown): value is ErrorDetails {
     typeof value === "object" &&
     value !== null &&
     Object.values(value).every(
-      (fact) =>
-        typeof fact === "string" ||
-        typeof fact === "number" ||
-        typeof fact === "boolean" ||
-        (Array.isArray(fact) && fact.every((item) => typeof item === "string")),
+      (detail) =>
+        typeof detail === "string" ||
+        typeof detail === "number" ||
+        typeof detail === "boolean" ||
+        (Array.isArray(detail) && detail.every((item) => typeof item === "string")),
     )
   );
 }

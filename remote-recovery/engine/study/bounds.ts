@@ -9,13 +9,13 @@ export function lowerBound(successes: number, n: number): number {
   let high = 1;
   for (let i = 0; i < 60; i++) {
     const middle = (low + high) / 2;
-    if (atLeast(successes, n, middle) < 0.05) low = middle;
+    if (probabilityAtLeast(successes, n, middle) < 0.05) low = middle;
     else high = middle;
   }
   return low;
 }
 
-function atLeast(successes: number, n: number, p: number): number {
+function probabilityAtLeast(successes: number, n: number, p: number): number {
   let sum = 0;
   let logChoose = 0; // of n over k
   for (let k = 0; k <= n; k++) {

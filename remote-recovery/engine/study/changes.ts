@@ -6,120 +6,126 @@ import type { SearchHint } from "../src/engine.ts";
 import type { Raster } from "../src/rows.ts";
 import { Filter, resample } from "../src/self-test/resample.ts";
 import type { Codecs } from "./codecs.ts";
-import { asSrgb, spaces } from "./gamut.ts";
+import { convertToSrgb, colourSpaces } from "./gamut.ts";
 
 export interface Change {
   readonly name: string;
   readonly promised: boolean;
-  readonly make: (picture: Raster, codecs: Codecs) => Promise<Raster>;
+  readonly apply: (picture: Raster, codecs: Codecs) => Promise<Raster>;
   /** Recovered with this hint, which a person gives when the usual search has failed. */
   readonly hint?: SearchHint;
 }
 
 /** Changes after which the short side has fewer pixels are not promised for this picture. */
-export const shortestPromised = 200;
+export const minPromisedSide = 200;
 
 export const changes: readonly Change[] = [
-  promised("JPEG 30", (p, { jpeg }) => jpeg(p, 30)),
-  promised("JPEG 50", (p, { jpeg }) => jpeg(p, 50)),
-  promised("JPEG 75", (p, { jpeg }) => jpeg(p, 75)),
-  promised("JPEG 95", (p, { jpeg }) => jpeg(p, 95)),
-  promised("messenger: long side 1200, JPEG 75", (p, { jpeg }) => jpeg(longSide(p, 1200), 75)),
-  promised("messenger: long side 960, JPEG 60", (p, { jpeg }) => jpeg(longSide(p, 960), 60)),
-  promised("two hops: 1280 JPEG 75, 1000 JPEG 70", async (p, { jpeg }) =>
-    jpeg(longSide(await jpeg(longSide(p, 1280), 75), 1000), 70),
+  promisedChange("JPEG 30", (p, { jpeg }) => jpeg(p, 30)),
+  promisedChange("JPEG 50", (p, { jpeg }) => jpeg(p, 50)),
+  promisedChange("JPEG 75", (p, { jpeg }) => jpeg(p, 75)),
+  promisedChange("JPEG 95", (p, { jpeg }) => jpeg(p, 95)),
+  promisedChange("messenger: long side 1200, JPEG 75", (p, { jpeg }) => jpeg(scaleToLongSide(p, 1200), 75)),
+  promisedChange("messenger: long side 960, JPEG 60", (p, { jpeg }) => jpeg(scaleToLongSide(p, 960), 60)),
+  promisedChange("two hops: 1280 JPEG 75, 1000 JPEG 70", async (p, { jpeg }) =>
+    jpeg(scaleToLongSide(await jpeg(scaleToLongSide(p, 1280), 75), 1000), 70),
   ),
-  promised("quarter size, JPEG 50", (p, { jpeg }) => jpeg(scale(p, 0.25), 50)),
-  promised("half size", (p) => Promise.resolve(scale(p, 0.5))),
-  promised("twice the size, JPEG 75", (p, { jpeg }) => jpeg(scale(p, 2), 75)),
-  promised("screenshot of the picture alone: long side 1170, PNG", (p) => Promise.resolve(longSide(p, 1170))),
-  promised("WebP 75", (p, { webp }) => webp(p, 75)),
-  promised("AVIF 50, long side 1000", (p, { avif }) => avif(longSide(p, 1000), 50)),
-  promised("brightness +20 %", (p) => Promise.resolve(colours(p, (v) => v * 1.2))),
-  promised("brightness −20 %", (p) => Promise.resolve(colours(p, (v) => v * 0.8))),
-  promised("contrast +20 %", (p) => Promise.resolve(colours(p, (v) => (v - 128) * 1.2 + 128))),
-  promised("contrast −20 %", (p) => Promise.resolve(colours(p, (v) => (v - 128) * 0.8 + 128))),
-  promised("gamma 0.8", (p) => Promise.resolve(colours(p, (v) => 255 * (v / 255) ** 0.8))),
-  promised("gamma 1.25", (p) => Promise.resolve(colours(p, (v) => 255 * (v / 255) ** 1.25))),
-  promised("grey, JPEG 75", (p, { jpeg }) => jpeg(grey(p), 75)),
-  promised("blur 3 × 3, JPEG 75", (p, { jpeg }) => jpeg(kernel(p, [1, 1, 1, 1, 1, 1, 1, 1, 1]), 75)),
-  promised("sharpen, JPEG 75", (p, { jpeg }) => jpeg(kernel(p, [0, -1, 0, -1, 8, -1, 0, -1, 0]), 75)),
-  promised("noise ±8, JPEG 75", (p, { jpeg }) => jpeg(noise(p, 8), 75)),
-  promised("crop 2 % each side, upside down, JPEG 75", (p, { jpeg }) =>
-    jpeg(turned(crop(p, 0.02, 0.02, 0.02, 0.02), 3), 75),
+  promisedChange("quarter size, JPEG 50", (p, { jpeg }) => jpeg(scale(p, 0.25), 50)),
+  promisedChange("half size", (p) => Promise.resolve(scale(p, 0.5))),
+  promisedChange("twice the size, JPEG 75", (p, { jpeg }) => jpeg(scale(p, 2), 75)),
+  promisedChange("screenshot of the picture alone: long side 1170, PNG", (p) =>
+    Promise.resolve(scaleToLongSide(p, 1170)),
   ),
-  promised("uneven crop up to 3 %, turned, JPEG 75", (p, { jpeg }) =>
-    jpeg(turned(crop(p, 0.013, 0.027, 0.004, 0.021), 6), 75),
+  promisedChange("WebP 75", (p, { webp }) => webp(p, 75)),
+  promisedChange("AVIF 50, long side 1000", (p, { avif }) => avif(scaleToLongSide(p, 1000), 50)),
+  promisedChange("brightness +20 %", (p) => Promise.resolve(mapColours(p, (v) => v * 1.2))),
+  promisedChange("brightness −20 %", (p) => Promise.resolve(mapColours(p, (v) => v * 0.8))),
+  promisedChange("contrast +20 %", (p) => Promise.resolve(mapColours(p, (v) => (v - 128) * 1.2 + 128))),
+  promisedChange("contrast −20 %", (p) => Promise.resolve(mapColours(p, (v) => (v - 128) * 0.8 + 128))),
+  promisedChange("gamma 0.8", (p) => Promise.resolve(mapColours(p, (v) => 255 * (v / 255) ** 0.8))),
+  promisedChange("gamma 1.25", (p) => Promise.resolve(mapColours(p, (v) => 255 * (v / 255) ** 1.25))),
+  promisedChange("grey, JPEG 75", (p, { jpeg }) => jpeg(toGrey(p), 75)),
+  promisedChange("blur 3 × 3, JPEG 75", (p, { jpeg }) => jpeg(convolve(p, [1, 1, 1, 1, 1, 1, 1, 1, 1]), 75)),
+  promisedChange("sharpen, JPEG 75", (p, { jpeg }) => jpeg(convolve(p, [0, -1, 0, -1, 8, -1, 0, -1, 0]), 75)),
+  promisedChange("noise ±8, JPEG 75", (p, { jpeg }) => jpeg(addNoise(p, 8), 75)),
+  promisedChange("crop 2 % each side, upside down, JPEG 75", (p, { jpeg }) =>
+    jpeg(withOrientation(crop(p, 0.02, 0.02, 0.02, 0.02), 3), 75),
   ),
-  promised("crop 5 % each side, mirrored, JPEG 75", (p, { jpeg }) =>
-    jpeg(turned(crop(p, 0.05, 0.05, 0.05, 0.05), 2), 75),
+  promisedChange("uneven crop up to 3 %, turned, JPEG 75", (p, { jpeg }) =>
+    jpeg(withOrientation(crop(p, 0.013, 0.027, 0.004, 0.021), 6), 75),
   ),
-  promised("crop 5 %, 0, 5 %, 0, long side 1080, JPEG 60", (p, { jpeg }) =>
-    jpeg(longSide(crop(p, 0.05, 0, 0.05, 0), 1080), 60),
+  promisedChange("crop 5 % each side, mirrored, JPEG 75", (p, { jpeg }) =>
+    jpeg(withOrientation(crop(p, 0.05, 0.05, 0.05, 0.05), 2), 75),
+  ),
+  promisedChange("crop 5 %, 0, 5 %, 0, long side 1080, JPEG 60", (p, { jpeg }) =>
+    jpeg(scaleToLongSide(crop(p, 0.05, 0, 0.05, 0), 1080), 60),
   ),
   {
     name: "bars above and below, JPEG 75, as a screenshot (not promised)",
     promised: false,
-    make: (p, { jpeg }) => jpeg(framed(p, 0, 0.28, 0.33), 75),
+    apply: (p, { jpeg }) => jpeg(addFrame(p, 0, 0.28, 0.33), 75),
     hint: { kind: "screenshot" },
   },
   {
     name: "a frame all around, JPEG 75, drawn by hand to 1 % (not promised)",
     promised: false,
-    make: (p, { jpeg }) => jpeg(framed(p, 0.11, 0.2, 0.31), 75),
+    apply: (p, { jpeg }) => jpeg(addFrame(p, 0.11, 0.2, 0.31), 75),
     hint: { kind: "frame", left: 0.118, right: 0.883, top: 0.193, bottom: 0.697 },
   },
-  { name: "crop 12 % left (not promised)", promised: false, make: (p) => Promise.resolve(crop(p, 0.12, 0, 0, 0)) },
-  { name: "long side 300, JPEG 50 (not promised)", promised: false, make: (p, { jpeg }) => jpeg(longSide(p, 300), 50) },
+  { name: "crop 12 % left (not promised)", promised: false, apply: (p) => Promise.resolve(crop(p, 0.12, 0, 0, 0)) },
+  {
+    name: "long side 300, JPEG 50 (not promised)",
+    promised: false,
+    apply: (p, { jpeg }) => jpeg(scaleToLongSide(p, 300), 50),
+  },
   {
     name: "Display P3 brought to sRGB, JPEG 75 (not promised)",
     promised: false,
-    make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.displayP3), 75),
+    apply: (p, { jpeg }) => jpeg(convertToSrgb(p, colourSpaces.displayP3), 75),
   },
   {
     name: "Adobe RGB brought to sRGB, JPEG 75 (not promised)",
     promised: false,
-    make: (p, { jpeg }) => jpeg(asSrgb(p, spaces.adobeRgb), 75),
+    apply: (p, { jpeg }) => jpeg(convertToSrgb(p, colourSpaces.adobeRgb), 75),
   },
 ];
 
-function promised(name: string, make: Change["make"]): Change {
-  return { name, promised: true, make };
+function promisedChange(name: string, apply: Change["apply"]): Change {
+  return { name, promised: true, apply };
 }
 
-export function longSide(picture: Raster, side: number): Raster {
+export function scaleToLongSide(picture: Raster, side: number): Raster {
   return scale(picture, Math.min(1, side / Math.max(picture.width, picture.height)));
 }
 
-function scale(picture: Raster, by: number): Raster {
-  if (by === 1) return picture;
+function scale(picture: Raster, factor: number): Raster {
+  if (factor === 1) return picture;
   return resample(
     picture,
-    Math.max(1, Math.round(picture.width * by)),
-    Math.max(1, Math.round(picture.height * by)),
-    by === 0.5 ? Filter.lanczos : Filter.bilinear,
+    Math.max(1, Math.round(picture.width * factor)),
+    Math.max(1, Math.round(picture.height * factor)),
+    factor === 0.5 ? Filter.lanczos : Filter.bilinear,
   );
 }
 
-function colours(picture: Raster, bend: (value: number) => number): Raster {
-  const table = Uint8ClampedArray.from({ length: 256 }, (_, value) => Math.round(bend(value)));
+function mapColours(picture: Raster, transform: (value: number) => number): Raster {
+  const table = Uint8ClampedArray.from({ length: 256 }, (_, value) => Math.round(transform(value)));
   const rgba = picture.rgba.slice();
   for (let i = 0; i < rgba.length; i++) if ((i & 3) !== 3) rgba[i] = table[rgba[i] ?? 0] ?? 0;
   return { ...picture, rgba };
 }
 
-function grey(picture: Raster): Raster {
+function toGrey(picture: Raster): Raster {
   const rgba = picture.rgba.slice();
-  for (let at = 0; at < rgba.length; at += 4)
+  for (let offset = 0; offset < rgba.length; offset += 4)
     rgba.fill(
-      Math.round(0.299 * (rgba[at] ?? 0) + 0.587 * (rgba[at + 1] ?? 0) + 0.114 * (rgba[at + 2] ?? 0)),
-      at,
-      at + 3,
+      Math.round(0.299 * (rgba[offset] ?? 0) + 0.587 * (rgba[offset + 1] ?? 0) + 0.114 * (rgba[offset + 2] ?? 0)),
+      offset,
+      offset + 3,
     );
   return { ...picture, rgba };
 }
 
-function kernel(picture: Raster, weights: readonly number[]): Raster {
+function convolve(picture: Raster, weights: readonly number[]): Raster {
   const { width, height } = picture;
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const rgba = new Uint8ClampedArray(picture.rgba.slice().buffer);
@@ -139,13 +145,13 @@ function kernel(picture: Raster, weights: readonly number[]): Raster {
 }
 
 /** Uniform noise, the same for the same picture. */
-function noise(picture: Raster, most: number): Raster {
+function addNoise(picture: Raster, amplitude: number): Raster {
   let x = 12345;
   const rgba = new Uint8ClampedArray(picture.rgba.slice().buffer);
   for (let i = 0; i < rgba.length; i++) {
     if ((i & 3) === 3) continue;
     x = (Math.imul(1664525, x) + 1013904223) >>> 0;
-    rgba[i] = (rgba[i] ?? 0) + ((x >>> 8) % (2 * most + 1)) - most;
+    rgba[i] = (rgba[i] ?? 0) + ((x >>> 8) % (2 * amplitude + 1)) - amplitude;
   }
   return { ...picture, rgba: new Uint8Array(rgba.buffer) };
 }
@@ -157,8 +163,8 @@ export function crop(picture: Raster, left: number, right: number, top: number, 
   const height = Math.round((1 - bottom) * picture.height) - y0;
   const rgba = new Uint8Array(width * height * 4);
   for (let y = 0; y < height; y++) {
-    const from = ((y0 + y) * picture.width + x0) * 4;
-    rgba.set(picture.rgba.subarray(from, from + width * 4), y * width * 4);
+    const offset = ((y0 + y) * picture.width + x0) * 4;
+    rgba.set(picture.rgba.subarray(offset, offset + width * 4), y * width * 4);
   }
   return { width, height, orientation: picture.orientation, rgba };
 }
@@ -167,24 +173,24 @@ export function crop(picture: Raster, left: number, right: number, top: number, 
  * The picture in the middle of a darker page with a few lines on it: parts of the result that are
  * not picture.
  */
-function framed(picture: Raster, aside: number, above: number, below: number): Raster {
-  const left = Math.round((picture.width * aside) / (1 - 2 * aside));
-  const across = picture.width + 2 * left;
-  const down = Math.round(picture.height / (1 - above - below));
-  const top = Math.round(down * above);
-  const rgba = new Uint8Array(across * down * 4).fill(255);
-  for (let y = 0; y < down; y++) rgba.fill(y % 97 < 3 ? 200 : 40, y * across * 4, (y + 1) * across * 4);
-  for (let at = 3; at < rgba.length; at += 4) rgba[at] = 255;
+function addFrame(picture: Raster, sideFraction: number, topFraction: number, bottomFraction: number): Raster {
+  const left = Math.round((picture.width * sideFraction) / (1 - 2 * sideFraction));
+  const frameWidth = picture.width + 2 * left;
+  const frameHeight = Math.round(picture.height / (1 - topFraction - bottomFraction));
+  const top = Math.round(frameHeight * topFraction);
+  const rgba = new Uint8Array(frameWidth * frameHeight * 4).fill(255);
+  for (let y = 0; y < frameHeight; y++) rgba.fill(y % 97 < 3 ? 200 : 40, y * frameWidth * 4, (y + 1) * frameWidth * 4);
+  for (let offset = 3; offset < rgba.length; offset += 4) rgba[offset] = 255;
   for (let y = 0; y < picture.height; y++) {
     rgba.set(
       picture.rgba.subarray(y * picture.width * 4, (y + 1) * picture.width * 4),
-      ((top + y) * across + left) * 4,
+      ((top + y) * frameWidth + left) * 4,
     );
   }
-  return { width: across, height: down, orientation: picture.orientation, rgba };
+  return { width: frameWidth, height: frameHeight, orientation: picture.orientation, rgba };
 }
 
 /** The same pixels, to be seen as an EXIF orientation says. */
-function turned(picture: Raster, orientation: number): Raster {
+function withOrientation(picture: Raster, orientation: number): Raster {
   return { ...picture, orientation };
 }

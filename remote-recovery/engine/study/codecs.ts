@@ -8,36 +8,36 @@ import { defaultOptions as jpegDefaults } from "@jsquash/jpeg/meta.js";
 import createWebpEncoder from "@jsquash/webp/codec/enc/webp_enc.js";
 import { defaultOptions as webpDefaults } from "@jsquash/webp/meta.js";
 import { decodePicture, type CodecName } from "../src/decoders/decode.ts";
-import { optionsFor } from "../src/decoders/emscripten.ts";
+import { emscriptenOptions } from "../src/decoders/emscripten.ts";
 import { loadCodecInNode, loadModulesInNode } from "../src/load-engine.ts";
 import type { Raster } from "../src/rows.ts";
 
 /** Grey levels that a codec may lose on the average of all bytes; a damaged file loses far more. */
-const mostLost = 16;
+const maxMeanLoss = 16;
 
-type Save = (picture: Raster, quality: number) => Promise<Raster>;
-type Write = (picture: Raster, quality: number) => Promise<Uint8Array>;
+type RoundTrip = (picture: Raster, quality: number) => Promise<Raster>;
+type Encode = (picture: Raster, quality: number) => Promise<Uint8Array>;
 
 export interface Codecs {
   readonly decode: (bytes: Uint8Array) => Promise<Raster>;
   /** Baseline, 4:2:0, tables of annex K: what most programs write. */
-  readonly jpeg: Save;
-  readonly webp: Save;
-  readonly avif: Save;
+  readonly jpeg: RoundTrip;
+  readonly webp: RoundTrip;
+  readonly avif: RoundTrip;
   /** The files themselves. */
-  readonly jpegFile: Write;
+  readonly jpegFile: Encode;
   readonly webpFile: (picture: Raster, quality: number, lossless?: boolean) => Promise<Uint8Array>;
-  readonly avifFile: Write;
+  readonly avifFile: Encode;
 }
 
 export async function loadCodecs(): Promise<Codecs> {
   const modules = await loadModulesInNode();
-  const lazy = new Map<CodecName, Promise<WebAssembly.Module>>();
-  const codec = (name: CodecName) => {
+  const lazyModules = new Map<CodecName, Promise<WebAssembly.Module>>();
+  const loadCodec = (name: CodecName) => {
     if (name === "jpeg" || name === "png") return Promise.resolve(modules[name]);
-    const known = lazy.get(name) ?? loadCodecInNode(name);
-    lazy.set(name, known);
-    return known;
+    const pending = lazyModules.get(name) ?? loadCodecInNode(name);
+    lazyModules.set(name, pending);
+    return pending;
   };
   const compile = async (path: string) =>
     WebAssembly.compile(await readFile(fileURLToPath(new URL(`../node_modules/@jsquash/${path}`, import.meta.url))));
@@ -47,16 +47,16 @@ export async function loadCodecs(): Promise<Codecs> {
     compile("avif/codec/enc/avif_enc.wasm"),
   ]);
 
-  const decode = (bytes: Uint8Array) => decodePicture(bytes, codec);
-  const again = async (picture: Raster, file: Uint8Array): Promise<Raster> => {
+  const decode = (bytes: Uint8Array) => decodePicture(bytes, loadCodec);
+  const decodeAgain = async (picture: Raster, file: Uint8Array): Promise<Raster> => {
     const saved = { ...(await decode(file)), orientation: picture.orientation };
-    if (meanDifference(saved, picture) > mostLost) throw new Error("the encoder wrote a damaged file");
+    if (meanDifference(saved, picture) > maxMeanLoss) throw new Error("the encoder wrote a damaged file");
     return saved;
   };
   // Huffman tables are made for each file: with the standard ones this encoder now and then writes
   // a damaged file.
-  const jpegFile: Write = async ({ rgba, width, height }, quality) => {
-    const encoder = await createJpegEncoder(optionsFor(jpegModule));
+  const jpegFile: Encode = async ({ rgba, width, height }, quality) => {
+    const encoder = await createJpegEncoder(emscriptenOptions(jpegModule));
     const options = {
       baseline: true,
       progressive: false,
@@ -70,8 +70,8 @@ export async function loadCodecs(): Promise<Codecs> {
     );
   };
   const webpFile = async ({ rgba, width, height }: Raster, quality: number, lossless = false) => {
-    const encoder = await createWebpEncoder(optionsFor(webpModule));
-    return written(
+    const encoder = await createWebpEncoder(emscriptenOptions(webpModule));
+    return requireFile(
       encoder.encode(new Uint8Array(rgba), width, height, {
         ...webpDefaults,
         quality,
@@ -79,22 +79,22 @@ export async function loadCodecs(): Promise<Codecs> {
       }),
     );
   };
-  const avifFile: Write = async ({ rgba, width, height }, quality) => {
-    const encoder = await createAvifEncoder(optionsFor(avifModule));
-    return written(encoder.encode(new Uint8Array(rgba), width, height, { ...avifDefaults, quality, speed: 9 }));
+  const avifFile: Encode = async ({ rgba, width, height }, quality) => {
+    const encoder = await createAvifEncoder(emscriptenOptions(avifModule));
+    return requireFile(encoder.encode(new Uint8Array(rgba), width, height, { ...avifDefaults, quality, speed: 9 }));
   };
   return {
     decode,
     jpegFile,
     webpFile,
     avifFile,
-    jpeg: async (picture, quality) => again(picture, await jpegFile(picture, quality)),
-    webp: async (picture, quality) => again(picture, await webpFile(picture, quality)),
-    avif: async (picture, quality) => again(picture, await avifFile(picture, quality)),
+    jpeg: async (picture, quality) => decodeAgain(picture, await jpegFile(picture, quality)),
+    webp: async (picture, quality) => decodeAgain(picture, await webpFile(picture, quality)),
+    avif: async (picture, quality) => decodeAgain(picture, await avifFile(picture, quality)),
   };
 }
 
-function written(file: Uint8Array | null): Uint8Array {
+function requireFile(file: Uint8Array | null): Uint8Array {
   if (file === null) throw new Error("the encoder gave nothing");
   return file;
 }

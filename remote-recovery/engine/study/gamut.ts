@@ -10,7 +10,7 @@ type Matrix = readonly [
   readonly [number, number, number],
 ];
 
-interface Space {
+interface ColourSpace {
   /** Light of this space (0…1 each) to light of sRGB. */
   readonly toSrgb: Matrix;
   readonly toLight: (value: number) => number;
@@ -22,7 +22,7 @@ const srgbValue = (light: number) => (light <= 0.0031308 ? light * 12.92 : 1.055
 const adobeGamma = 563 / 256;
 
 /** Matrices by the primaries of SMPTE EG 432-1 (with the white of sRGB) and of Adobe RGB (1998). */
-export const spaces = {
+export const colourSpaces = {
   displayP3: {
     toSrgb: [
       [1.22494018, -0.22494018, 0],
@@ -41,21 +41,21 @@ export const spaces = {
     toLight: (value) => value ** adobeGamma,
     fromLight: (light) => light ** (1 / adobeGamma),
   },
-} as const satisfies Record<string, Space>;
+} as const satisfies Record<string, ColourSpace>;
 
 /**
  * The values of a picture that was in this space, in sRGB: what lies outside of that is clipped.
  */
-export function asSrgb(picture: Raster, space: Space): Raster {
-  return converted(picture, space.toLight, space.toSrgb, srgbValue);
+export function convertToSrgb(picture: Raster, space: ColourSpace): Raster {
+  return convert(picture, space.toLight, space.toSrgb, srgbValue);
 }
 
 /** The values of a picture that was in sRGB, in this space. */
-export function fromSrgb(picture: Raster, space: Space): Raster {
-  return converted(picture, srgbLight, inverse(space.toSrgb), space.fromLight);
+export function convertFromSrgb(picture: Raster, space: ColourSpace): Raster {
+  return convert(picture, srgbLight, invert(space.toSrgb), space.fromLight);
 }
 
-function converted(
+function convert(
   picture: Raster,
   toLight: (value: number) => number,
   matrix: Matrix,
@@ -63,21 +63,25 @@ function converted(
 ): Raster {
   const light = Float64Array.from({ length: 256 }, (_, value) => toLight(value / 255));
   const rgba = new Uint8ClampedArray(picture.rgba.slice().buffer);
-  for (let at = 0; at < rgba.length; at += 4) {
-    const [r, g, b] = [light[rgba[at] ?? 0] ?? 0, light[rgba[at + 1] ?? 0] ?? 0, light[rgba[at + 2] ?? 0] ?? 0];
+  for (let offset = 0; offset < rgba.length; offset += 4) {
+    const [r, g, b] = [
+      light[rgba[offset] ?? 0] ?? 0,
+      light[rgba[offset + 1] ?? 0] ?? 0,
+      light[rgba[offset + 2] ?? 0] ?? 0,
+    ];
     matrix.forEach(([x, y, z], channel) => {
-      rgba[at + channel] = 255 * fromLight(Math.min(1, Math.max(0, x * r + y * g + z * b)));
+      rgba[offset + channel] = 255 * fromLight(Math.min(1, Math.max(0, x * r + y * g + z * b)));
     });
   }
   return { ...picture, rgba: new Uint8Array(rgba.buffer) };
 }
 
-function inverse([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix {
+function invert([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix {
   const determinant = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g);
-  const over = (value: number) => value / determinant;
+  const divide = (value: number) => value / determinant;
   return [
-    [over(e * i - f * h), over(c * h - b * i), over(b * f - c * e)],
-    [over(f * g - d * i), over(a * i - c * g), over(c * d - a * f)],
-    [over(d * h - e * g), over(b * g - a * h), over(a * e - b * d)],
+    [divide(e * i - f * h), divide(c * h - b * i), divide(b * f - c * e)],
+    [divide(f * g - d * i), divide(a * i - c * g), divide(c * d - a * f)],
+    [divide(d * h - e * g), divide(b * g - a * h), divide(a * e - b * d)],
   ];
 }

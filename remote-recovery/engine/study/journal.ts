@@ -59,20 +59,20 @@ export class Journal {
     if (!existsSync(file)) return;
     for (const text of readFileSync(file, "utf8").split("\n")) {
       const line = parseLine(text);
-      if (line !== null) this.#remember(line);
+      if (line !== null) this.#index(line);
     }
   }
 
-  photo(key: string): PhotoLine | undefined {
+  getPhoto(key: string): PhotoLine | undefined {
     return this.#photos.get(key);
   }
 
-  search(shown: string, sought: string): SearchLine | undefined {
+  getSearch(shown: string, sought: string): SearchLine | undefined {
     return this.#searches.get(`${shown} ${sought}`);
   }
 
   add(line: PhotoLine | SearchLine): void {
-    this.#remember(line);
+    this.#index(line);
     appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
   }
 
@@ -81,14 +81,14 @@ export class Journal {
     rmSync(this.#file, { force: true });
   }
 
-  #remember(line: PhotoLine | SearchLine): void {
+  #index(line: PhotoLine | SearchLine): void {
     if (line.kind === "photo") this.#photos.set(line.key, line);
     else this.#searches.set(`${line.shown} ${line.sought}`, line);
   }
 }
 
 /** Names a picture under the present engine and list of changes: other sources, other results. */
-export function keyOf(file: Uint8Array, sources: readonly Uint8Array[]): string {
+export function pictureKey(file: Uint8Array, sources: readonly Uint8Array[]): string {
   const hash = createHash("sha256");
   for (const part of [...sources, file]) hash.update(createHash("sha256").update(part).digest());
   return hash.digest("base64url").slice(0, 22);

@@ -1,6 +1,6 @@
 import type { GateReport, RecoverResult, SearchHint, Sketch } from "../src/engine.ts";
 import {
-  copyOut,
+  copyMemory,
   enrolmentWindow,
   feedPicture,
   instantiateEngine,
@@ -9,9 +9,9 @@ import {
   readSketch,
   writeSketch,
   type EngineWasm,
-  type Window,
+  type SearchWindow,
 } from "../src/engine-wasm.ts";
-import { judge, judgeCopies } from "../src/gate.ts";
+import { evaluateGate, applySelfTest } from "../src/gate.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
 import { rowsOf, type Raster } from "../src/rows.ts";
 import { beaconFloor, decodeCandidates } from "../src/candidates.ts";
@@ -19,7 +19,7 @@ import { findSketch, refineAll } from "../src/search.ts";
 import { selfTest } from "../src/self-test/self-test.ts";
 
 /** Windows of the bit distances: that of enrolment, the whole picture, and two crops. */
-export const comparedWindows: readonly Window[] = [
+export const comparedWindows: readonly SearchWindow[] = [
   enrolmentWindow,
   [0, 1, 0, 1],
   [0.03, 0.97, 0.03, 0.97],
@@ -27,7 +27,7 @@ export const comparedWindows: readonly Window[] = [
 ];
 
 /** A picture of the study. Its secret bits are kept: this is a laboratory. */
-interface Enrolled {
+interface EnrolledPicture {
   readonly gate: GateReport;
   readonly sketch: Sketch;
   readonly bits: Uint8Array;
@@ -47,22 +47,22 @@ export class Lab {
     return new Lab(instantiateEngine((await loadModulesInNode()).engine));
   }
 
-  enrol(picture: Raster): Enrolled {
+  enrol(picture: Raster): EnrolledPicture {
     const wasm = this.#wasm;
-    this.show(picture);
-    const turned = picture.orientation >= 5;
-    wasm.look(...enrolmentWindow);
-    wasm.gate();
-    const gate = judge(
-      turned ? picture.height : picture.width,
-      turned ? picture.width : picture.height,
+    this.load(picture);
+    const swapsSides = picture.orientation >= 5;
+    wasm.analyseWindow(...enrolmentWindow);
+    wasm.measureGate();
+    const gate = evaluateGate(
+      swapsSides ? picture.height : picture.width,
+      swapsSides ? picture.width : picture.height,
       readMeasures(wasm),
     );
     wasm.enrol();
     return {
       gate,
       sketch: readSketch(wasm),
-      bits: copyOut(wasm, wasm.word.value, 256),
+      bits: copyMemory(wasm, wasm.word.value, 256),
       imageSecretBytes: readImageSecret(wasm),
     };
   }
@@ -70,29 +70,29 @@ export class Lab {
   /**
    * The self-test of a picture that the gate lets pass: errors of its copies, and the final word.
    */
-  async test(
+  async runSelfTest(
     picture: Raster,
-    { gate, sketch, imageSecretBytes }: Enrolled,
+    { gate, sketch, imageSecretBytes }: EnrolledPicture,
   ): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
     if (gate.verdict === "red") return { gate, selfTest: null };
     const { failed, rows } = await selfTest(this.#wasm, picture, sketch, imageSecretBytes, noPause);
-    return { gate: judgeCopies(gate, failed), selfTest: rows.map(({ errors }) => errors) };
+    return { gate: applySelfTest(gate, failed), selfTest: rows.map(({ errors }) => errors) };
   }
 
   /** Blind recovery, as the product does it but without trying the same framing first. */
   async recover(
     copy: Raster,
-    { sketch, imageSecretBytes }: Enrolled,
+    { sketch, imageSecretBytes }: EnrolledPicture,
     hint?: SearchHint,
   ): Promise<{ errors: number | null; score: number; outcome: RecoverResult["outcome"] }> {
-    this.show(copy);
-    const result = await findSketch(this.#wasm, [sketch], noPause, { straight: false, hint });
-    const same = result.outcome === "recovered" && Buffer.compare(result.imageSecretBytes, imageSecretBytes) === 0;
-    return { errors: same ? result.errors : null, score: result.score, outcome: result.outcome };
+    this.load(copy);
+    const result = await findSketch(this.#wasm, [sketch], noPause, { tryDirect: false, hint });
+    const matches = result.outcome === "recovered" && Buffer.compare(result.imageSecretBytes, imageSecretBytes) === 0;
+    return { errors: matches ? result.errors : null, score: result.score, outcome: result.outcome };
   }
 
   /** Puts a picture into the engine, as a stranger. */
-  show(picture: Raster): void {
+  load(picture: Raster): void {
     if (!feedPicture(this.#wasm, rowsOf(picture))) throw new Error("the engine refused the picture");
   }
 
@@ -100,9 +100,9 @@ export class Lab {
    * Bit distances of the picture shown, in a window, from the bits of others, in eight
    * orientations.
    */
-  *distances(window: Window, others: readonly Pick<Enrolled, "sketch" | "bits">[]): Generator<number> {
+  *distances(window: SearchWindow, others: readonly Pick<EnrolledPicture, "sketch" | "bits">[]): Generator<number> {
     const wasm = this.#wasm;
-    wasm.look(...window);
+    wasm.analyseWindow(...window);
     for (const { sketch, bits } of others) {
       writeSketch(wasm, 0, sketch);
       new Uint8Array(wasm.memory.buffer).set(bits, wasm.word.value);
@@ -112,19 +112,19 @@ export class Lab {
   }
 
   /** A full search of the picture shown for another one's sketch. */
-  async searchStranger({
+  async searchOtherPicture({
     sketch,
     bits,
-  }: Pick<Enrolled, "sketch" | "bits">): Promise<{ score: number; nearest: number; accepted: boolean }> {
+  }: Pick<EnrolledPicture, "sketch" | "bits">): Promise<{ score: number; nearest: number; accepted: boolean }> {
     const wasm = this.#wasm;
     writeSketch(wasm, 0, sketch);
-    wasm.coarse(1, 0, wasm.coarseWindows.value);
-    const found = await refineAll(wasm, 0, noPause);
-    const result = decodeCandidates(wasm, 0, found);
+    wasm.runCoarsePass(1, 0, wasm.coarseWindowCount.value);
+    const candidates = await refineAll(wasm, 0, noPause);
+    const result = decodeCandidates(wasm, 0, candidates);
     new Uint8Array(wasm.memory.buffer).set(bits, wasm.word.value);
     let nearest = 2047;
-    for (const { window, transposed } of found) {
-      wasm.look(...window);
+    for (const { window, transposed } of candidates) {
+      wasm.analyseWindow(...window);
       for (let pattern = 0; pattern < 4; pattern++)
         nearest = Math.min(nearest, wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
     }

@@ -21,34 +21,35 @@ interface ChangeRow {
   readonly scores: readonly number[];
 }
 
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const formatPercent = (fraction: number) => `${(100 * fraction).toFixed(1)} %`;
 const sorted = (list: readonly number[]) => list.toSorted((a, b) => a - b);
-const at = (list: readonly number[], share: number) => sorted(list)[Math.round(share * (list.length - 1))] ?? NaN;
-const most = (list: readonly number[]) => (list.length === 0 ? "" : String(Math.max(...list)));
-const score = (value: number) => (!Number.isFinite(value) ? "" : value.toFixed(3));
+const quantile = (list: readonly number[], fraction: number) =>
+  sorted(list)[Math.round(fraction * (list.length - 1))] ?? NaN;
+const maximum = (list: readonly number[]) => (list.length === 0 ? "" : String(Math.max(...list)));
+const formatScore = (value: number) => (!Number.isFinite(value) ? "" : value.toFixed(3));
 
 /** The study as Markdown, and its plot. */
-export function report(study: Study, plotFile: string): { markdown: string; svg: string } {
+export function renderReport(study: Study, plotFile: string): { markdown: string; svg: string } {
   const { pictures, searches } = study;
-  const atEdge = pictures.filter(({ gate }) => failsAtEdge(gate));
+  const marginalPictures = pictures.filter(({ gate }) => failsAtEdge(gate));
   const rows = study.changes.map((change) =>
-    rowOf(
+    changeRow(
       change,
       pictures.filter(({ gate }) => !failsAtEdge(gate)),
     ),
   );
-  const verdicts = (verdict: string) => pictures.filter(({ gate }) => gate.verdict === verdict).length;
+  const countVerdicts = (verdict: string) => pictures.filter(({ gate }) => gate.verdict === verdict).length;
   const bySelfTest = pictures.filter(
     ({ gate: { redReasons } }) => redReasons.length > 0 && redReasons.every((reason) => reason === GateReason.selfTest),
   ).length;
   const genuine = rows.filter(({ promised }) => promised).flatMap(({ scores }) => scores);
   const promisedRows = rows.filter(({ promised }) => promised);
   const tries = promisedRows.reduce((sum, { errors, failures }) => sum + errors.length + failures.length, 0);
-  const failures = promisedRows.flatMap(({ name, failures: list }) => list.map((words) => `${name}: ${words}`));
-  const others = searches.map(({ score: value }) => value);
+  const failures = promisedRows.flatMap(({ name, failures: list }) => list.map((failure) => `${name}: ${failure}`));
+  const otherScores = searches.map(({ score: value }) => value);
   const tableRow = ({ name, errors, failures: failed, scores }: ChangeRow) => {
     const n = errors.length + failed.length;
-    return `| ${name} | ${String(errors.length)}/${String(n)} | ${percent(lowerBound(errors.length, n))} | ${errors.length === 0 ? "" : String(at(errors, 0.5))} | ${most(errors)} | ${score(Math.min(...scores))} |`;
+    return `| ${name} | ${String(errors.length)}/${String(n)} | ${formatPercent(lowerBound(errors.length, n))} | ${errors.length === 0 ? "" : String(quantile(errors, 0.5))} | ${maximum(errors)} | ${formatScore(Math.min(...scores))} |`;
   };
   const markdown = `# Study of the image engine
 
@@ -56,7 +57,7 @@ Made by \`pnpm study:engine -- <folder>\`, which anybody can run over their own 
 are not known, and the same framing is not tried first. Every change starts from a copy of at most ${String(study.workingSide)} pixels on its long side, enrolment
 from the file itself. Codecs: mozjpeg (baseline, 4:2:0), libwebp, libavif.
 
-${String(pictures.length)} pictures: ${String(verdicts("green"))} green, ${String(verdicts("amber"))} amber, ${String(atEdge.length)} of them with a copy at the edge of the promise that failed, ${String(verdicts("red"))} red, ${String(bySelfTest)} of them by the self-test alone${study.skipped.length === 0 ? "" : `; ${String(study.skipped.length)} not read`}. Green and amber ones are changed and recovered.
+${String(pictures.length)} pictures: ${String(countVerdicts("green"))} green, ${String(countVerdicts("amber"))} amber, ${String(marginalPictures.length)} of them with a copy at the edge of the promise that failed, ${String(countVerdicts("red"))} red, ${String(bySelfTest)} of them by the self-test alone${study.skipped.length === 0 ? "" : `; ${String(study.skipped.length)} not read`}. Green and amber ones are changed and recovered.
 
 ![Beacon scores and errors](${plotFile})
 
@@ -70,13 +71,13 @@ ${rows.map(tableRow).join("\n")}
 
 Of green pictures and of those that are amber by what was measured.
 
-${failures.length === 0 ? "No failure in a promised row." : `Failures in promised rows:\n\n${failures.map((words) => `- ${words}`).join("\n")}`}
+${failures.length === 0 ? "No failure in a promised row." : `Failures in promised rows:\n\n${failures.map((failure) => `- ${failure}`).join("\n")}`}
 
 ## What of pictures that fail at the edge of the promise alone?
 
 They need a passphrase, and the person is told which copies do not open ([0078](decisions/0078-amber-at-the-edge-of-the-promise.md)). These are the promised changes once more.
 
-${edgeTable(atEdge, new Set(promisedRows.map(({ name }) => name)))}
+${edgeTable(marginalPictures, new Set(promisedRows.map(({ name }) => name)))}
 
 ## Does another picture open it?
 
@@ -85,10 +86,10 @@ ${edgeTable(atEdge, new Set(promisedRows.map(({ name }) => name)))}
 
 | beacon score | least | 1 % | median | 99 % | most |
 | --- | --- | --- | --- | --- | --- |
-| promised copies | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(genuine, share))).join(" | ")} |
-| other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((share) => score(at(others, share))).join(" | ")} |
+| promised copies | ${[0, 0.01, 0.5, 0.99, 1].map((fraction) => formatScore(quantile(genuine, fraction))).join(" | ")} |
+| other pictures | ${[0, 0.01, 0.5, 0.99, 1].map((fraction) => formatScore(quantile(otherScores, fraction))).join(" | ")} |
 
-The floor is 0.20. The highest score of another picture is ${score(0.2 - at(others, 1))} below it, the least of a promised copy ${score(at(genuine, 0) - 0.2)} above it. A score
+The floor is 0.20. The highest score of another picture is ${formatScore(0.2 - quantile(otherScores, 1))} below it, the least of a promised copy ${formatScore(quantile(genuine, 0) - 0.2)} above it. A score
 over the floor opens nothing by itself: it only has the secret bits compared, and there another picture would have to come within 68 of 2047;
 the nearest that was seen is in the list above.
 
@@ -96,9 +97,9 @@ the nearest that was seen is in the list above.
 
 | picture | pixels | gate | coverage | spread | median | tenth | estimate | errors in the self-test |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-${pictures.map(({ file, gate: { verdict, reasons, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${inWords(verdict, verdict === "red" ? redReasons : reasons.filter((reason) => edgeReasons.includes(reason)))} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "none").join(", ") ?? ""} |`).join("\n")}
+${pictures.map(({ file, gate: { verdict, reasons, redReasons, width, height, measures: m }, selfTest }) => `| ${file} | ${String(width)} × ${String(height)} | ${describeVerdict(verdict, verdict === "red" ? redReasons : reasons.filter((reason) => edgeReasons.includes(reason)))} | ${m.coverage.toFixed(2)} | ${m.spread.toFixed(0)} | ${m.median.toFixed(1)} | ${m.tenth.toFixed(1)} | ${m.estimate.toFixed(2)} | ${selfTest?.map((errors) => errors ?? "none").join(", ") ?? ""} |`).join("\n")}
 `;
-  return { markdown, svg: plot(rows, others, genuine) };
+  return { markdown, svg: renderPlot(rows, otherScores, genuine) };
 }
 
 const edgeReasons: readonly string[] = [GateReason.copyBright, GateReason.copySmall];
@@ -107,7 +108,7 @@ function failsAtEdge({ verdict, reasons }: PhotoLine["gate"]): boolean {
   return verdict === "amber" && reasons.some((reason) => edgeReasons.includes(reason));
 }
 
-function inWords(verdict: string, reasons: readonly string[]): string {
+function describeVerdict(verdict: string, reasons: readonly string[]): string {
   return reasons.length === 0 ? verdict : `${verdict}: ${reasons.join(", ")}`;
 }
 
@@ -116,14 +117,14 @@ function edgeTable(pictures: Study["pictures"], promised: ReadonlySet<string>): 
   if (pictures.length === 0) return "None in this folder.";
   const rows = pictures.map(({ file, gate, tries }) => ({
     file,
-    told: gate.reasons.filter((reason) => edgeReasons.includes(reason)),
+    failingReasons: gate.reasons.filter((reason) => edgeReasons.includes(reason)),
     tries: tries.filter(({ change }) => promised.has(change)),
   }));
-  const all = { file: "all of them", told: [], tries: rows.flatMap(({ tries }) => tries) };
-  const tableRow = ({ file, told, tries }: (typeof rows)[number]) => {
-    const errors = tries.flatMap(({ errors: one }) => one ?? []);
-    const failed = [...new Set(tries.filter(({ errors: one }) => one === null).map(({ change }) => change))];
-    return `| ${file} | ${told.join(", ")} | ${String(errors.length)}/${String(tries.length)} | ${most(errors)} | ${failed.join("; ")} |`;
+  const all = { file: "all of them", failingReasons: [], tries: rows.flatMap(({ tries }) => tries) };
+  const tableRow = ({ file, failingReasons, tries }: (typeof rows)[number]) => {
+    const errors = tries.flatMap(({ errors: count }) => count ?? []);
+    const failed = [...new Set(tries.filter(({ errors: count }) => count === null).map(({ change }) => change))];
+    return `| ${file} | ${failingReasons.join(", ")} | ${String(errors.length)}/${String(tries.length)} | ${maximum(errors)} | ${failed.join("; ")} |`;
   };
   return `| picture | what fails | recovered | errors, most (of 68) | not recovered |
 | --- | --- | --- | --- | --- |
@@ -131,9 +132,9 @@ ${[...rows, all].map(tableRow).join("\n")}`;
 }
 
 /** All tries of one change. */
-function rowOf({ name, promised }: Change, pictures: Study["pictures"]): ChangeRow {
+function changeRow({ name, promised }: Change, pictures: Study["pictures"]): ChangeRow {
   const tries = pictures.flatMap(({ file, tries: list }) =>
-    list.filter(({ change }) => change === name).map((tried) => ({ file, ...tried })),
+    list.filter(({ change }) => change === name).map((attempt) => ({ file, ...attempt })),
   );
   return {
     name,
@@ -141,33 +142,33 @@ function rowOf({ name, promised }: Change, pictures: Study["pictures"]): ChangeR
     errors: tries.flatMap(({ errors }) => errors ?? []),
     failures: tries
       .filter(({ errors }) => errors === null)
-      .map(({ file, outcome, score: value }) => `${file} (${outcome}, score ${score(value)})`),
+      .map(({ file, outcome, score: value }) => `${file} (${outcome}, score ${formatScore(value)})`),
     scores: tries.map(({ score: value }) => value),
   };
 }
 
 /** Two pictures: histograms of beacon scores, and the errors of every recovery by change. */
-function plot(rows: readonly ChangeRow[], others: readonly number[], genuine: readonly number[]): string {
+function renderPlot(rows: readonly ChangeRow[], otherScores: readonly number[], genuine: readonly number[]): string {
   const width = 900;
   const left = 300;
   const histogramHeight = 150;
   const lineHeight = 18;
-  const listed = rows.filter(({ errors }) => errors.length > 0);
-  const height = histogramHeight + 90 + listed.length * lineHeight + 50;
+  const plottedRows = rows.filter(({ errors }) => errors.length > 0);
+  const height = histogramHeight + 90 + plottedRows.length * lineHeight + 50;
   const xOfScore = (value: number) => left + (value / 0.6) * (width - left - 20);
   const xOfErrors = (value: number) => left + (value / 68) * (width - left - 20);
-  const bins = (scores: readonly number[], colour: string) => {
+  const renderBins = (scores: readonly number[], colour: string) => {
     const counts = new Array<number>(60).fill(0);
     for (const value of scores)
       counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] =
         (counts[Math.min(59, Math.max(0, Math.floor(value * 100)))] ?? 0) + 1;
-    const tallest = Math.max(1, ...counts);
+    const maxCount = Math.max(1, ...counts);
     return counts
       .map((count, bin) => {
-        const tall = (count / tallest) * (histogramHeight - 30);
+        const barHeight = (count / maxCount) * (histogramHeight - 30);
         return count === 0
           ? ""
-          : `<rect x="${xOfScore(bin / 100).toFixed(1)}" y="${(histogramHeight - tall).toFixed(1)}" width="${(xOfScore(0.01) - left - 1).toFixed(1)}" height="${tall.toFixed(1)}" fill="${colour}"/>`;
+          : `<rect x="${xOfScore(bin / 100).toFixed(1)}" y="${(histogramHeight - barHeight).toFixed(1)}" width="${(xOfScore(0.01) - left - 1).toFixed(1)}" height="${barHeight.toFixed(1)}" fill="${colour}"/>`;
       })
       .join("");
   };
@@ -178,7 +179,7 @@ function plot(rows: readonly ChangeRow[], others: readonly number[], genuine: re
     )
     .join("");
   const top = histogramHeight + 70;
-  const lines = listed
+  const lines = plottedRows
     .map(({ name, errors }, index) => {
       const y = top + index * lineHeight;
       const dots = errors
@@ -187,7 +188,7 @@ function plot(rows: readonly ChangeRow[], others: readonly number[], genuine: re
       return `<text x="${String(left - 10)}" y="${String(y)}" text-anchor="end">${name.replaceAll("&", "&amp;")}</text><g fill="#2563eb" fill-opacity=".35">${dots}</g>`;
     })
     .join("\n");
-  const bottom = top + listed.length * lineHeight;
+  const bottom = top + plottedRows.length * lineHeight;
   const errorTicks = [0, 20, 40, 60, 68]
     .map(
       (value) =>
@@ -199,8 +200,8 @@ function plot(rows: readonly ChangeRow[], others: readonly number[], genuine: re
 <text x="${String(left - 10)}" y="60" text-anchor="end">beacon score:</text>
 <text x="${String(left - 10)}" y="76" text-anchor="end" fill="#2563eb">promised copies</text>
 <text x="${String(left - 10)}" y="92" text-anchor="end" fill="#b45309">other pictures</text>
-${bins(others, "#b45309")}
-${bins(genuine, "#2563eb")}
+${renderBins(otherScores, "#b45309")}
+${renderBins(genuine, "#2563eb")}
 <line x1="${xOfScore(0.2).toFixed(1)}" x2="${xOfScore(0.2).toFixed(1)}" y1="10" y2="${String(histogramHeight)}" stroke="#000" stroke-dasharray="4 3"/>
 <text x="${(xOfScore(0.2) + 4).toFixed(1)}" y="20">floor 0.20</text>
 ${ticks}

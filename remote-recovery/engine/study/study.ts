@@ -13,13 +13,13 @@ import { fileURLToPath } from "node:url";
 import type { Sketch } from "../src/engine.ts";
 import type { Raster } from "../src/rows.ts";
 import { buildEngine } from "../build.ts";
-import { changes, longSide, shortestPromised } from "./changes.ts";
+import { changes, scaleToLongSide, minPromisedSide } from "./changes.ts";
 import { loadCodecs } from "./codecs.ts";
-import { Journal, keyOf, type PhotoLine, type SearchLine } from "./journal.ts";
+import { Journal, pictureKey, type PhotoLine, type SearchLine } from "./journal.ts";
 import { comparedWindows, Lab } from "./lab.ts";
-import { report } from "./report.ts";
+import { renderReport } from "./report.ts";
 
-const [folder, output = "docs/engine-study.md"] = process.argv.slice(2).filter((word) => word !== "--");
+const [folder, output = "docs/engine-study.md"] = process.argv.slice(2).filter((argument) => argument !== "--");
 if (folder === undefined) {
   console.error("usage: pnpm study:engine -- FOLDER [REPORT.md]");
   process.exit(2);
@@ -29,9 +29,9 @@ if (folder === undefined) {
  * take hours.
  */
 const workingSide = 1400;
-const searchesWanted = 500;
+const targetSearchCount = 500;
 
-interface Read {
+interface StudiedPicture {
   readonly file: string;
   readonly line: PhotoLine;
   readonly sketch: Sketch;
@@ -41,17 +41,17 @@ interface Read {
 const codecs = await loadCodecs();
 const lab = await Lab.create();
 const journal = new Journal(output.replace(/\.md$/, ".jsonl"));
-const judging = ["changes.ts", "../src/gate.ts", "../src/self-test/copies.ts", "../src/self-test/self-test.ts"].map(
+const gateSources = ["changes.ts", "../src/gate.ts", "../src/self-test/copies.ts", "../src/self-test/self-test.ts"].map(
   (path) => fileURLToPath(new URL(path, import.meta.url)),
 );
-const sources = [join(await buildEngine(), "sources.sha256"), ...judging].map((path) => readFileSync(path));
+const sources = [join(await buildEngine(), "sources.sha256"), ...gateSources].map((path) => readFileSync(path));
 
 const started = Date.now();
-const say = (words: string) => {
-  console.error(`${String(Math.round((Date.now() - started) / 1000)).padStart(5)} s  ${words}`);
+const log = (message: string) => {
+  console.error(`${String(Math.round((Date.now() - started) / 1000)).padStart(5)} s  ${message}`);
 };
 
-const read: Read[] = [];
+const studiedPictures: StudiedPicture[] = [];
 const skipped: string[] = [];
 const files = readdirSync(folder).sort();
 for (const [index, file] of files.entries()) {
@@ -61,30 +61,30 @@ for (const [index, file] of files.entries()) {
     skipped.push(file);
     continue;
   }
-  const made = lab.enrol(picture);
-  const key = keyOf(bytes, sources);
-  const line = journal.photo(key) ?? (await study(key, picture, made));
-  read.push({ file, line, sketch: made.sketch, bits: made.bits });
-  say(`${String(index + 1)} of ${String(files.length)}, ${file}: ${line.gate.verdict}`);
+  const enrolled = lab.enrol(picture);
+  const key = pictureKey(bytes, sources);
+  const line = journal.getPhoto(key) ?? (await studyPicture(key, picture, enrolled));
+  studiedPictures.push({ file, line, sketch: enrolled.sketch, bits: enrolled.bits });
+  log(`${String(index + 1)} of ${String(files.length)}, ${file}: ${line.gate.verdict}`);
 }
 
 /** One photograph: its gate, its self-test, and every change. */
-async function study(key: string, picture: Raster, made: ReturnType<Lab["enrol"]>): Promise<PhotoLine> {
-  const { gate, selfTest } = await lab.test(picture, made);
+async function studyPicture(key: string, picture: Raster, enrolled: ReturnType<Lab["enrol"]>): Promise<PhotoLine> {
+  const { gate, selfTest } = await lab.runSelfTest(picture, enrolled);
   const tries: PhotoLine["tries"] = [];
   if (gate.verdict !== "red") {
-    const working = longSide(picture, workingSide);
+    const workingCopy = scaleToLongSide(picture, workingSide);
     for (const change of changes) {
-      const copy = await change.make(working, codecs);
-      if (change.promised && Math.min(copy.width, copy.height) < shortestPromised) continue;
-      tries.push({ change: change.name, ...(await lab.recover(copy, made, change.hint)) });
+      const copy = await change.apply(workingCopy, codecs);
+      if (change.promised && Math.min(copy.width, copy.height) < minPromisedSide) continue;
+      tries.push({ change: change.name, ...(await lab.recover(copy, enrolled, change.hint)) });
     }
   }
-  const { verdict, reasons, redReasons, width, height, measures } = gate;
+  const { verdict, reasons, refusalReasons, width, height, measures } = gate;
   const line: PhotoLine = {
     kind: "photo",
     key,
-    gate: { verdict, reasons: [...reasons], redReasons: [...redReasons], width, height, measures },
+    gate: { verdict, reasons: [...reasons], redReasons: [...refusalReasons], width, height, measures },
     selfTest,
     tries,
   };
@@ -97,37 +97,37 @@ async function study(key: string, picture: Raster, made: ReturnType<Lab["enrol"]
 const searches: SearchLine[] = [];
 let comparisons = 0;
 let nearest = 2047;
-for (const [index, shown] of read.entries()) {
-  const picture = await codecs.decode(readFileSync(join(folder, shown.file)));
-  lab.show(picture);
+for (const [index, subject] of studiedPictures.entries()) {
+  const picture = await codecs.decode(readFileSync(join(folder, subject.file)));
+  lab.load(picture);
   for (const window of comparedWindows) {
     for (const distance of lab.distances(
       window,
-      read.filter((other) => other !== shown),
+      studiedPictures.filter((other) => other !== subject),
     )) {
       comparisons++;
       nearest = Math.min(nearest, distance);
     }
   }
-  for (const sought of pairs(read.length)[index] ?? []) {
-    const other = read[sought];
+  for (const otherIndex of drawPairs(studiedPictures.length)[index] ?? []) {
+    const other = studiedPictures[otherIndex];
     if (other === undefined) continue;
-    const known = journal.search(shown.line.key, other.line.key);
-    const line: SearchLine = known ?? {
+    const recorded = journal.getSearch(subject.line.key, other.line.key);
+    const line: SearchLine = recorded ?? {
       kind: "search",
-      shown: shown.line.key,
+      shown: subject.line.key,
       sought: other.line.key,
-      ...(await lab.searchStranger(other)),
+      ...(await lab.searchOtherPicture(other)),
     };
-    if (known === undefined) journal.add(line);
+    if (recorded === undefined) journal.add(line);
     searches.push(line);
   }
-  say(`stranger ${String(index + 1)} of ${String(read.length)}`);
+  log(`stranger ${String(index + 1)} of ${String(studiedPictures.length)}`);
 }
 
-const { markdown, svg } = report(
+const { markdown, svg } = renderReport(
   {
-    pictures: read.map(({ file, line }) => ({ file, ...line })),
+    pictures: studiedPictures.map(({ file, line }) => ({ file, ...line })),
     skipped,
     changes,
     comparisons,
@@ -145,21 +145,21 @@ journal.remove();
  * For each picture the numbers of those that are sought in it: different pairs, drawn by a fixed
  * generator.
  */
-function pairs(count: number): readonly (readonly number[])[] {
+function drawPairs(count: number): readonly (readonly number[])[] {
   let x = 1;
-  const below = (n: number) => {
+  const randomBelow = (n: number) => {
     x = (Math.imul(1664525, x) + 1013904223) >>> 0;
     return (x >>> 8) % n;
   };
-  const drawn = Array.from({ length: count }, () => new Set<number>());
-  const wanted = Math.min(searchesWanted, count * (count - 1));
-  for (let have = 0; have < wanted;) {
-    const shown = below(count);
-    const sought = (shown + 1 + below(count - 1)) % count;
-    const list = drawn[shown];
-    if (list === undefined || list.has(sought)) continue;
-    list.add(sought);
-    have++;
+  const drawnPairs = Array.from({ length: count }, () => new Set<number>());
+  const targetCount = Math.min(targetSearchCount, count * (count - 1));
+  for (let drawnCount = 0; drawnCount < targetCount;) {
+    const subject = randomBelow(count);
+    const otherIndex = (subject + 1 + randomBelow(count - 1)) % count;
+    const list = drawnPairs[subject];
+    if (list === undefined || list.has(otherIndex)) continue;
+    list.add(otherIndex);
+    drawnCount++;
   }
-  return drawn.map((list) => [...list].sort((a, b) => a - b));
+  return drawnPairs.map((list) => [...list].sort((a, b) => a - b));
 }

@@ -22,7 +22,7 @@ function check(name: keyof typeof hashes, bytes: Uint8Array): void {
 }
 
 /** One float64 per number, little-endian. */
-function doubles(values: readonly number[]): Uint8Array {
+function toFloat64Bytes(values: readonly number[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(values.length * 8));
   values.forEach((value, index) => {
     view.setFloat64(index * 8, value, true);
@@ -68,8 +68,8 @@ function machinPi(bits: bigint): bigint {
 }
 
 /**
- * Orthonormal DCT-II, row by row, from the cosines by symmetry: what assembly/tables-start.ts does,
- * for the hash.
+ * Orthonormal DCT-II, row by row, from the cosines by symmetry: what assembly/expand-tables.ts
+ * does, for the hash.
  */
 export function dctTable(rows: number, n: number): number[] {
   const half = 2 * n;
@@ -80,7 +80,7 @@ export function dctTable(rows: number, n: number): number[] {
     for (let i = 0; i < n; i++) {
       let m = (k * (2 * i + 1)) % (2 * half);
       m = Math.min(m, 2 * half - m);
-      out.push((m <= half / 2 ? at(base, m) : -at(base, half - m)) * scale);
+      out.push((m <= half / 2 ? elementAt(base, m) : -elementAt(base, half - m)) * scale);
     }
   }
   return out;
@@ -88,19 +88,19 @@ export function dctTable(rows: number, n: number): number[] {
 
 /** v, u of member 0, v, u of member 1, bucket after bucket: 8188 numbers below 80. */
 export function bucketTable(): number[] {
-  const places: { r2: number; v: number; u: number }[] = [];
+  const positions: { r2: number; v: number; u: number }[] = [];
   for (let v = 2; v < 80; v++)
-    for (let u = 2; u < 80; u++) if (u * u + v * v >= 25) places.push({ r2: u * u + v * v, v, u });
-  places.sort((a, b) => a.r2 - b.r2 || a.v - b.v || a.u - b.u);
-  const used = places.slice(0, 2 * 2047);
+    for (let u = 2; u < 80; u++) if (u * u + v * v >= 25) positions.push({ r2: u * u + v * v, v, u });
+  positions.sort((a, b) => a.r2 - b.r2 || a.v - b.v || a.u - b.u);
+  const used = positions.slice(0, 2 * 2047);
   let x = 1;
   for (let start = 0; start < used.length; start += 128) {
     const size = Math.min(128, used.length - start);
     for (let k = size - 1; k > 0; k--) {
       x = (Math.imul(1664525, x) + 1013904223) >>> 0;
       const j = (x >>> 8) % (k + 1);
-      const swapped = at(used, start + k);
-      used[start + k] = at(used, start + j);
+      const swapped = elementAt(used, start + k);
+      used[start + k] = elementAt(used, start + j);
       used[start + j] = swapped;
     }
   }
@@ -122,19 +122,19 @@ export function powers(): number[] {
  * g(x), the product of the minimal polynomials of α^1 … α^136: bit i is the coefficient of x^i,
  * degree 682.
  */
-export function generator(): bigint {
+export function generatorPolynomial(): bigint {
   const exp = powers();
   const log = new Map(exp.map((value, index) => [value, index]));
   const multiply = (a: number, b: number) =>
-    a === 0 || b === 0 ? 0 : at(exp, ((log.get(a) ?? 0) + (log.get(b) ?? 0)) % 2047);
-  const seen = new Set<number>();
+    a === 0 || b === 0 ? 0 : elementAt(exp, ((log.get(a) ?? 0) + (log.get(b) ?? 0)) % 2047);
+  const covered = new Set<number>();
   let g = 1n;
   for (let j = 1; j < 136; j += 2) {
-    if (seen.has(j)) continue;
+    if (covered.has(j)) continue;
     let minimal = [1]; // low power first
-    for (let i = j; !seen.has(i); i = (2 * i) % 2047) {
-      seen.add(i);
-      const root = at(exp, i);
+    for (let i = j; !covered.has(i); i = (2 * i) % 2047) {
+      covered.add(i);
+      const root = elementAt(exp, i);
       minimal = [...minimal, 0].map((_, k) => multiply(minimal[k] ?? 0, root) ^ (minimal[k - 1] ?? 0));
     }
     let product = 0n;
@@ -146,7 +146,7 @@ export function generator(): bigint {
   return g;
 }
 
-function at<T>(list: readonly T[], index: number): T {
+function elementAt<T>(list: readonly T[], index: number): T {
   const value = list[index];
   if (value === undefined) throw new Error("index outside the table");
   return value;
@@ -159,18 +159,29 @@ function at<T>(list: readonly T[], index: number): T {
 export function tablesSource(): string {
   const buckets = bucketTable();
   const field = powers();
-  const g = generator();
+  const g = generatorPolynomial();
   const generatorBytes = Uint8Array.from({ length: 86 }, (_, i) => Number((g >> BigInt(8 * i)) & 255n));
   check("buckets", Uint8Array.from(buckets));
-  check("dct", doubles(dctTable(80, 128)));
-  check("coarseDct", doubles(dctTable(24, 48)));
+  check("dct", toFloat64Bytes(dctTable(80, 128)));
+  check("coarseDct", toFloat64Bytes(dctTable(24, 48)));
   check("powers", new Uint8Array(Uint16Array.from(field).buffer));
   check("generator", generatorBytes);
 
-  const words = (values: readonly string[], perLine: number) =>
-    values.map((value, index) => (index % perLine === 0 ? "\n  " : " ") + value + ",").join("") + "\n";
-  const doubleWords = (values: readonly number[]) => {
-    const bytes = new DataView(doubles(values).buffer);
+  /** As the formatter would lay it out, so that it finds nothing to change. */
+  const formatTable = (values: readonly string[]) => {
+    let lines = "";
+    let line = "   ";
+    for (const value of values) {
+      if (line.length + value.length + 2 > 120) {
+        lines += `${line}\n`;
+        line = "   ";
+      }
+      line += ` ${value},`;
+    }
+    return `(\n  [\n${lines}${line}\n  ],\n  16,\n)`;
+  };
+  const float64Literals = (values: readonly number[]) => {
+    const bytes = new DataView(toFloat64Bytes(values).buffer);
     return values.map(
       (_, i) =>
         `0x${bytes
@@ -179,23 +190,23 @@ export function tablesSource(): string {
           .padStart(16, "0")}`,
     );
   };
-  const decimal = (values: Iterable<number>) => Array.from(values, String);
+  const toDecimals = (values: Iterable<number>) => Array.from(values, String);
   return `// Written by engine/tables/generate.ts, which checks each table's hash. Do not edit.
 
 /** cos(πj / 256), j = 0 … 128, as the bits of float64. */
-export const COSINES: usize = memory.data<u64>([${words(doubleWords(cosines(256)), 5)}], 16);
+export const COSINES: usize = memory.data<u64>${formatTable(float64Literals(cosines(256)))};
 
 /** cos(πj / 96), j = 0 … 48, as the bits of float64. */
-export const COARSE_COSINES: usize = memory.data<u64>([${words(doubleWords(cosines(96)), 5)}], 16);
+export const COARSE_COSINES: usize = memory.data<u64>${formatTable(float64Literals(cosines(96)))};
 
 /** v, u of member 0, v, u of member 1, for each of 2047 buckets. */
-export const BUCKETS: usize = memory.data<u8>([${words(decimal(buckets), 40)}], 16);
+export const BUCKETS: usize = memory.data<u8>${formatTable(toDecimals(buckets))};
 
 /** α^i, i = 0 … 2046, in GF(2^11) modulo x^11 + x^2 + 1. */
-export const POWERS: usize = memory.data<u16>([${words(decimal(field), 24)}], 16);
+export const POWERS: usize = memory.data<u16>${formatTable(toDecimals(field))};
 
 /** The generator of the code without its leading 1 (x^682): 682 bits in 88 bytes, lowest first. */
-export const GENERATOR: usize = memory.data<u8>([${words(decimal([...generatorBytes.slice(0, 85), (generatorBytes[85] ?? 0) & 3, 0, 0]), 40)}], 16);
+export const GENERATOR: usize = memory.data<u8>${formatTable(toDecimals([...generatorBytes.slice(0, 85), (generatorBytes[85] ?? 0) & 3, 0, 0]))};
 `;
 }
 

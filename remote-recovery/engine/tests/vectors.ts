@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { z } from "zod";
-import type { Pixels } from "./generated.ts";
+import type { Pixels } from "./generated-pictures.ts";
 
 const gateRow = z.object({
   verdict: z.string(),
@@ -99,18 +99,18 @@ const Vectors = z.object({
   ),
 });
 
-const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export type VectorFile = z.infer<typeof Vectors>;
-export const vectors = Vectors.parse(JSON.parse(readFileSync(file("../vectors/rie1.json"), "utf8")));
+export const vectors = Vectors.parse(JSON.parse(readFileSync(pathOf("../vectors/rie1.json"), "utf8")));
 export const bucketVector = z
   .array(z.number())
-  .parse(JSON.parse(readFileSync(file("../vectors/rie1-buckets.json"), "utf8")));
+  .parse(JSON.parse(readFileSync(pathOf("../vectors/rie1-buckets.json"), "utf8")));
 
-export const readVectorFile = (name: string) => readFileSync(file(`../vectors/${name}`));
+export const readVectorFile = (name: string) => readFileSync(pathOf(`../vectors/${name}`));
 /** rocket.jpg at half its size (or a corner of it), by Pillow and pillow-heif, in many kinds. */
-export const readKind = (name: string) => readFileSync(file(`./pictures/${name}`));
-export const readPhoto = (name: string) => readFileSync(file(`../../../e2e/fixtures/photos/${name}`));
+export const readSample = (name: string) => readFileSync(pathOf(`./pictures/${name}`));
+export const readPhoto = (name: string) => readFileSync(pathOf(`../../../e2e/fixtures/photos/${name}`));
 
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 export const fromHex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
@@ -140,15 +140,15 @@ const passes = [
   [0, 1, 1, 2],
 ] as const;
 
-function inPasses(data: Uint8Array, width: number, height: number): Uint8Array {
+function interlace(data: Uint8Array, width: number, height: number): Uint8Array {
   const size = data.length / (width * height);
   const rows: Uint8Array[] = [];
-  for (const [left, top, across, down] of passes) {
+  for (const [left, top, columnStep, rowStep] of passes) {
     if (left >= width) continue;
-    for (let y = top; y < height; y += down) {
-      const row = new Uint8Array(1 + Math.ceil((width - left) / across) * size);
-      for (let x = left, at = 1; x < width; x += across, at += size)
-        for (let i = 0; i < size; i++) row[at + i] = data[(y * width + x) * size + i] ?? 0;
+    for (let y = top; y < height; y += rowStep) {
+      const row = new Uint8Array(1 + Math.ceil((width - left) / columnStep) * size);
+      for (let x = left, offset = 1; x < width; x += columnStep, offset += size)
+        for (let i = 0; i < size; i++) row[offset + i] = data[(y * width + x) * size + i] ?? 0;
       rows.push(row);
     }
   }
@@ -166,7 +166,7 @@ export function makePng({
   interlaced = false,
 }: PngOptions): Uint8Array {
   const rowBytes = data.length / height;
-  const raw = interlaced ? inPasses(data, width, height) : new Uint8Array((rowBytes + 1) * height);
+  const raw = interlaced ? interlace(data, width, height) : new Uint8Array((rowBytes + 1) * height);
   if (!interlaced)
     for (let y = 0; y < height; y++) raw.set(data.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);
   const head = Buffer.alloc(13);
@@ -182,7 +182,7 @@ export function makePng({
   ]);
 }
 
-export const pngOf = ({ width, height, rgba }: Pixels): Uint8Array =>
+export const encodePng = ({ width, height, rgba }: Pixels): Uint8Array =>
   makePng({ width, height, colourType: 6, depth: 8, data: rgba });
 
 function chunk(type: string, body: Uint8Array): Buffer {
@@ -204,15 +204,15 @@ export function crc32(bytes: Uint8Array): number {
 }
 
 /** A TIFF structure with the orientation alone, in either byte order. */
-export function exifOrientation(orientation: number, little = true): Uint8Array {
+export function makeExif(orientation: number, littleEndian = true): Uint8Array {
   const view = new DataView(new ArrayBuffer(26));
-  view.setUint16(0, little ? 0x4949 : 0x4d4d);
-  view.setUint16(2, 42, little);
-  view.setUint32(4, 8, little);
-  view.setUint16(8, 1, little);
-  view.setUint16(10, 0x0112, little);
-  view.setUint16(12, 3, little);
-  view.setUint32(14, 1, little);
-  view.setUint16(18, orientation, little);
+  view.setUint16(0, littleEndian ? 0x4949 : 0x4d4d);
+  view.setUint16(2, 42, littleEndian);
+  view.setUint32(4, 8, littleEndian);
+  view.setUint16(8, 1, littleEndian);
+  view.setUint16(10, 0x0112, littleEndian);
+  view.setUint16(12, 3, littleEndian);
+  view.setUint32(14, 1, littleEndian);
+  view.setUint16(18, orientation, littleEndian);
   return new Uint8Array(view.buffer);
 }

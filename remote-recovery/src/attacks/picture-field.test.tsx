@@ -1,13 +1,13 @@
 import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import type { PictureFieldProps, PortalForServices, ShownImage } from "@relicario/shared/contract";
-import { createFakeHttp, createFakeVault, picture, renderApp } from "@relicario/shared/testing";
+import type { PictureFieldProps, PortalForServices, OpenerHandle } from "@relicario/shared/contract";
+import { createFakeHttp, createFakeVault, createPictureFile, renderApp } from "@relicario/shared/testing";
 
 import { PictureField } from "../picture/PictureField.tsx";
 import { examinerOf } from "../picture/examiner.ts";
 import remote from "../remote.tsx";
-import { createAreaVault } from "../testing/area-vault.ts";
+import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.ts";
 
 const mockExamine = jest.fn();
 // The vault has tests of its own; here only what is handed on of it counts.
@@ -21,11 +21,14 @@ beforeEach(() => {
 });
 
 /** Whether pictures or words can be reached from a value, by any name or symbol. */
-function reaches(value: unknown, words: string, seen = new Set<unknown>()): boolean {
-  if (typeof value === "string") return value.includes(words);
-  if (typeof value !== "object" || value === null || seen.has(value)) return false;
-  seen.add(value);
-  return value instanceof Blob || Reflect.ownKeys(value).some((name) => reaches(Reflect.get(value, name), words, seen));
+function canReach(value: unknown, secretText: string, visited = new Set<unknown>()): boolean {
+  if (typeof value === "string") return value.includes(secretText);
+  if (typeof value !== "object" || value === null || visited.has(value)) return false;
+  visited.add(value);
+  return (
+    value instanceof Blob ||
+    Reflect.ownKeys(value).some((name) => canReach(Reflect.get(value, name), secretText, visited))
+  );
 }
 
 describe("a form that draws the picture field", () => {
@@ -33,24 +36,29 @@ describe("a form that draws the picture field", () => {
     ["choose", "Passphrase of this image"],
     ["show", "Passphrase, if the picture has one"],
   ] as const)("is told nothing that leads to picture or passphrase (%s)", async (purpose, label) => {
-    const told: unknown[] = [];
-    let last: ShownImage | null = null;
+    const received: unknown[] = [];
+    let lastHandle: OpenerHandle | null = null;
     const props: PictureFieldProps = {
       purpose,
       value: null,
-      onChange: (shown) => {
-        told.push(shown);
-        last = shown;
+      onChange: (openerHandle) => {
+        received.push(openerHandle);
+        lastHandle = openerHandle;
       },
-      onKnown: (image) => told.push(image),
+      onRecognise: (image) => received.push(image),
     };
-    const vault = createAreaVault({ images: [{ name: "Garden", picture: "garden", passphrase: "four words" }] });
+    const vault = createRecoveryFakeVault({
+      images: [{ name: "Garden", picture: "garden", passphrase: "four words" }],
+    });
     await renderApp(<PictureField {...props} />, { vault });
-    await userEvent.upload(await screen.findByLabelText("Picture file"), picture("garden"), { applyAccept: false });
+    await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("garden"), {
+      applyAccept: false,
+    });
     await userEvent.type(await screen.findByLabelText(label), "four words");
-    expect(last).not.toBeNull();
-    expect(told.filter((one) => reaches(one, "four words"))).toEqual([]);
-    expect(reaches({ of: { a: picture("garden") } }, "four words")).toBe(true); // or the search would prove nothing
+    expect(lastHandle).not.toBeNull();
+    expect(received.filter((value) => canReach(value, "four words"))).toEqual([]);
+    // or the search would prove nothing
+    expect(canReach({ of: { a: createPictureFile("garden") } }, "four words")).toBe(true);
   });
 });
 

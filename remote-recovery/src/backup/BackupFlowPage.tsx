@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Navigate, useLocation } from "react-router-dom";
 
-import { useAccount } from "./account.ts";
+import { useAccount } from "./useAccount.ts";
 import {
   emptyDraft,
   isDirty,
@@ -14,12 +14,12 @@ import {
   secretProblems,
   type BackupDraft,
 } from "./backup-draft.ts";
-import { forgetChoices, keepChoices, readChoices } from "./kept-choices.ts";
+import { clearChoices, saveChoices, loadChoices } from "./flow-choices.ts";
 import { LockedStep } from "./LockedStep.tsx";
 import { PictureStep } from "./PictureStep.tsx";
 import { ProcessingStep } from "./ProcessingStep.tsx";
 import { SecretStep } from "./SecretStep.tsx";
-import type { Lost } from "./step-props.ts";
+import type { DraftLossReason } from "./step-props.ts";
 import { WelcomeStep } from "./WelcomeStep.tsx";
 
 const steps = {
@@ -30,7 +30,7 @@ const steps = {
 } as const;
 
 /** The next screens of the flow: nothing is lost on the way there. */
-const inside: readonly string[] = ["/welcome-backup", "/welcome", "/safeguard", "/congrats", ...Object.keys(steps)];
+const flowPaths: readonly string[] = ["/welcome-backup", "/welcome", "/safeguard", "/congrats", ...Object.keys(steps)];
 
 /**
  * The steps of a backup up to publishing, each at its own route. They share this page, which stays
@@ -41,61 +41,72 @@ export default function BackupFlowPage() {
   const { pathname } = useLocation();
   const { onLock } = usePortal();
   const step = Object.entries(steps).find(([path]) => path === pathname)?.[1] ?? "welcome";
-  const [before] = useState(readChoices);
-  const [draft, setDraft] = useState<BackupDraft>(() => ({ ...emptyDraft, ...before }));
-  const [lost, setLost] = useState<Lost | null>(before === null ? null : "reload");
+  const [savedChoices] = useState(loadChoices);
+  const [draft, setDraft] = useState<BackupDraft>(() => ({ ...emptyDraft, ...savedChoices }));
+  const [lossReason, setLossReason] = useState<DraftLossReason | null>(savedChoices === null ? null : "reload");
   const dirty = isDirty(draft);
 
   useEffect(
     () =>
       onLock(() => {
-        setDraft((now) => {
-          if (isDirty(now)) setLost("lock");
-          return { ...emptyDraft, kind: now.kind, image: now.image };
+        setDraft((current) => {
+          if (isDirty(current)) setLossReason("lock");
+          return { ...emptyDraft, kind: current.kind, image: current.image };
         });
       }),
     [onLock],
   );
   const { kind, image } = draft;
   useEffect(() => {
-    if (dirty) keepChoices({ kind, image });
+    if (dirty) saveChoices({ kind, image });
   }, [dirty, kind, image]);
-  useEffect(() => forgetChoices, []);
+  useEffect(() => clearChoices, []);
 
-  const change = (part: Partial<BackupDraft>) => {
-    setLost(null);
-    setDraft((now) => ({ ...now, ...part }));
+  const updateDraft = (changes: Partial<BackupDraft>) => {
+    setLossReason(null);
+    setDraft((current) => ({ ...current, ...changes }));
   };
   return (
     <>
-      <Guard dirty={dirty} />
-      {step === "welcome" ? <WelcomeStep /> : <Started step={step} draft={draft} lost={lost} onChange={change} />}
+      <DraftLeaveGuard dirty={dirty} />
+      {step === "welcome" ? (
+        <WelcomeStep />
+      ) : (
+        <DraftStep step={step} draft={draft} lossReason={lossReason} onChange={updateDraft} />
+      )}
     </>
   );
 }
 
-interface StartedProps {
+interface DraftStepProps {
   readonly step: (typeof steps)[keyof typeof steps];
   readonly draft: BackupDraft;
-  readonly lost: Lost | null;
-  readonly onChange: (part: Partial<BackupDraft>) => void;
+  readonly lossReason: DraftLossReason | null;
+  readonly onChange: (changes: Partial<BackupDraft>) => void;
 }
 
 /** A step behind the welcome. One whose steps before are not done leads back to them. */
-function Started({ step, draft, lost, onChange }: StartedProps) {
+function DraftStep({ step, draft, lossReason, onChange }: DraftStepProps) {
   const { t } = useTranslation("provide-image");
   const access = useVault();
   const { status } = useVaultState(access);
   const account = useAccount(access, status);
   // Taken once: publishing changes the account while it is still under way.
-  const [began, setBegan] = useState<Began | null>(null);
-  const ready =
+  const [processingInput, setProcessingInput] = useState<ProcessingInput | null>(null);
+  const pendingInput =
     access.status === "ready" && account.status === "ready" && status !== "locked" && step === "processing"
       ? { vault: access.vault, draft }
       : null;
-  if (began === null && ready !== null && account.status === "ready" && isWhole(draft, account.first)) setBegan(ready);
-  if (began !== null && (step !== "processing" || lost === "lock")) setBegan(null);
-  if (began !== null && step === "processing" && lost !== "lock") return <ProcessingStep {...began} />;
+  if (
+    processingInput === null &&
+    pendingInput !== null &&
+    account.status === "ready" &&
+    isComplete(draft, account.isEmpty)
+  )
+    setProcessingInput(pendingInput);
+  if (processingInput !== null && (step !== "processing" || lossReason === "lock")) setProcessingInput(null);
+  if (processingInput !== null && step === "processing" && lossReason !== "lock")
+    return <ProcessingStep {...processingInput} />;
 
   if (access.status === "failed" || account.status === "failed") {
     const { error, retry } =
@@ -119,39 +130,39 @@ function Started({ step, draft, lost, onChange }: StartedProps) {
       </Page>
     );
   }
-  if (status === "locked") return <LockedStep lost={lost} />;
-  const { first, images } = account;
-  const chosen =
+  if (status === "locked") return <LockedStep lossReason={lossReason} />;
+  const { isEmpty, images } = account;
+  const validDraft =
     draft.image === newImage || draft.image === allImages || images.some(({ id }) => id === draft.image)
       ? draft
       : { ...draft, image: newImage };
-  const shown = { draft: chosen, lost, onChange };
-  if (step === "picture") return <PictureStep {...shown} images={images} />;
-  if (pictureProblem(chosen) !== null) return <Navigate to="/provide-image" replace />;
-  if (step === "secret") return <SecretStep {...shown} first={first} />;
+  const stepProps = { draft: validDraft, lossReason, onChange };
+  if (step === "picture") return <PictureStep {...stepProps} images={images} />;
+  if (pictureProblem(validDraft) !== null) return <Navigate to="/provide-image" replace />;
+  if (step === "secret") return <SecretStep {...stepProps} isFirstSecret={isEmpty} />;
   return <Navigate to="/provide-secret" replace />;
 }
 
-interface Began {
+interface ProcessingInput {
   readonly vault: Vault;
   readonly draft: BackupDraft;
 }
 
-function isWhole(draft: BackupDraft, first: boolean): boolean {
-  return pictureProblem(draft) === null && Object.keys(secretProblems(draft, first)).length === 0;
+function isComplete(draft: BackupDraft, isFirstSecret: boolean): boolean {
+  return pictureProblem(draft) === null && Object.keys(secretProblems(draft, isFirstSecret)).length === 0;
 }
 
 /** Asks before what was chosen and typed is lost. */
-function Guard({ dirty }: { readonly dirty: boolean }) {
+function DraftLeaveGuard({ dirty }: { readonly dirty: boolean }) {
   const { t } = useTranslation("provide-secret");
   return (
     <LeaveGuard
-      guarding={dirty}
+      active={dirty}
       title={t("leave.confirm_title")}
       body={t("leave.confirm_body")}
-      leave={t("leave.confirm_action")}
-      stay={t("leave.stay_action")}
-      passes={(pathname) => inside.includes(pathname)}
+      leaveLabel={t("leave.confirm_action")}
+      stayLabel={t("leave.stay_action")}
+      isExempt={(pathname) => flowPaths.includes(pathname)}
     />
   );
 }

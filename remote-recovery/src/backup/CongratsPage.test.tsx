@@ -12,7 +12,7 @@ jest.mock("canvas-confetti", () => ({
   default: { create: (...args: Parameters<typeof create>) => create(...args) },
 }));
 
-const draw = async (settings: FakeVaultSettings) => {
+const renderPage = async (settings: FakeVaultSettings) => {
   const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }], ...settings });
   await renderApp(
     <main>
@@ -25,7 +25,7 @@ const draw = async (settings: FakeVaultSettings) => {
 
 describe("CongratsPage", () => {
   it("says what to keep, and offers to try it", async () => {
-    await draw({});
+    await renderPage({});
     expect(screen.getByRole("link", { name: "What to keep, and how" })).toHaveAttribute("href", "/safeguard");
     expect(screen.getByRole("link", { name: "Try it now" })).toHaveAttribute(
       "href",
@@ -36,18 +36,18 @@ describe("CongratsPage", () => {
 
   it("asks whose device it is after the first secret", async () => {
     const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }] });
-    await vault.answerDevice("own");
-    const fresh = { ...vault, getState: () => unanswered };
-    await renderApp(<CongratsPage />, { vault: fresh });
+    await vault.setDeviceKind("own");
+    const unansweredVault = { ...vault, getState: () => unansweredState };
+    await renderApp(<CongratsPage />, { vault: unansweredVault });
     await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
     await waitFor(() => {
-      expect(vault.calls.filter((each) => each === "answerDevice")).toHaveLength(2);
+      expect(vault.calls.filter((call) => call === "setDeviceKind")).toHaveLength(2);
     });
   });
 
   it("says where the browser cannot remember an own device, and what to do", async () => {
-    const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }], forgets: true });
-    const { record } = await renderApp(<CongratsPage />, { vault: { ...vault, getState: () => unanswered } });
+    const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }], lacksEd25519: true });
+    const { record } = await renderApp(<CongratsPage />, { vault: { ...vault, getState: () => unansweredState } });
     await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
     await waitFor(() => {
       expect(record.notices.map(({ text }) => text)).toEqual([
@@ -58,15 +58,15 @@ describe("CongratsPage", () => {
 
   it("says when the answer could not be kept", async () => {
     const vault = createFakeVault({ secrets: [{ title: "Wallet", content: "x" }] });
-    vault.failWith("answerDevice", "storage_full");
-    await renderApp(<CongratsPage />, { vault: { ...vault, getState: () => unanswered } });
+    vault.failWith("setDeviceKind", "storage_full");
+    await renderApp(<CongratsPage />, { vault: { ...vault, getState: () => unansweredState } });
     await userEvent.click(await screen.findByRole("button", { name: "A shared computer" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("no room left");
   });
 });
 
 it("celebrates without a worker, and not for people who want no motion", async () => {
-  await draw({});
+  await renderPage({});
   await waitFor(() => {
     expect(create).toHaveBeenCalledWith(
       expect.any(HTMLCanvasElement),
@@ -89,4 +89,4 @@ it("says after a rehearsal that the copy works, and when it is asked for again",
   await expectAccessible();
 });
 
-const unanswered = { status: "unlocked", device: null } as const;
+const unansweredState = { status: "unlocked", device: null } as const;

@@ -1,4 +1,4 @@
-import { rehearsalDays } from "@relicario/shared/contract";
+import { copyCheckIntervalDays } from "@relicario/shared/contract";
 import { DeviceQuestion } from "@relicario/shared/forms";
 import {
   ButtonLink,
@@ -15,10 +15,10 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { KeepTaken } from "../picture/KeepTaken.tsx";
-import { useTaken } from "../picture/taken-picture.ts";
+import { SaveCapturedPicture } from "../picture/SaveCapturedPicture.tsx";
+import { useCapturedPicture } from "../picture/captured-picture.ts";
 import { Confetti } from "./Confetti.tsx";
-import { useRehearsalDue } from "./useRehearsalDue.ts";
+import { useCopyCheckDue } from "./useCopyCheckDue.ts";
 
 /**
  * The end of a backup (`?secret=` names what was protected) or of a rehearsal (`?rehearsed=`): what
@@ -27,29 +27,29 @@ import { useRehearsalDue } from "./useRehearsalDue.ts";
 export default function CongratsPage() {
   const { t } = useTranslation(["congrats", "provide-image"]);
   const [query] = useSearchParams();
-  const [secretId, rehearsed] = [query.get("secret"), query.get("rehearsed")];
-  const taken = useTaken();
+  const [secretId, checkedSecretId] = [query.get("secret"), query.get("rehearsed")];
+  const capturedPicture = useCapturedPicture();
   const access = useVault();
   const state = useVaultState(access);
-  useRehearsalDue(access);
+  useCopyCheckDue(access);
   return (
     <Page
-      title={t(rehearsed === null ? "page.title" : "rehearsed.title")}
-      lead={rehearsed === null ? t("page.lead_body") : t("rehearsed.lead_body", { days: rehearsalDays })}
+      title={t(checkedSecretId === null ? "page.title" : "rehearsed.title")}
+      lead={checkedSecretId === null ? t("page.lead_body") : t("rehearsed.lead_body", { days: copyCheckIntervalDays })}
     >
-      {(secretId !== null || rehearsed !== null) && <Confetti />}
+      {(secretId !== null || checkedSecretId !== null) && <Confetti />}
       {secretId !== null && <FlowSteps flow="backup" step="congrats" />}
       {access.status === "ready" && state.status === "unlocked" && state.device === null && (
         <DeviceQuestion vault={access.vault} />
       )}
-      {taken !== null && <KeepTaken taken={taken} />}
+      {capturedPicture !== null && <SaveCapturedPicture capturedPicture={capturedPicture} />}
       {secretId !== null && (
         <Card aria-labelledby="congrats-try">
           <Stack $gap={3}>
             <SectionTitle id="congrats-try">{t("try.title")}</SectionTitle>
             <Muted>{t("try.body")}</Muted>
             <SpacedRow>
-              <ButtonLink to={rehearsalPath(secretId)}>{t("try.now_action")}</ButtonLink>
+              <ButtonLink to={copyCheckPath(secretId)}>{t("try.now_action")}</ButtonLink>
             </SpacedRow>
           </Stack>
         </Card>
@@ -69,8 +69,8 @@ export default function CongratsPage() {
         <ButtonLink tone={secretId === null ? "primary" : "quiet"} to="/secrets">
           {t("page.list_action")}
         </ButtonLink>
-        {rehearsed !== null && (
-          <ButtonLink tone="quiet" to={rehearsalPath(rehearsed)}>
+        {checkedSecretId !== null && (
+          <ButtonLink tone="quiet" to={copyCheckPath(checkedSecretId)}>
             {t("rehearsed.once_more_action")}
           </ButtonLink>
         )}
@@ -79,6 +79,6 @@ export default function CongratsPage() {
   );
 }
 
-function rehearsalPath(secretId: string): string {
+function copyCheckPath(secretId: string): string {
   return `/provide-image-recovery?${new URLSearchParams({ rehearse: secretId }).toString()}`;
 }

@@ -3,19 +3,19 @@ import { Lock } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { LostNotice } from "./LostNotice.tsx";
-import type { Lost } from "./step-props.ts";
+import { DraftLostNotice } from "./DraftLostNotice.tsx";
+import type { DraftLossReason } from "./step-props.ts";
 
 /**
  * An account that keeps something already is unlocked before anything is chosen: unlocking leaves
  * the flow.
  */
-export function LockedStep({ lost }: { readonly lost: Lost | null }) {
+export function LockedStep({ lossReason }: { readonly lossReason: DraftLossReason | null }) {
   const { t } = useTranslation("provide-image");
   return (
     <Page title={t("page.title")}>
       <FlowSteps flow="backup" step="picture" />
-      <LostNotice lost={lost} />
+      <DraftLostNotice lossReason={lossReason} />
       <Notice
         title={t("locked.title")}
         actions={

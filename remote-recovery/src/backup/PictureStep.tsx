@@ -5,10 +5,10 @@ import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { imageOf } from "../picture/picture-draft.ts";
+import { knownImageOf } from "../picture/picture-draft.ts";
 import { PictureForm } from "../picture/PictureForm.tsx";
 import { allImages, newImage, pictureProblem } from "./backup-draft.ts";
-import { LostNotice } from "./LostNotice.tsx";
+import { DraftLostNotice } from "./DraftLostNotice.tsx";
 import type { StepProps } from "./step-props.ts";
 
 interface PictureStepProps extends StepProps {
@@ -17,26 +17,26 @@ interface PictureStepProps extends StepProps {
 }
 
 /** Route `/provide-image`: which picture is the key, and its passphrase. */
-export function PictureStep({ draft, lost, images, onChange }: PictureStepProps) {
+export function PictureStep({ draft, lossReason, images, onChange }: PictureStepProps) {
   const { t } = useTranslation("provide-image");
   const { navigate } = usePortal();
-  const [asked, setAsked] = useState(false);
-  const suggested = t("image.default_body", { number: images.length + 1 });
-  const named = draft.imageName === null ? { ...draft, imageName: suggested } : draft;
-  const told = asked ? pictureProblem(named) : null;
+  const [submitted, setSubmitted] = useState(false);
+  const suggestedName = t("image.default_body", { number: images.length + 1 });
+  const namedDraft = draft.imageName === null ? { ...draft, imageName: suggestedName } : draft;
+  const visibleProblem = submitted ? pictureProblem(namedDraft) : null;
   const isNew = draft.image === newImage;
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    setAsked(true);
-    if (pictureProblem(named) !== null) return;
-    if (named !== draft) onChange({ imageName: suggested });
+    setSubmitted(true);
+    if (pictureProblem(namedDraft) !== null) return;
+    if (namedDraft !== draft) onChange({ imageName: suggestedName });
     navigate("/provide-secret");
   };
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       <FlowSteps flow="backup" step="picture" />
-      <LostNotice lost={lost} />
+      <DraftLostNotice lossReason={lossReason} />
       <form onSubmit={handleSubmit} noValidate>
         <Card>
           <Stack $gap={5}>
@@ -62,33 +62,33 @@ export function PictureStep({ draft, lost, images, onChange }: PictureStepProps)
                 purpose="choose"
                 draft={draft.picture}
                 disabled={false}
-                error={told === "image_missing" ? t("problem.image_missing_error") : null}
+                error={visibleProblem === "image_missing" ? t("problem.image_missing_error") : null}
                 onChange={(picture) => {
                   onChange({ picture });
                 }}
               />
             )}
-            {isNew && draft.picture.standing.status === "examined" && imageOf(draft.picture.standing) === null && (
+            {isNew && draft.picture.state.status === "examined" && knownImageOf(draft.picture.state) === null && (
               <TextField
                 label={t("image.name_label")}
                 hint={t("image.name_hint")}
                 error={
-                  told === "image_name_missing"
+                  visibleProblem === "image_name_missing"
                     ? t("problem.image_name_missing_error")
-                    : told === "text_broken"
+                    : visibleProblem === "text_broken"
                       ? t("problem.text_broken_error")
                       : null
                 }
                 maxLength={maxImageNameLength}
                 autoComplete="off"
                 spellCheck={false}
-                value={named.imageName ?? ""}
+                value={namedDraft.imageName ?? ""}
                 onChange={(event) => {
                   onChange({ imageName: event.target.value });
                 }}
               />
             )}
-            {told !== null && <FieldError>{t("page.incomplete_error")}</FieldError>}
+            {visibleProblem !== null && <FieldError>{t("page.incomplete_error")}</FieldError>}
             <SpacedRow>
               <Button type="submit" size="large" data-tour="picture-next">
                 {t("page.next_action")}

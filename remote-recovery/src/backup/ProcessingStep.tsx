@@ -4,10 +4,10 @@ import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router-dom";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { Phases } from "../flow/Phases.tsx";
+import { PhaseProgress } from "../flow/PhaseProgress.tsx";
 import type { BackupDraft } from "./backup-draft.ts";
-import { OpenerFirst } from "./OpenerFirst.tsx";
-import { useProtecting } from "./useProtecting.ts";
+import { OpenerPrompt } from "./OpenerPrompt.tsx";
+import { useProtect } from "./useProtect.ts";
 
 interface ProcessingStepProps {
   readonly vault: Vault;
@@ -23,11 +23,11 @@ const phases = ["picture", "passphrase", "sealing", "sending"] as const;
 export function ProcessingStep({ vault, draft }: ProcessingStepProps) {
   const { t } = useTranslation("processing");
   const navigate = useNavigate();
-  const { protecting, again } = useProtecting(vault, draft);
+  const { protectState, retry } = useProtect(vault, draft);
   const back = () => {
     void navigate(-1);
   };
-  const failure = protecting.status === "failed" ? protecting.error : null;
+  const failure = protectState.status === "failed" ? protectState.error : null;
   return (
     <Page
       title={t(failure === null ? "page.protect_title" : "page.stopped_title")}
@@ -36,26 +36,26 @@ export function ProcessingStep({ vault, draft }: ProcessingStepProps) {
       <FlowSteps flow="backup" step="processing" />
       <Card>
         <Stack $gap={5}>
-          {protecting.status === "running" ? (
+          {protectState.status === "running" ? (
             <>
-              <Phases phases={phases} progress={protecting.progress} />
+              <PhaseProgress phases={phases} progress={protectState.progress} />
               <SpacedRow>
                 <Button tone="quiet" size="large" onClick={back}>
                   {t("page.cancel_action")}
                 </Button>
               </SpacedRow>
             </>
-          ) : protecting.error.code === "show_opener_first" ? (
-            <OpenerFirst vault={vault} onShown={again} />
+          ) : protectState.error.code === "show_opener_first" ? (
+            <OpenerPrompt vault={vault} onUnlocked={retry} />
           ) : (
             <>
-              <ErrorNotice error={protecting.error} />
+              <ErrorNotice error={protectState.error} />
               <SpacedRow>
-                <Button onClick={again}>{t("page.again_action")}</Button>
+                <Button onClick={retry}>{t("page.again_action")}</Button>
                 <Button tone="quiet" onClick={back}>
                   {t("page.back_action")}
                 </Button>
-                {protecting.error.code.startsWith("picture_") && (
+                {protectState.error.code.startsWith("picture_") && (
                   <ButtonLink tone="quiet" to="/provide-image" replace>
                     {t("page.picture_action")}
                   </ButtonLink>

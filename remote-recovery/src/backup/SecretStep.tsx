@@ -9,7 +9,7 @@ import {
   SeedField,
   TagField,
   TextField,
-  titleOfFile,
+  suggestTitle,
 } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, Notice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState, type SyntheticEvent } from "react";
@@ -17,30 +17,30 @@ import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { secretProblems } from "./backup-draft.ts";
-import { LostNotice } from "./LostNotice.tsx";
+import { DraftLostNotice } from "./DraftLostNotice.tsx";
 import type { StepProps } from "./step-props.ts";
 
 interface SecretStepProps extends StepProps {
   /** Nothing was ever kept in the account: only the person can know that this is so. */
-  readonly first: boolean;
+  readonly isFirstSecret: boolean;
 }
 
 /** Route `/provide-secret`: what is protected, and what it is called. */
-export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
+export function SecretStep({ draft, lossReason, isFirstSecret, onChange }: SecretStepProps) {
   const { t } = useTranslation("provide-secret");
   const { navigate } = usePortal();
-  const [asked, setAsked] = useState(false);
-  const problems = secretProblems(draft, first);
-  const told = asked ? problems : {};
-  const sentence = (problem: keyof typeof told) => {
-    const found = told[problem];
-    return found === undefined ? null : t(`problem.${found}_error`);
+  const [submitted, setSubmitted] = useState(false);
+  const problems = secretProblems(draft, isFirstSecret);
+  const visibleProblems = submitted ? problems : {};
+  const problemText = (field: keyof typeof visibleProblems) => {
+    const problemCode = visibleProblems[field];
+    return problemCode === undefined ? null : t(`problem.${problemCode}_error`);
   };
-  const { kind, text, file, title, tags, promised } = draft;
+  const { kind, text, file, title, tags, emptyAccountConfirmed } = draft;
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    setAsked(true);
+    setSubmitted(true);
     if (Object.keys(problems).length === 0) navigate("/processing");
   };
   const handleText = (next: string) => {
@@ -49,7 +49,7 @@ export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       <FlowSteps flow="backup" step="secret" />
-      <LostNotice lost={lost} />
+      <DraftLostNotice lossReason={lossReason} />
       <form onSubmit={handleSubmit} noValidate>
         <Stack $gap={5}>
           <Card>
@@ -66,7 +66,7 @@ export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
                 <SecretTextArea
                   label={t("content.label")}
                   hint={t("content.hint")}
-                  error={sentence("content")}
+                  error={problemText("content")}
                   value={text}
                   onChange={(event) => {
                     handleText(event.target.value);
@@ -77,7 +77,7 @@ export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
                 <SeedField
                   value={text}
                   disabled={false}
-                  error={sentence("content")}
+                  error={problemText("content")}
                   fieldRef={null}
                   onBlur={() => undefined}
                   onChange={handleText}
@@ -86,20 +86,20 @@ export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
               {kind === "file" && (
                 <FileField
                   label={t("file.label")}
-                  invitation={t("file.drop_body")}
+                  placeholder={t("file.drop_body")}
                   hint={t("file.hint")}
                   value={file}
                   disabled={false}
-                  error={sentence("content")}
+                  error={problemText("content")}
                   onChange={(next) => {
-                    onChange({ file: next, ...(title === "" ? { title: titleOfFile(next.name) } : {}) });
+                    onChange({ file: next, ...(title === "" ? { title: suggestTitle(next.name) } : {}) });
                   }}
                 />
               )}
               <TextField
                 label={t("title.label")}
                 hint={t("title.hint")}
-                error={sentence("title")}
+                error={problemText("title")}
                 maxLength={maxTitleLength}
                 autoComplete="off"
                 value={title}
@@ -118,20 +118,20 @@ export function SecretStep({ draft, lost, first, onChange }: SecretStepProps) {
               />
             </Stack>
           </Card>
-          {first && (
+          {isFirstSecret && (
             <Notice tone="warn" title={t("first.title")}>
               <p>{t("first.body")}</p>
               <Checkbox
                 label={t("first.label")}
-                error={sentence("promised")}
-                checked={promised}
+                error={problemText("emptyAccountConfirmed")}
+                checked={emptyAccountConfirmed}
                 onChange={(event) => {
-                  onChange({ promised: event.target.checked });
+                  onChange({ emptyAccountConfirmed: event.target.checked });
                 }}
               />
             </Notice>
           )}
-          {Object.keys(told).length > 0 && <FieldError>{t("page.incomplete_error")}</FieldError>}
+          {Object.keys(visibleProblems).length > 0 && <FieldError>{t("page.incomplete_error")}</FieldError>}
           <SpacedRow>
             <Button type="submit" size="large">
               {t("page.protect_action")}

@@ -1,18 +1,18 @@
-import { usePortal, type AdmittedDevice, type AskingDevice, type Vault } from "@relicario/shared/contract";
+import { usePortal, type ApprovedDevice, type RequestingDevice, type Vault } from "@relicario/shared/contract";
 import { Button, ButtonLink, Card, Muted, Notice, s, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { takeFocus } from "../flow/take-focus.ts";
-import { ShowToAct } from "../openers/ShowToAct.tsx";
+import { focusOnMount } from "../flow/focus-on-mount.ts";
+import { OpenerOperationForm } from "../openers/OpenerOperationForm.tsx";
 import { DeviceCodeStep } from "./DeviceCodeStep.tsx";
 
 type Step =
-  | { readonly status: "warning"; readonly again: boolean }
+  | { readonly status: "warning"; readonly refocus: boolean }
   | { readonly status: "code" }
-  | { readonly status: "showing"; readonly code: string; readonly asking: AskingDevice }
-  | { readonly status: "done"; readonly name: string; readonly admitted: AdmittedDevice };
+  | { readonly status: "showing"; readonly code: string; readonly requestingDevice: RequestingDevice }
+  | { readonly status: "done"; readonly name: string; readonly admission: ApprovedDevice };
 
 /**
  * The device at hand: the warning, the code of the other device, something that opens the account,
@@ -21,14 +21,14 @@ type Step =
 export function AdmitDevice({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("devices");
   const { onLock } = usePortal();
-  const [step, setStep] = useState<Step>({ status: "warning", again: false });
-  const begin = () => {
-    setStep({ status: "warning", again: true });
+  const [step, setStep] = useState<Step>({ status: "warning", refocus: false });
+  const restart = () => {
+    setStep({ status: "warning", refocus: true });
   };
   useEffect(
     () =>
       onLock(() => {
-        setStep({ status: "warning", again: false });
+        setStep({ status: "warning", refocus: false });
       }),
     [onLock],
   );
@@ -37,7 +37,7 @@ export function AdmitDevice({ vault }: { readonly vault: Vault }) {
       return (
         <Card aria-labelledby="at-hand-warning">
           <Stack $gap={4}>
-            <Warning ref={step.again ? takeFocus : null} tabIndex={-1} id="at-hand-warning">
+            <Warning ref={step.refocus ? focusOnMount : null} tabIndex={-1} id="at-hand-warning">
               {t("at_hand.warning_title")}
             </Warning>
             <p>{t("at_hand.warning_body")}</p>
@@ -61,66 +61,66 @@ export function AdmitDevice({ vault }: { readonly vault: Vault }) {
       return (
         <DeviceCodeStep
           vault={vault}
-          onFound={(code, asking) => {
-            setStep({ status: "showing", code, asking });
+          onFound={(code, requestingDevice) => {
+            setStep({ status: "showing", code, requestingDevice });
           }}
-          onCancel={begin}
+          onCancel={restart}
         />
       );
     case "showing": {
-      const { code, asking } = step;
+      const { code, requestingDevice } = step;
       return (
         <Card aria-labelledby="at-hand-show">
           <Stack $gap={4}>
-            <SectionTitle ref={takeFocus} tabIndex={-1} id="at-hand-show">
-              {t("show.title", { name: asking.name })}
+            <SectionTitle ref={focusOnMount} tabIndex={-1} id="at-hand-show">
+              {t("show.title", { name: requestingDevice.name })}
             </SectionTitle>
-            <Notice tone="warn">{t("show.opens_body", { count: asking.secrets })}</Notice>
+            <Notice tone="warn">{t("show.opens_body", { count: requestingDevice.secretCount })}</Notice>
             <Muted>{t("show.body")}</Muted>
-            <ShowToAct
+            <OpenerOperationForm
               vault={vault}
               label={t("show.show_action")}
-              act={(shown, options) => vault.deviceLinks.admit(code, shown, options)}
-              onDone={(admitted) => {
-                setStep({ status: "done", name: asking.name, admitted });
+              operation={(openerHandle, options) => vault.deviceLinks.approve(code, openerHandle, options)}
+              onDone={(admission) => {
+                setStep({ status: "done", name: requestingDevice.name, admission });
               }}
-              onCancel={begin}
+              onCancel={restart}
             />
           </Stack>
         </Card>
       );
     }
     case "done":
-      return <Done name={step.name} admitted={step.admitted} onAgain={begin} />;
+      return <AdmissionResult name={step.name} admission={step.admission} onRestart={restart} />;
     default:
       return step satisfies never;
   }
 }
 
-function Done({
+function AdmissionResult({
   name,
-  admitted: { covered, left, answered },
-  onAgain,
+  admission: { resealed, skipped, notified },
+  onRestart,
 }: {
   readonly name: string;
-  readonly admitted: AdmittedDevice;
-  readonly onAgain: () => void;
+  readonly admission: ApprovedDevice;
+  readonly onRestart: () => void;
 }) {
   const { t } = useTranslation("devices");
   return (
     <Card aria-labelledby="at-hand-done">
       <Stack $gap={4}>
-        <SectionTitle ref={takeFocus} tabIndex={-1} id="at-hand-done">
+        <SectionTitle ref={focusOnMount} tabIndex={-1} id="at-hand-done">
           {t("done.title")}
         </SectionTitle>
         <Notice tone="success" role="status">
-          {t("done.body", { name, count: covered })}
+          {t("done.body", { name, count: resealed })}
         </Notice>
-        {left.length > 0 && <Notice tone="warn">{t("done.left_body", { count: left.length })}</Notice>}
-        {!answered && <Notice tone="warn">{t("done.late_body")}</Notice>}
+        {skipped.length > 0 && <Notice tone="warn">{t("done.left_body", { count: skipped.length })}</Notice>}
+        {!notified && <Notice tone="warn">{t("done.late_body")}</Notice>}
         <SpacedRow>
           <ButtonLink to="/openers">{t("done.openers_action")}</ButtonLink>
-          <Button tone="quiet" onClick={onAgain}>
+          <Button tone="quiet" onClick={onRestart}>
             {t("done.again_action")}
           </Button>
         </SpacedRow>

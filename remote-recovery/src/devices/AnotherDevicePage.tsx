@@ -15,7 +15,7 @@ import {
 import { KeyRound } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
-import { Refresh } from "../flow/Refresh.tsx";
+import { VaultRefresh } from "../flow/VaultRefresh.tsx";
 import { AdmitDevice } from "./AdmitDevice.tsx";
 
 /** Route `/another-device`: this device, which opens the account today, lets a new one in. */
@@ -27,7 +27,7 @@ export default function AnotherDevicePage() {
     <Page title={t("at_hand.title")} lead={t("at_hand.lead_body")}>
       {access.status === "loading" && <Skeleton height="240px" />}
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
-      {access.status === "ready" && state.status === "unknown" && <Refresh vault={access.vault} />}
+      {access.status === "ready" && state.status === "unknown" && <VaultRefresh vault={access.vault} />}
       {state.status === "empty" && (
         <EmptyState icon={<KeyRound />} title={t("new.empty_title")}>
           <p>{t("at_hand.empty_body")}</p>

@@ -16,7 +16,7 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
-import { Refresh } from "../flow/Refresh.tsx";
+import { VaultRefresh } from "../flow/VaultRefresh.tsx";
 import { safePath } from "../recover/paths.ts";
 import { OfferDevice } from "./OfferDevice.tsx";
 
@@ -28,14 +28,14 @@ export default function NewDevicePage() {
   const { t } = useTranslation("devices");
   const { navigate } = usePortal();
   const [query] = useSearchParams();
-  const then = safePath(query.get("then"));
+  const returnPath = safePath(query.get("then"));
   const access = useVault();
   const state = useVaultState(access);
   const [offered, setOffered] = useState(false);
   const finished = offered && state.status === "unlocked" && state.device !== null;
   useEffect(() => {
-    if (finished) navigate(then, { replace: true });
-  }, [finished, navigate, then]);
+    if (finished) navigate(returnPath, { replace: true });
+  }, [finished, navigate, returnPath]);
   return (
     <Page
       title={t("new.title")}
@@ -43,7 +43,7 @@ export default function NewDevicePage() {
         <ButtonLink
           tone="quiet"
           size="small"
-          to={`/provide-image-recovery?${new URLSearchParams({ then }).toString()}`}
+          to={`/provide-image-recovery?${new URLSearchParams({ then: returnPath }).toString()}`}
         >
           {t("new.back_action")}
         </ButtonLink>
@@ -51,7 +51,7 @@ export default function NewDevicePage() {
     >
       {access.status === "loading" && <Skeleton height="240px" />}
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
-      {access.status === "ready" && state.status === "unknown" && <Refresh vault={access.vault} />}
+      {access.status === "ready" && state.status === "unknown" && <VaultRefresh vault={access.vault} />}
       {state.status === "empty" && (
         <EmptyState icon={<KeyRound />} title={t("new.empty_title")}>
           <p>{t("new.empty_body")}</p>
@@ -62,7 +62,7 @@ export default function NewDevicePage() {
           <Muted>{t("new.lead_body")}</Muted>
           <OfferDevice
             vault={access.vault}
-            then={then}
+            returnPath={returnPath}
             onOffered={() => {
               setOffered(true);
             }}
@@ -76,7 +76,7 @@ export default function NewDevicePage() {
         <Notice
           tone="success"
           title={t("new.unlocked_title")}
-          actions={<ButtonLink to={then}>{t("new.on_action")}</ButtonLink>}
+          actions={<ButtonLink to={returnPath}>{t("new.on_action")}</ButtonLink>}
         >
           <p>{t("new.unlocked_body")}</p>
         </Notice>

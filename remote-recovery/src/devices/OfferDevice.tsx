@@ -1,4 +1,4 @@
-import { usePortal, type DeviceOffer, type ShownImage, type Vault } from "@relicario/shared/contract";
+import { usePortal, type DeviceOffer, type OpenerHandle, type Vault } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { maxImageNameLength, TextField } from "@relicario/shared/forms";
 import {
@@ -10,21 +10,21 @@ import {
   SectionTitle,
   SpacedRow,
   Stack,
-  useForgetting,
+  useReleaseOpener,
 } from "@relicario/shared/ui";
-import { makePasskey } from "@relicario/vault/passkey";
-import { showKey } from "@relicario/vault/shown-image";
+import { createPasskey } from "@relicario/vault/passkey";
+import { presentKey } from "@relicario/vault/presented-opener";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { takeFocus } from "../flow/take-focus.ts";
-import { ShowOffer } from "./ShowOffer.tsx";
-import { WithoutPasskey } from "./WithoutPasskey.tsx";
+import { focusOnMount } from "../flow/focus-on-mount.ts";
+import { DeviceOfferCode } from "./DeviceOfferCode.tsx";
+import { PasskeyUnavailableNotice } from "./PasskeyUnavailableNotice.tsx";
 
 interface OfferDeviceProps {
   readonly vault: Vault;
   /** Where it goes on. */
-  readonly then: string;
+  readonly returnPath: string;
   /** The code is shown. Once the other device has answered, the vault is unlocked. */
   readonly onOffered: () => void;
 }
@@ -34,21 +34,21 @@ interface OfferDeviceProps {
  * `waiting`: the code is shown.
  */
 type Step =
-  | { readonly status: "begin"; readonly error: PortalError | null; readonly again?: true }
+  | { readonly status: "begin"; readonly error: PortalError | null; readonly refocus?: true }
   | { readonly status: "making" }
-  | { readonly status: "waiting"; readonly offer: DeviceOffer; readonly passkey: ShownImage };
+  | { readonly status: "waiting"; readonly offer: DeviceOffer; readonly passkey: OpenerHandle };
 
 /**
  * The new device: a name, a passkey, then its code. A code that is over is followed by another one
  * for the same passkey.
  */
-export function OfferDevice({ vault, then, onOffered }: OfferDeviceProps) {
+export function OfferDevice({ vault, returnPath, onOffered }: OfferDeviceProps) {
   const { t } = useTranslation("devices");
   const { onLock, user, vendor } = usePortal();
   const [name, setName] = useState(() => t("new.name_body"));
-  const [passkey, setPasskey] = useState<ShownImage | null>(null);
+  const [passkey, setPasskey] = useState<OpenerHandle | null>(null);
   const [step, setStep] = useState<Step>({ status: "begin", error: null });
-  useForgetting(vault, passkey);
+  useReleaseOpener(vault, passkey);
   useEffect(
     () =>
       onLock(() => {
@@ -60,42 +60,42 @@ export function OfferDevice({ vault, then, onOffered }: OfferDeviceProps) {
   const offer = async (): Promise<void> => {
     setStep({ status: "making" });
     try {
-      const made =
+      const passkeyHandle =
         passkey ??
-        showKey({
+        presentKey({
           kind: "passkey",
-          prf: await makePasskey({ name: user.userName, productName: vendor.branding.productName }),
+          prf: await createPasskey({ name: user.userName, productName: vendor.branding.productName }),
         });
-      setPasskey(made);
-      const left = await vault.deviceLinks.offer({ shown: made, name: name.trim() });
+      setPasskey(passkeyHandle);
+      const newOffer = await vault.deviceLinks.offer({ handle: passkeyHandle, name: name.trim() });
       onOffered();
-      setStep({ status: "waiting", passkey: made, offer: left });
+      setStep({ status: "waiting", passkey: passkeyHandle, offer: newOffer });
     } catch (error) {
       setStep({ status: "begin", error: toPortalError(error) });
     }
   };
   if (step.status === "waiting") {
     return (
-      <ShowOffer
+      <DeviceOfferCode
         key={step.offer.expiresAt}
         vault={vault}
         offer={step.offer}
         passkey={step.passkey}
-        onAgain={() => void offer()}
+        onRenew={() => void offer()}
         onCancel={() => {
-          setStep({ status: "begin", error: null, again: true });
+          setStep({ status: "begin", error: null, refocus: true });
         }}
       />
     );
   }
   const error = step.status === "begin" ? step.error : null;
-  if (error?.code === "passkey_without_prf") return <WithoutPasskey then={then} />;
+  if (error?.code === "passkey_without_prf") return <PasskeyUnavailableNotice returnPath={returnPath} />;
   const busy = step.status === "making";
   return (
     <Card aria-labelledby="new-device">
       <Stack $gap={4}>
         <SectionTitle
-          ref={step.status === "begin" && step.again === true ? takeFocus : null}
+          ref={step.status === "begin" && step.refocus === true ? focusOnMount : null}
           tabIndex={-1}
           id="new-device"
         >

@@ -4,10 +4,10 @@ import { CloudDownload } from "lucide-react";
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
 
-import { notePictureOn } from "./drive-memory.ts";
+import { markPictureOn } from "./drive-memory.ts";
 import type { Drive } from "./drive.ts";
 import { DriveStatus } from "./DriveStatus.tsx";
-import { useDriveAct, useDrives } from "./useDriveAct.ts";
+import { useDriveOperation, useDrives } from "./useDriveOperation.ts";
 
 interface ChooseFromDriveProps {
   readonly disabled: boolean;
@@ -19,14 +19,14 @@ export function ChooseFromDrive({ disabled, onChosen }: ChooseFromDriveProps) {
   const { t } = useTranslation("provide-image");
   const { language } = usePortal();
   const drives = useDrives();
-  const { act, run, cancel } = useDriveAct();
+  const { operation, run, cancel } = useDriveOperation();
   const hintId = useId();
   if (drives.length === 0) return null;
 
   const handleChoose = (drive: Drive) => {
-    void run(drive, async ({ open, ...options }) => {
-      const picture = await drive.choose(open, language, options);
-      notePictureOn(drive.name);
+    void run(drive, async ({ openWindow, ...options }) => {
+      const picture = await drive.pickFile(openWindow, language, options);
+      markPictureOn(drive.name);
       onChosen(picture);
       return true;
     });
@@ -41,7 +41,7 @@ export function ChooseFromDrive({ disabled, onChosen }: ChooseFromDriveProps) {
             tone="quiet"
             size="small"
             icon={<CloudDownload aria-hidden />}
-            disabled={disabled || act.status === "moving"}
+            disabled={disabled || operation.status === "moving"}
             onClick={() => {
               handleChoose(drive);
             }}
@@ -50,7 +50,7 @@ export function ChooseFromDrive({ disabled, onChosen }: ChooseFromDriveProps) {
           </Button>
         ))}
       </SpacedRow>
-      <DriveStatus act={act} task="choose" onCancel={cancel} />
+      <DriveStatus operation={operation} task="choose" onCancel={cancel} />
     </Stack>
   );
 }

@@ -2,46 +2,46 @@ import { toPortalError } from "@relicario/shared/errors";
 import { Button, Notice, Progress } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-import type { DriveAct } from "./useDriveAct.ts";
+import type { DriveOperation } from "./useDriveOperation.ts";
 
 interface DriveStatusProps {
-  readonly act: DriveAct;
+  readonly operation: DriveOperation;
   readonly task: "save" | "choose";
   readonly onCancel: () => void;
 }
 
 /** How an act with a drive stands, and why it failed. */
-export function DriveStatus({ act, task, onCancel }: DriveStatusProps) {
+export function DriveStatus({ operation, task, onCancel }: DriveStatusProps) {
   const { t } = useTranslation("provide-image");
-  if (act.status === "idle") return null;
-  const drive = t(`drive.${act.drive}_name`);
-  switch (act.status) {
+  if (operation.status === "idle") return null;
+  const drive = t(`drive.${operation.drive}_name`);
+  switch (operation.status) {
     case "waiting":
       return (
         <Notice
           role="status"
-          tone={act.lost ? "warn" : "info"}
+          tone={operation.windowLost ? "warn" : "info"}
           actions={
             <Button tone="quiet" size="small" onClick={onCancel}>
               {t("drive.cancel_action")}
             </Button>
           }
         >
-          {t(act.lost ? "drive.closed_error" : "drive.waiting_status", { drive })}
+          {t(operation.windowLost ? "drive.closed_error" : "drive.waiting_status", { drive })}
         </Notice>
       );
     case "moving":
       return (
         <Progress
           label={t(task === "save" ? "drive.saving_status" : "drive.fetching_status", { drive })}
-          done={act.progress.done}
-          total={act.progress.total}
+          done={operation.progress.done}
+          total={operation.progress.total}
         />
       );
     case "failed":
       return (
-        <Notice role="alert" tone={isSignedIn(act.error) ? "info" : "danger"}>
-          {t(`drive.${reasonOf(act.error)}_error`, { drive })}
+        <Notice role="alert" tone={isSignedIn(operation.error) ? "info" : "danger"}>
+          {t(`drive.${reasonOf(operation.error)}_error`, { drive })}
         </Notice>
       );
     case "done":
@@ -51,7 +51,7 @@ export function DriveStatus({ act, task, onCancel }: DriveStatusProps) {
         </Notice>
       );
     default:
-      return act satisfies never;
+      return operation satisfies never;
   }
 }
 

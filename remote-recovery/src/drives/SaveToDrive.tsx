@@ -4,40 +4,40 @@ import { CloudUpload } from "lucide-react";
 import { useId } from "react";
 import { useTranslation } from "react-i18next";
 
-import type { Drive, DriveKind, DriveName } from "./drive.ts";
+import type { Drive, DriveContentKind, DriveName } from "./drive.ts";
 import { DriveStatus } from "./DriveStatus.tsx";
 import { saveToDrive } from "./save-to-drive.ts";
-import { useDriveAct, useDrives } from "./useDriveAct.ts";
+import { useDriveOperation, useDrives } from "./useDriveOperation.ts";
 
 interface SaveToDriveProps {
-  readonly kind: DriveKind;
+  readonly kind: DriveContentKind;
   readonly files: () => readonly File[];
   /** A kit that opens without a passphrase is kept off drives, and the person is told why. */
-  readonly refused?: boolean;
+  readonly blocked?: boolean;
   readonly onSaved?: (drive: DriveName) => void;
 }
 
 /** Buttons of the drives that the deployment is registered with; nothing without one. */
-export function SaveToDrive({ kind, files, refused = false, onSaved }: SaveToDriveProps) {
+export function SaveToDrive({ kind, files, blocked = false, onSaved }: SaveToDriveProps) {
   const { t } = useTranslation("provide-image");
   const { confirm } = usePortal();
   const drives = useDrives();
-  const { act, run, cancel } = useDriveAct();
+  const { operation, run, cancel } = useDriveOperation();
   const titleId = useId();
   if (drives.length === 0) return null;
-  if (refused) return <Notice title={t("drive.refused_title")}>{t("drive.refused_body")}</Notice>;
+  if (blocked) return <Notice title={t("drive.refused_title")}>{t("drive.refused_body")}</Notice>;
 
   const handleSave = (drive: Drive) => {
     const name = t(`drive.${drive.name}_name`);
-    void run(drive, async (tools) => {
-      const confirmBeside = () =>
+    void run(drive, async (options) => {
+      const confirmSameDrive = () =>
         confirm({
           title: t("drive.beside_title", { drive: name }),
           description: t(kind === "kit" ? "drive.beside_kit_body" : "drive.beside_picture_body", { drive: name }),
           confirmLabel: t("drive.beside_action"),
           danger: true,
         });
-      const saved = await saveToDrive(drive, kind, files(), { ...tools, confirmBeside });
+      const saved = await saveToDrive(drive, kind, files(), { ...options, confirmSameDrive });
       if (saved) onSaved?.(drive.name);
       return saved;
     });
@@ -52,7 +52,7 @@ export function SaveToDrive({ kind, files, refused = false, onSaved }: SaveToDri
             tone="quiet"
             size="small"
             icon={<CloudUpload aria-hidden />}
-            disabled={act.status === "moving"}
+            disabled={operation.status === "moving"}
             onClick={() => {
               handleSave(drive);
             }}
@@ -61,7 +61,7 @@ export function SaveToDrive({ kind, files, refused = false, onSaved }: SaveToDri
           </Button>
         ))}
       </SpacedRow>
-      <DriveStatus act={act} task="save" onCancel={cancel} />
+      <DriveStatus operation={operation} task="save" onCancel={cancel} />
     </Stack>
   );
 }

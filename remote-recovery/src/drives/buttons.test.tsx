@@ -4,7 +4,7 @@ import { act, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { ChooseFromDrive } from "./ChooseFromDrive.tsx";
-import { forgetDrives, keepToken } from "./drive-memory.ts";
+import { clearDriveMemory, saveToken } from "./drive-memory.ts";
 import { SaveToDrive } from "./SaveToDrive.tsx";
 
 const drives: Drives = {
@@ -17,8 +17,8 @@ const drives: Drives = {
     content_origins: ["https://content.example"],
   },
 };
-const picture = () => [new File(["a picture"], "p.jpg", { type: "image/jpeg" })];
-const draw = async (ui: React.ReactNode, settings: Parameters<typeof renderApp>[1] = {}) =>
+const makePictures = () => [new File(["a picture"], "p.jpg", { type: "image/jpeg" })];
+const renderPage = async (ui: React.ReactNode, settings: Parameters<typeof renderApp>[1] = {}) =>
   renderApp(
     <main>
       <h1>Page</h1>
@@ -28,19 +28,19 @@ const draw = async (ui: React.ReactNode, settings: Parameters<typeof renderApp>[
   );
 
 /** Answers of the drive, in their order; paths that were called. */
-function withAnswers(...answers: readonly { readonly status?: number; readonly json: unknown }[]): string[] {
-  const called: string[] = [];
-  const left = [...answers];
-  jest.spyOn(globalThis, "fetch").mockImplementation((address) => {
-    called.push(new URL(address as string).pathname);
-    const { status = 200, json } = left.shift() ?? { status: 500, json: null };
+function mockAnswers(...answers: readonly { readonly status?: number; readonly json: unknown }[]): string[] {
+  const calledPaths: string[] = [];
+  const remainingAnswers = [...answers];
+  jest.spyOn(globalThis, "fetch").mockImplementation((url) => {
+    calledPaths.push(new URL(url as string).pathname);
+    const { status = 200, json } = remainingAnswers.shift() ?? { status: 500, json: null };
     return Promise.resolve(new Response(JSON.stringify(json), { status }));
   });
-  return called;
+  return calledPaths;
 }
 
 beforeEach(() => {
-  forgetDrives();
+  clearDriveMemory();
   jest.spyOn(window, "open").mockReturnValue(null);
 });
 afterEach(() => {
@@ -49,16 +49,16 @@ afterEach(() => {
 
 describe("the buttons of drives", () => {
   it("are those that the deployment names, and none without", async () => {
-    const { unmount } = await draw(<SaveToDrive kind="picture" files={picture} />);
+    const { unmount } = await renderPage(<SaveToDrive kind="picture" files={makePictures} />);
     expect(screen.getAllByRole("button").map(({ textContent }) => textContent)).toEqual([
       "Save to Google Drive",
       "Save to OneDrive",
     ]);
     await expectAccessible();
     unmount();
-    await draw(
+    await renderPage(
       <>
-        <SaveToDrive kind="picture" files={picture} />
+        <SaveToDrive kind="picture" files={makePictures} />
         <ChooseFromDrive disabled={false} onChosen={() => undefined} />
       </>,
       { drives: {} },
@@ -67,7 +67,7 @@ describe("the buttons of drives", () => {
   });
 
   it("are not there for a kit without a passphrase, and say why", async () => {
-    await draw(<SaveToDrive kind="kit" files={picture} refused />, { language: "es" });
+    await renderPage(<SaveToDrive kind="kit" files={makePictures} blocked />, { language: "es" });
     expect(screen.getByText("No en una nube")).toBeVisible();
     expect(screen.queryByRole("button")).toBeNull();
     await expectAccessible();
@@ -76,10 +76,10 @@ describe("the buttons of drives", () => {
   it.each([
     ["en", "Choose from Google Drive", /^Your browser opened no window for Google Drive/],
     ["es", "Elegir de Google Drive", /^Tu navegador no ha abierto la ventana de Google Drive/],
-  ] as const)("say that no window was opened, in %s", async (language, button, sentence) => {
-    await draw(<ChooseFromDrive disabled={false} onChosen={() => undefined} />, { language });
+  ] as const)("say that no window was opened, in %s", async (language, button, message) => {
+    await renderPage(<ChooseFromDrive disabled={false} onChosen={() => undefined} />, { language });
     await userEvent.click(screen.getByRole("button", { name: button }));
-    expect(await screen.findByRole("alert")).toHaveTextContent(sentence);
+    expect(await screen.findByRole("alert")).toHaveTextContent(message);
     await expectAccessible();
   });
 
@@ -95,7 +95,7 @@ describe("the buttons of drives", () => {
           close() {}
         },
       });
-      await draw(<SaveToDrive kind="picture" files={picture} />);
+      await renderPage(<SaveToDrive kind="picture" files={makePictures} />);
       await userEvent
         .setup({ advanceTimers: jest.advanceTimersByTime })
         .click(screen.getByRole("button", { name: "Save to OneDrive" }));
@@ -116,24 +116,24 @@ describe("the buttons of drives", () => {
   });
 
   it("save with the kept token, and tell where it went", async () => {
-    keepToken("google", "t", 3600);
-    const called = withAnswers({ json: { files: [] } }, { json: { id: "1" } });
-    const saved = jest.fn();
-    await draw(<SaveToDrive kind="picture" files={picture} onSaved={saved} />);
+    saveToken("google", "t", 3600);
+    const calledPaths = mockAnswers({ json: { files: [] } }, { json: { id: "1" } });
+    const onSaved = jest.fn();
+    await renderPage(<SaveToDrive kind="picture" files={makePictures} onSaved={onSaved} />);
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
     expect(await screen.findByText(/^Saved to Google Drive\./)).toBeVisible();
-    expect(called).toEqual(["/drive/v3/files", "/upload/drive/v3/files"]);
-    expect(saved).toHaveBeenCalledWith("google");
+    expect(calledPaths).toEqual(["/drive/v3/files", "/upload/drive/v3/files"]);
+    expect(onSaved).toHaveBeenCalledWith("google");
   });
 
   it("warn before a kit is put beside a picture, and save nothing against a no", async () => {
-    keepToken("google", "t", 3600);
-    const called = withAnswers({ json: { files: [{ id: "1" }] } });
-    const { record } = await draw(<SaveToDrive kind="kit" files={picture} />, { answer: false });
+    saveToken("google", "t", 3600);
+    const calledPaths = mockAnswers({ json: { files: [{ id: "1" }] } });
+    const { record } = await renderPage(<SaveToDrive kind="kit" files={makePictures} />, { confirmAnswer: false });
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
     await screen.findByRole("button", { name: "Save to Google Drive" });
     expect(record.confirms).toMatchObject([{ title: "Both on Google Drive?", danger: true }]);
-    expect(called).toEqual(["/drive/v3/files"]);
+    expect(calledPaths).toEqual(["/drive/v3/files"]);
     expect(screen.queryByText(/^Saved to/)).toBeNull();
   });
 
@@ -142,20 +142,20 @@ describe("the buttons of drives", () => {
     [401, {}, /^Google Drive asks you to sign in again/],
     [503, {}, /^Google Drive cannot be reached/],
     [418, {}, /^Google Drive answered something unknown/],
-  ])("say in words what %i means", async (status, json, sentence) => {
-    keepToken("google", "t", 3600);
-    withAnswers({ json: { files: [] } }, { status, json });
-    const saved = jest.fn();
-    await draw(<SaveToDrive kind="picture" files={picture} onSaved={saved} />);
+  ])("say in words what %i means", async (status, json, message) => {
+    saveToken("google", "t", 3600);
+    mockAnswers({ json: { files: [] } }, { status, json });
+    const onSaved = jest.fn();
+    await renderPage(<SaveToDrive kind="picture" files={makePictures} onSaved={onSaved} />);
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
-    expect(await screen.findByRole("alert")).toHaveTextContent(sentence);
-    expect(saved).not.toHaveBeenCalled();
+    expect(await screen.findByRole("alert")).toHaveTextContent(message);
+    expect(onSaved).not.toHaveBeenCalled();
   });
 
   it("end the act and forget the token when the portal locks", async () => {
-    keepToken("google", "t", 3600);
+    saveToken("google", "t", 3600);
     jest.spyOn(globalThis, "fetch").mockReturnValue(new Promise(() => undefined));
-    const { record } = await draw(<SaveToDrive kind="picture" files={picture} />);
+    const { record } = await renderPage(<SaveToDrive kind="picture" files={makePictures} />);
     await userEvent.click(screen.getByRole("button", { name: "Save to Google Drive" }));
     expect(await screen.findByRole("progressbar")).toBeVisible();
     act(() => {

@@ -2,24 +2,24 @@ import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 /** Pixels, and how often the window is looked at. */
-const numbers = { width: 640, height: 720, lookMs: 500 } as const;
+const popupSettings = { width: 640, height: 720, pollMilliseconds: 500 } as const;
 
 /** What `host/public/drive-answer.js` tells. */
-const Answer = z.object({ answer: z.string() });
+const AnswerMessage = z.object({ answer: z.string() });
 
 /** A window beside the page in which a provider of a cloud drive asks the person. */
 export interface DriveWindow {
   /** Undefined once the provider's policy has cut it from this page, or it was closed. */
-  readonly handle: () => Window | undefined;
+  readonly getPopup: () => Window | undefined;
   /**
-   * Goes to an address that ends with the answer at {@link answerAddress}; a state of its own is
+   * Goes to an address that ends with the answer at {@link answerUrl}; a state of its own is
    * added and the answer has to bear it.
    * @throws PortalError `cancelled` when the signal ends it, `consent_required` when the answer is
    *   an error
    */
-  readonly ask: (address: URL) => Promise<URLSearchParams>;
+  readonly requestAnswer: (url: URL) => Promise<URLSearchParams>;
   /** Posts a form from the page of the last answer, or from a new one. */
-  readonly post: (address: string, fields: Readonly<Record<string, string>>) => Promise<void>;
+  readonly postForm: (url: string, fields: Readonly<Record<string, string>>) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -33,7 +33,7 @@ export interface DriveWindowSettings {
 }
 
 /** Where every answer ends: registered with the providers, exactly so. */
-export function answerAddress(): string {
+export function answerUrl(): string {
   return new URL("/drive-answer.html", window.location.origin).href;
 }
 
@@ -42,23 +42,23 @@ export function answerAddress(): string {
  * @throws PortalError `popup_blocked`
  */
 export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveWindow {
-  const popup = window.open("", "_blank", features());
+  const popup = window.open("", "_blank", windowFeatures());
   if (popup === null) throw new PortalError("popup_blocked");
   /** To the page of the last answer, while it stands in the window. */
   let channel: BroadcastChannel | null = null;
-  const look = setInterval(() => {
+  const pollTimer = setInterval(() => {
     if (!popup.closed) return;
-    clearInterval(look);
+    clearInterval(pollTimer);
     onLost();
-  }, numbers.lookMs);
+  }, popupSettings.pollMilliseconds);
 
-  const answerTo = (state: string, send: () => void): Promise<URLSearchParams> => {
-    const own = new BroadcastChannel(`drive-answer:${state}`);
+  const waitForAnswer = (state: string, send: () => void): Promise<URLSearchParams> => {
+    const answerChannel = new BroadcastChannel(`drive-answer:${state}`);
     const answer = new Promise<URLSearchParams>((resolve, reject) => {
-      own.onmessage = ({ data }) => {
-        const told = Answer.safeParse(data);
-        const answer = new URLSearchParams(told.data?.answer ?? "");
-        if (told.success && answer.get("state") === state) resolve(answer);
+      answerChannel.onmessage = ({ data }) => {
+        const message = AnswerMessage.safeParse(data);
+        const parameters = new URLSearchParams(message.data?.answer ?? "");
+        if (message.success && parameters.get("state") === state) resolve(parameters);
       };
       signal.addEventListener("abort", () => {
         reject(new PortalError("cancelled"));
@@ -66,37 +66,37 @@ export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveW
     });
     send();
     channel?.close();
-    channel = own;
+    channel = answerChannel;
     return answer;
   };
-  const go = (address: string) => {
-    if (channel === null) popup.location.replace(address);
-    else channel.postMessage({ next: "go", address });
+  const navigate = (url: string) => {
+    if (channel === null) popup.location.replace(url);
+    else channel.postMessage({ next: "go", address: url });
   };
 
   return {
-    handle: () => (popup.closed ? undefined : popup),
-    ask: async (address) => {
-      const state = newState();
-      address.searchParams.set("state", state);
-      const answer = await answerTo(state, () => {
-        go(address.href);
+    getPopup: () => (popup.closed ? undefined : popup),
+    requestAnswer: async (url) => {
+      const state = createState();
+      url.searchParams.set("state", state);
+      const answer = await waitForAnswer(state, () => {
+        navigate(url.href);
       });
       // `access_denied` is the person's no; all other errors are the provider's, or of a wrong
       // configuration.
       if (answer.has("error")) throw new PortalError("consent_required");
       return answer;
     },
-    post: async (address, fields) => {
-      const state = newState();
+    postForm: async (url, fields) => {
+      const state = createState();
       if (channel === null)
-        await answerTo(state, () => {
-          go(`${answerAddress()}?state=${state}`);
+        await waitForAnswer(state, () => {
+          navigate(`${answerUrl()}?state=${state}`);
         });
-      channel?.postMessage({ next: "post", address, fields });
+      channel?.postMessage({ next: "post", address: url, fields });
     },
     close: () => {
-      clearInterval(look);
+      clearInterval(pollTimer);
       channel?.postMessage({ next: "close" });
       channel?.close();
       channel = null;
@@ -106,14 +106,14 @@ export function openDriveWindow({ signal, onLost }: DriveWindowSettings): DriveW
 }
 
 /** 128 random bits. */
-function newState(): string {
+function createState(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Centred over the page. */
-function features(): string {
+function windowFeatures(): string {
   const { screenX, screenY, outerWidth, outerHeight } = window;
-  const { width, height } = numbers;
+  const { width, height } = popupSettings;
   const left = Math.max(0, Math.round(screenX + (outerWidth - width) / 2));
   const top = Math.max(0, Math.round(screenY + (outerHeight - height) / 2));
   return Object.entries({ popup: "yes", width, height, left, top })

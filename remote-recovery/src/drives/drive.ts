@@ -3,7 +3,7 @@ import type { DriveWindow } from "./drive-window.ts";
 export type DriveName = "google" | "onedrive";
 
 /** What lies on a drive: a kit opens with its picture, so both on one drive are worth a warning. */
-export type DriveKind = "kit" | "picture";
+export type DriveContentKind = "kit" | "picture";
 
 /** Bytes of what is moved. */
 export interface DriveProgress {
@@ -26,14 +26,14 @@ export interface DriveCallOptions {
 export interface Drive {
   readonly name: DriveName;
   /**
-   * Signs in in the window and gives a token for {@link holds} and {@link save}; the kept one while
-   * it lives.
+   * Signs in in the window and gives a token for {@link contains} and {@link save}; the kept one
+   * while it lives.
    */
-  readonly tokenForSaving: (open: () => DriveWindow, signal: AbortSignal) => Promise<string>;
+  readonly getSaveToken: (openWindow: () => DriveWindow, signal: AbortSignal) => Promise<string>;
   /** Whether what this portal saved there, and may see, holds one of this kind. */
-  readonly holds: (kind: DriveKind, token: string, signal: AbortSignal) => Promise<boolean>;
+  readonly contains: (kind: DriveContentKind, token: string, signal: AbortSignal) => Promise<boolean>;
   /** Never replaces a file of the same name. */
   readonly save: (file: File, token: string, options: DriveCallOptions) => Promise<void>;
   /** The provider's own picker, in the window; then the file that was chosen there. */
-  readonly choose: (open: () => DriveWindow, language: string, options: DriveCallOptions) => Promise<File>;
+  readonly pickFile: (openWindow: () => DriveWindow, language: string, options: DriveCallOptions) => Promise<File>;
 }

@@ -9,14 +9,14 @@ import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { maxPictureBytes } from "../picture/picture-draft.ts";
-import { callDrive, readFile, readJson } from "./drive-calls.ts";
-import { getToken, keepToken } from "./drive-memory.ts";
-import { answerAddress, type DriveWindow } from "./drive-window.ts";
-import type { Drive, DriveKind } from "./drive.ts";
+import { callDrive, readFile, readJson } from "./call-drive.ts";
+import { getToken, saveToken } from "./drive-memory.ts";
+import { answerUrl, type DriveWindow } from "./drive-window.ts";
+import type { Drive, DriveContentKind } from "./drive.ts";
 
 const scope = "https://www.googleapis.com/auth/drive.file";
 const pictureTypes = ["image/jpeg", "image/png", "image/webp", "image/avif", "image/heic", "image/heif"];
-const queries: Readonly<Record<DriveKind, string>> = {
+const searchQueries: Readonly<Record<DriveContentKind, string>> = {
   kit: "mimeType = 'text/html' and trashed = false",
   picture: "mimeType contains 'image/' and trashed = false",
 };
@@ -25,7 +25,7 @@ const queries: Readonly<Record<DriveKind, string>> = {
  * One piece of a resumable upload; Google asks for multiples of 256 KiB. What fits into one goes in
  * one call.
  */
-export const googlePieceBytes = 1024 * 1024;
+export const googleChunkBytes = 1024 * 1024;
 
 const Token = z.object({
   access_token: z.string().min(1),
@@ -33,10 +33,10 @@ const Token = z.object({
   expires_in: z.coerce.number().positive(),
   scope: z.string(),
 });
-const List = z.object({ files: z.array(z.object({ id: z.string() })) });
+const FilesPage = z.object({ files: z.array(z.object({ id: z.string() })) });
 const Metadata = z.object({ name: z.string().min(1), size: z.coerce.number().int().nonnegative() });
 
-export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
+export function createGoogleDrive(settings: NonNullable<Drives["google"]>): Drive {
   const api = `${settings.api_origin}/drive/v3/files`;
   const upload = `${settings.api_origin}/upload/drive/v3/files`;
 
@@ -44,39 +44,43 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
    * Google lets a browser application redeem no code without a secret, so the token comes in the
    * fragment of the answer.
    */
-  const tokenIn = async (popup: DriveWindow): Promise<string> => {
-    const answer = Token.safeParse(Object.fromEntries(await popup.ask(authorize({ response_type: "token" }))));
+  const requestToken = async (popup: DriveWindow): Promise<string> => {
+    const answer = Token.safeParse(
+      Object.fromEntries(await popup.requestAnswer(authorizationUrl({ response_type: "token" }))),
+    );
     if (!answer.success) throw new PortalError("bad_answer");
     // People may untick what they are asked for.
     if (!answer.data.scope.split(" ").includes(scope)) throw new PortalError("consent_required");
-    keepToken("google", answer.data.access_token, answer.data.expires_in);
+    saveToken("google", answer.data.access_token, answer.data.expires_in);
     return answer.data.access_token;
   };
-  const authorize = (more: Readonly<Record<string, string>>): URL => {
-    const address = new URL(settings.authorize_url);
+  const authorizationUrl = (parameters: Readonly<Record<string, string>>): URL => {
+    const url = new URL(settings.authorize_url);
     // No other scope may be granted beside it, or there is no picker.
-    address.search = new URLSearchParams({
+    url.search = new URLSearchParams({
       client_id: settings.client_id,
-      redirect_uri: answerAddress(),
+      redirect_uri: answerUrl(),
       scope,
       include_granted_scopes: "false",
-      ...more,
+      ...parameters,
     }).toString();
-    return address;
+    return url;
   };
 
   return {
     name: "google",
-    tokenForSaving: async (open) => getToken("google") ?? tokenIn(open()),
-    holds: async (kind, token, signal) => {
-      const query = new URLSearchParams({ q: queries[kind], fields: "files(id)", pageSize: "1" });
-      return (await readJson(await callDrive(`${api}?${query.toString()}`, { token, signal }), List)).files.length > 0;
+    getSaveToken: async (openWindow) => getToken("google") ?? requestToken(openWindow()),
+    contains: async (kind, token, signal) => {
+      const query = new URLSearchParams({ q: searchQueries[kind], fields: "files(id)", pageSize: "1" });
+      return (
+        (await readJson(await callDrive(`${api}?${query.toString()}`, { token, signal }), FilesPage)).files.length > 0
+      );
     },
     save: async (file, token, { signal, onProgress }) => {
       const total = file.size;
       const type = file.type === "" ? "application/octet-stream" : file.type;
       const metadata = JSON.stringify({ name: file.name, mimeType: type });
-      if (total <= googlePieceBytes) {
+      if (total <= googleChunkBytes) {
         const boundary = `part-${crypto.randomUUID()}`;
         const body = new Blob([
           `--${boundary}\r\ncontent-type: application/json; charset=UTF-8\r\n\r\n${metadata}\r\n--${boundary}\r\ncontent-type: ${type}\r\n\r\n`,
@@ -93,7 +97,7 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
         onProgress({ done: total, total });
         return;
       }
-      const started = await callDrive(`${upload}?uploadType=resumable&fields=id`, {
+      const sessionResponse = await callDrive(`${upload}?uploadType=resumable&fields=id`, {
         method: "POST",
         headers: {
           "content-type": "application/json; charset=UTF-8",
@@ -104,12 +108,12 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
         token,
         signal,
       });
-      const session = started.headers.get("location");
+      const session = sessionResponse.headers.get("location");
       // The token goes with each piece: to nobody but the service that gave it.
       if (session === null || !URL.canParse(session) || new URL(session).origin !== settings.api_origin)
         throw new PortalError("bad_answer");
       for (let done = 0; done < total;) {
-        const end = Math.min(done + googlePieceBytes, total);
+        const end = Math.min(done + googleChunkBytes, total);
         const headers = { "content-range": `bytes ${String(done)}-${String(end - 1)}/${String(total)}` };
         const { status } = await callDrive(session, {
           method: "PUT",
@@ -117,17 +121,17 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
           body: file.slice(done, end),
           token,
           signal,
-          also: [308],
+          acceptedStatuses: [308],
         });
         if ((status === 308) !== end < total) throw new PortalError("bad_answer");
         done = end;
         onProgress({ done, total });
       }
     },
-    choose: async (open, language, options) => {
-      const popup = open();
-      const picked = await popup.ask(
-        authorize({
+    pickFile: async (openWindow, language, options) => {
+      const popup = openWindow();
+      const pickerAnswer = await popup.requestAnswer(
+        authorizationUrl({
           response_type: "code",
           access_type: "online",
           prompt: "consent",
@@ -137,10 +141,10 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
           hl: language,
         }),
       );
-      const id = (picked.get("picked_file_ids") ?? "").split(",")[0] ?? "";
+      const id = (pickerAnswer.get("picked_file_ids") ?? "").split(",")[0] ?? "";
       if (id === "") throw new PortalError("cancelled");
       // The code beside it is left: without a secret nothing can be had for it.
-      const token = getToken("google") ?? (await tokenIn(popup));
+      const token = getToken("google") ?? (await requestToken(popup));
       popup.close();
       const item = `${api}/${encodeURIComponent(id)}?supportsAllDrives=true`;
       const { name, size } = await readJson(
@@ -150,7 +154,7 @@ export function googleDrive(settings: NonNullable<Drives["google"]>): Drive {
       if (size > maxPictureBytes) throw new PortalError("payload_too_large");
       return readFile(
         await callDrive(`${item}&alt=media`, { token, signal: options.signal }),
-        { name, size, most: maxPictureBytes },
+        { name, size, maxBytes: maxPictureBytes },
         options,
       );
     },

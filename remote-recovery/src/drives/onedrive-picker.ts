@@ -35,7 +35,7 @@ const Command = z.object({
   id: z.union([z.string(), z.number()]),
   data: z.looseObject({ command: z.string() }),
 });
-const Pick = z.object({
+const PickCommand = z.object({
   command: z.literal("pick"),
   items: z.tuple([
     z.object({
@@ -47,7 +47,7 @@ const Pick = z.object({
 });
 
 /** @throws PortalError `cancelled` when it was left without a choice, `bad_answer` */
-export async function pickInWindow(
+export async function pickItem(
   popup: DriveWindow,
   pickerUrl: string,
   { token, language, signal, isTrusted }: PickOptions,
@@ -62,49 +62,49 @@ export async function pickInWindow(
     selection: { mode: "single" },
     typesAndSources: { mode: "files", filters: ["photo"], pivots: { oneDrive: true, recent: true } },
   };
-  const over = new AbortController();
-  const picked = new Promise<PickedItem>((resolve, reject) => {
+  const listenerController = new AbortController();
+  const pickResult = new Promise<PickedItem>((resolve, reject) => {
     signal.addEventListener(
       "abort",
       () => {
         reject(new PortalError("cancelled"));
       },
-      { signal: over.signal },
+      { signal: listenerController.signal },
     );
     window.addEventListener(
       "message",
       ({ source, origin, data, ports: [port] }) => {
-        const first = Initialize.safeParse(data);
+        const initialization = Initialize.safeParse(data);
         if (
-          source !== popup.handle() ||
+          source !== popup.getPopup() ||
           !isTrusted(origin) ||
-          !first.success ||
-          first.data.channelId !== channelId ||
+          !initialization.success ||
+          initialization.data.channelId !== channelId ||
           port === undefined
         )
           return;
         port.onmessage = (message) => {
-          obey(port, message.data);
+          handleCommand(port, message.data);
         };
         port.postMessage({ type: "activate" });
       },
-      { signal: over.signal },
+      { signal: listenerController.signal },
     );
-    const obey = (port: MessagePort, data: unknown) => {
-      const told = Command.safeParse(data);
-      if (!told.success) return; // notifications
-      const { id, data: command } = told.data;
-      const answer = (result: Readonly<Record<string, unknown>>) => {
+    const handleCommand = (port: MessagePort, data: unknown) => {
+      const message = Command.safeParse(data);
+      if (!message.success) return; // notifications
+      const { id, data: command } = message.data;
+      const reply = (result: Readonly<Record<string, unknown>>) => {
         port.postMessage({ type: "result", id, data: result });
       };
       port.postMessage({ type: "acknowledge", id });
       switch (command.command) {
         case "authenticate":
-          answer({ result: "token", token });
+          reply({ result: "token", token });
           return;
         case "pick": {
-          const { data: pick } = Pick.safeParse(command);
-          answer(
+          const { data: pick } = PickCommand.safeParse(command);
+          reply(
             pick === undefined
               ? { result: "error", error: { code: "unusable", message: "one file, please" } }
               : { result: "success" },
@@ -118,16 +118,16 @@ export async function pickInWindow(
           reject(new PortalError("cancelled"));
           return;
         default:
-          answer({ result: "error", error: { code: "unsupportedCommand", message: command.command } });
+          reply({ result: "error", error: { code: "unsupportedCommand", message: command.command } });
       }
     };
   });
-  picked.catch(() => undefined); // may end while the form is still on its way
+  pickResult.catch(() => undefined); // may end while the form is still on its way
   const query = new URLSearchParams({ filePicker: JSON.stringify(configuration), locale: language });
-  await popup.post(`${pickerUrl}?${query.toString()}`, { access_token: token });
+  await popup.postForm(`${pickerUrl}?${query.toString()}`, { access_token: token });
   try {
-    return await picked;
+    return await pickResult;
   } finally {
-    over.abort();
+    listenerController.abort();
   }
 }

@@ -1,11 +1,11 @@
-import { hasPictureOn, notePictureOn } from "./drive-memory.ts";
+import { hasPictureOn, markPictureOn } from "./drive-memory.ts";
 import type { DriveWindow } from "./drive-window.ts";
-import type { Drive, DriveCallOptions, DriveKind } from "./drive.ts";
+import type { Drive, DriveCallOptions, DriveContentKind } from "./drive.ts";
 
-export interface SavingTools extends DriveCallOptions {
-  readonly open: () => DriveWindow;
+export interface SaveToDriveOptions extends DriveCallOptions {
+  readonly openWindow: () => DriveWindow;
   /** The drive holds a picture and a kit is to lie beside it, or the other way round. */
-  readonly confirmBeside: () => Promise<boolean>;
+  readonly confirmSameDrive: () => Promise<boolean>;
 }
 
 /**
@@ -14,28 +14,28 @@ export interface SavingTools extends DriveCallOptions {
  */
 export async function saveToDrive(
   drive: Drive,
-  kind: DriveKind,
+  kind: DriveContentKind,
   files: readonly File[],
-  { open, confirmBeside, signal, onProgress }: SavingTools,
+  { openWindow, confirmSameDrive, signal, onProgress }: SaveToDriveOptions,
 ): Promise<boolean> {
-  const token = await drive.tokenForSaving(open, signal);
+  const token = await drive.getSaveToken(openWindow, signal);
   onProgress({ done: 0, total: 0 });
-  const beside =
+  const hasCounterpart =
     kind === "kit"
-      ? hasPictureOn(drive.name) || (await drive.holds("picture", token, signal))
-      : await drive.holds("kit", token, signal);
-  if (beside && !(await confirmBeside())) return false;
+      ? hasPictureOn(drive.name) || (await drive.contains("picture", token, signal))
+      : await drive.contains("kit", token, signal);
+  if (hasCounterpart && !(await confirmSameDrive())) return false;
   const total = files.reduce((sum, { size }) => sum + size, 0);
-  let before = 0;
+  let sentBytes = 0;
   for (const file of files) {
     await drive.save(file, token, {
       signal,
       onProgress: ({ done }) => {
-        onProgress({ done: before + done, total });
+        onProgress({ done: sentBytes + done, total });
       },
     });
-    before += file.size;
+    sentBytes += file.size;
   }
-  if (kind === "picture") notePictureOn(drive.name);
+  if (kind === "picture") markPictureOn(drive.name);
   return true;
 }

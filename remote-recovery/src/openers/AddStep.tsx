@@ -1,4 +1,4 @@
-import type { ShownImage, Vault } from "@relicario/shared/contract";
+import type { OpenerHandle, Vault } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { maxImageNameLength, TextField } from "@relicario/shared/forms";
 import { Button, ErrorNotice, Muted, SpacedRow, Stack } from "@relicario/shared/ui";
@@ -6,74 +6,77 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { takeFocus } from "../flow/take-focus.ts";
-import { ShowToAct } from "./ShowToAct.tsx";
+import { focusOnMount } from "../flow/focus-on-mount.ts";
+import { OpenerOperationForm } from "./OpenerOperationForm.tsx";
 
 interface AddStepProps {
   readonly vault: Vault;
   /** What is added: its handle, made when it is needed. Throws what the device says. */
-  readonly made: () => Promise<ShownImage>;
+  readonly createHandle: () => Promise<OpenerHandle>;
   readonly initialName: string;
   readonly label: string;
   readonly onAdded: () => void;
   readonly onCancel: () => void;
 }
 
-type Adding =
+type AddState =
   | { readonly status: "naming"; readonly error: unknown }
   | { readonly status: "running" }
-  | { readonly status: "showing"; readonly shown: ShownImage };
+  | { readonly status: "showing"; readonly openerHandle: OpenerHandle };
 
 /**
  * Names a new opener and adds it. Where none was shown since load or lock, one that opens today is
  * asked for.
  */
-export function AddStep({ vault, made, initialName, label, onAdded, onCancel }: AddStepProps) {
+export function AddStep({ vault, createHandle, initialName, label, onAdded, onCancel }: AddStepProps) {
   const { t } = useTranslation("openers");
   const [name, setName] = useState(initialName);
-  const [adding, setAdding] = useState<Adding>({ status: "naming", error: null });
-  const client = useQueryClient();
+  const [addState, setAddState] = useState<AddState>({ status: "naming", error: null });
+  const queryClient = useQueryClient();
   const add = async () => {
-    setAdding({ status: "running" });
-    let shown: ShownImage | null = null;
+    setAddState({ status: "running" });
+    let openerHandle: OpenerHandle | null = null;
     try {
-      shown = await made();
-      await vault.openers.add({ shown, name: name.trim() }, null);
-      vault.forgetShown(shown);
-      void client.invalidateQueries(); // rows on other screens say what opens them
+      openerHandle = await createHandle();
+      await vault.openers.add({ handle: openerHandle, name: name.trim() }, null);
+      vault.releaseOpener(openerHandle);
+      void queryClient.invalidateQueries(); // rows on other screens say what opens them
       onAdded();
     } catch (error) {
-      if (shown !== null && isPortalError(error, "show_opener_first")) setAdding({ status: "showing", shown });
-      else setAdding({ status: "naming", error });
+      if (openerHandle !== null && isPortalError(error, "show_opener_first"))
+        setAddState({ status: "showing", openerHandle });
+      else setAddState({ status: "naming", error });
     }
   };
-  if (adding.status === "showing") {
-    const { shown } = adding;
-    const forget = () => {
-      vault.forgetShown(shown);
+  if (addState.status === "showing") {
+    const { openerHandle } = addState;
+    const release = () => {
+      vault.releaseOpener(openerHandle);
     };
     return (
       <Stack $gap={3}>
-        <Muted ref={takeFocus} tabIndex={-1}>
+        <Muted ref={focusOnMount} tabIndex={-1}>
           {t("add.show_body")}
         </Muted>
-        <ShowToAct
+        <OpenerOperationForm
           vault={vault}
           label={label}
-          act={(opener, options) => vault.openers.add({ shown, name: name.trim() }, opener, options)}
+          operation={(presentedOpener, options) =>
+            vault.openers.add({ handle: openerHandle, name: name.trim() }, presentedOpener, options)
+          }
           onDone={() => {
-            forget();
+            release();
             onAdded();
           }}
           onCancel={() => {
-            forget();
+            release();
             onCancel();
           }}
         />
       </Stack>
     );
   }
-  const busy = adding.status === "running";
+  const busy = addState.status === "running";
   return (
     <Stack $gap={3}>
       <TextField
@@ -86,7 +89,7 @@ export function AddStep({ vault, made, initialName, label, onAdded, onCancel }: 
           setName(event.target.value);
         }}
       />
-      {adding.status === "naming" && <ErrorNotice error={adding.error} />}
+      {addState.status === "naming" && <ErrorNotice error={addState.error} />}
       <SpacedRow>
         <Button pending={busy} disabled={name.trim() === ""} onClick={() => void add()}>
           {label}

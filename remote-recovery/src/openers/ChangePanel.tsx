@@ -1,50 +1,56 @@
-import type { AccountOpener, CallOptions, ShownImage, Vault } from "@relicario/shared/contract";
+import type { AccountOpener, CallOptions, OpenerHandle, Vault } from "@relicario/shared/contract";
 import { FieldError, maxImageNameLength, PasswordField, StrengthMeter, TextField } from "@relicario/shared/forms";
-import { Button, Muted, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
-import { showPicture, shownPicture } from "@relicario/vault/shown-image";
+import { Button, Muted, SpacedRow, Stack, useOpenerHandle } from "@relicario/shared/ui";
+import { presentPicture, getPresentedPicture } from "@relicario/vault/presented-opener";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { takeFocus } from "../flow/take-focus.ts";
-import { ShowToAct } from "./ShowToAct.tsx";
+import { focusOnMount } from "../flow/focus-on-mount.ts";
+import { OpenerOperationForm } from "./OpenerOperationForm.tsx";
 
 interface ChangePanelProps {
   readonly vault: Vault;
   readonly opener: AccountOpener;
   /** The passphrase of a picture, or the picture itself. */
-  readonly what: "passphrase" | "picture";
+  readonly target: "passphrase" | "picture";
   readonly onDone: () => void;
   readonly onCancel: () => void;
 }
 
 /** What the picture is to become, chosen before it is shown as it is now. */
-type Next = { readonly passphrase: string | null } | { readonly picture: ShownImage; readonly name: string };
+type ImageReplacement =
+  | { readonly passphrase: string | null }
+  | { readonly picture: OpenerHandle; readonly name: string };
 
 /**
  * Another passphrase for a picture, or another picture in its place. Says first what opens
  * afterwards, and what does not.
  */
-export function ChangePanel({ vault, opener, what, onDone, onCancel }: ChangePanelProps) {
+export function ChangePanel({ vault, opener, target, onDone, onCancel }: ChangePanelProps) {
   const { t } = useTranslation("openers");
-  const [next, setNext] = useState<Next | null>(null);
+  const [replacement, setReplacement] = useState<ImageReplacement | null>(null);
   const { name } = opener;
   return (
     <Stack $gap={3}>
-      <Muted>{t(`change.${what}_after_body`, { name })}</Muted>
+      <Muted>{t(`change.${target}_after_body`, { name })}</Muted>
       <Muted>{t("change.copies_body")}</Muted>
-      {what === "passphrase" && next === null && <NewPassphrase onNext={setNext} onCancel={onCancel} />}
-      {what === "picture" && <NewPicture vault={vault} chosen={next !== null} onNext={setNext} onCancel={onCancel} />}
-      {next !== null && (
+      {target === "passphrase" && replacement === null && (
+        <NewPassphraseForm onChoose={setReplacement} onCancel={onCancel} />
+      )}
+      {target === "picture" && (
+        <NewPictureForm vault={vault} submitted={replacement !== null} onChoose={setReplacement} onCancel={onCancel} />
+      )}
+      {replacement !== null && (
         <>
-          <Muted ref={takeFocus} tabIndex={-1}>
+          <Muted ref={focusOnMount} tabIndex={-1}>
             {t("change.show_body", { name })}
           </Muted>
-          <ShowToAct
+          <OpenerOperationForm
             vault={vault}
             danger
             pictureOnly
-            label={t(`change.${what}_action`)}
-            act={(shown, options) => change(vault, shown, next, name, options)}
+            label={t(`change.${target}_action`)}
+            operation={(openerHandle, options) => changeImage(vault, openerHandle, replacement, name, options)}
             onDone={onDone}
             onCancel={onCancel}
           />
@@ -54,32 +60,38 @@ export function ChangePanel({ vault, opener, what, onDone, onCancel }: ChangePan
   );
 }
 
-/** @param shown the picture as it is now */
-async function change(vault: Vault, shown: ShownImage, next: Next, name: string, options: CallOptions): Promise<void> {
-  if ("picture" in next) {
-    await vault.openers.changeImage(shown, { shown: next.picture, name: next.name }, options);
+/** @param currentHandle the picture as it is now */
+async function changeImage(
+  vault: Vault,
+  currentHandle: OpenerHandle,
+  replacement: ImageReplacement,
+  name: string,
+  options: CallOptions,
+): Promise<void> {
+  if ("picture" in replacement) {
+    await vault.openers.replaceImage(currentHandle, { handle: replacement.picture, name: replacement.name }, options);
     return;
   }
-  const picture = shownPicture(shown)?.picture;
+  const picture = getPresentedPicture(currentHandle)?.picture;
   if (picture === undefined) return; // a lock took it away, and says so itself
-  const same = showPicture({ picture, passphrase: next.passphrase });
+  const newHandle = presentPicture({ picture, passphrase: replacement.passphrase });
   try {
-    await vault.openers.changeImage(shown, { shown: same, name }, options);
+    await vault.openers.replaceImage(currentHandle, { handle: newHandle, name }, options);
   } finally {
-    vault.forgetShown(same);
+    vault.releaseOpener(newHandle);
   }
 }
 
-interface NextProps {
-  readonly onNext: (next: Next) => void;
+interface ReplacementFormProps {
+  readonly onChoose: (replacement: ImageReplacement) => void;
   readonly onCancel: () => void;
 }
 
-function NewPassphrase({ onNext, onCancel }: NextProps) {
+function NewPassphraseForm({ onChoose, onCancel }: ReplacementFormProps) {
   const { t } = useTranslation("openers");
   const [passphrase, setPassphrase] = useState("");
-  const [again, setAgain] = useState("");
-  const isNone = passphrase === "" && again === "";
+  const [confirmation, setConfirmation] = useState("");
+  const isEmpty = passphrase === "" && confirmation === "";
   return (
     <Stack $gap={4}>
       <PasswordField
@@ -93,21 +105,21 @@ function NewPassphrase({ onNext, onCancel }: NextProps) {
       <StrengthMeter passphrase={passphrase} />
       <PasswordField
         label={t("change.again_label")}
-        value={again}
-        error={again !== "" && !passphrase.startsWith(again) ? t("change.again_error") : null}
+        value={confirmation}
+        error={confirmation !== "" && !passphrase.startsWith(confirmation) ? t("change.again_error") : null}
         onChange={(event) => {
-          setAgain(event.target.value);
+          setConfirmation(event.target.value);
         }}
       />
       <SpacedRow>
         <Button
-          tone={isNone ? "quiet" : "primary"}
-          disabled={passphrase !== again}
+          tone={isEmpty ? "quiet" : "primary"}
+          disabled={passphrase !== confirmation}
           onClick={() => {
-            onNext({ passphrase: isNone ? null : passphrase });
+            onChoose({ passphrase: isEmpty ? null : passphrase });
           }}
         >
-          {t(isNone ? "change.without_action" : "change.next_action")}
+          {t(isEmpty ? "change.without_action" : "change.next_action")}
         </Button>
         <Button tone="quiet" onClick={onCancel}>
           {t("show.cancel_action")}
@@ -118,25 +130,25 @@ function NewPassphrase({ onNext, onCancel }: NextProps) {
 }
 
 /** Stays on the screen once it is chosen: its handle goes with it. */
-function NewPicture({
+function NewPictureForm({
   vault,
-  chosen,
-  onNext,
+  submitted,
+  onChoose,
   onCancel,
-}: NextProps & { readonly vault: Vault; readonly chosen: boolean }) {
+}: ReplacementFormProps & { readonly vault: Vault; readonly submitted: boolean }) {
   const { t } = useTranslation("openers");
-  const { shown, setShown } = useShownImage(vault);
+  const { shown, setShown } = useOpenerHandle(vault);
   const [name, setName] = useState("");
-  const [missing, setMissing] = useState(false);
+  const [incomplete, setIncomplete] = useState(false);
   return (
     <Stack $gap={4}>
       <vault.PictureField
         purpose="choose"
         value={shown}
-        disabled={chosen}
-        onChange={(next) => {
-          setShown(next);
-          setMissing(false);
+        disabled={submitted}
+        onChange={(nextHandle) => {
+          setShown(nextHandle);
+          setIncomplete(false);
         }}
       />
       <TextField
@@ -145,19 +157,19 @@ function NewPicture({
         maxLength={maxImageNameLength}
         autoComplete="off"
         value={name}
-        disabled={chosen}
+        disabled={submitted}
         onChange={(event) => {
           setName(event.target.value);
         }}
       />
-      {missing && <FieldError>{t("change.missing_error")}</FieldError>}
-      {!chosen && (
+      {incomplete && <FieldError>{t("change.missing_error")}</FieldError>}
+      {!submitted && (
         <SpacedRow>
           <Button
             onClick={() => {
-              const ready = shown !== null && name.trim() !== "";
-              setMissing(!ready);
-              if (ready) onNext({ picture: shown, name: name.trim() });
+              const complete = shown !== null && name.trim() !== "";
+              setIncomplete(!complete);
+              if (complete) onChoose({ picture: shown, name: name.trim() });
             }}
           >
             {t("change.next_action")}

@@ -1,12 +1,12 @@
 import { usePortal, type AccountOpener, type OpenersOverview, type Vault } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Button, Card, Muted, Notice, s, SectionTitle, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { FileText, Image, KeyRound } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { takeFocus } from "../flow/take-focus.ts";
+import { focusOnMount } from "../flow/focus-on-mount.ts";
 import { ChangePanel } from "./ChangePanel.tsx";
 import { RemovePanel } from "./RemovePanel.tsx";
 
@@ -18,9 +18,9 @@ interface OpenerListProps {
   readonly focused: boolean;
 }
 
-interface Act {
-  readonly id: string;
-  readonly what: "remove" | "passphrase" | "picture";
+interface OpenerAction {
+  readonly openerId: string;
+  readonly kind: "remove" | "passphrase" | "picture";
 }
 
 const icons = { image: Image, recovery_code: FileText, passkey: KeyRound } as const satisfies Record<
@@ -31,26 +31,31 @@ const icons = { image: Image, recovery_code: FileText, passkey: KeyRound } as co
 /** The openers of the account, and the way to take one away. */
 export function OpenerList({ vault, overview, onChanged, focused }: OpenerListProps) {
   const { t } = useTranslation("openers");
-  const { date } = formatsOf(usePortal().language);
-  const [acting, setActing] = useState<Act | null>(null);
-  const [left, setLeft] = useState<Act | null>(null);
-  const [done, setDone] = useState(0);
+  const { date } = getFormats(usePortal().language);
+  const [activeAction, setActiveAction] = useState<OpenerAction | null>(null);
+  const [cancelledAction, setCancelledAction] = useState<OpenerAction | null>(null);
+  const [completedCount, setCompletedCount] = useState(0);
   const handleDone = () => {
-    setActing(null);
-    setLeft(null);
-    setDone(done + 1); // its row may go: the heading comes anew
+    setActiveAction(null);
+    setCancelledAction(null);
+    setCompletedCount(completedCount + 1); // its row may go: the heading comes anew
     onChanged();
   };
   const handleCancel = () => {
-    setActing(null);
-    setLeft(acting);
+    setActiveAction(null);
+    setCancelledAction(activeAction);
     onChanged();
   };
   const { openers, secrets } = overview;
   return (
     <Card aria-labelledby="openers-list">
       <Stack $gap={4}>
-        <SectionTitle key={done} ref={focused || done > 0 ? takeFocus : null} tabIndex={-1} id="openers-list">
+        <SectionTitle
+          key={completedCount}
+          ref={focused || completedCount > 0 ? focusOnMount : null}
+          tabIndex={-1}
+          id="openers-list"
+        >
           {t("list.title")}
         </SectionTitle>
         {openers.length === 1 && <Notice tone="warn">{t("list.single_body")}</Notice>}
@@ -64,18 +69,18 @@ export function OpenerList({ vault, overview, onChanged, focused }: OpenerListPr
                   <strong>{opener.name}</strong>
                   <Muted>{t(`list.${opener.kind}_body`, { date: date(opener.createdAt) })}</Muted>
                   <SmallText>
-                    {t("list.opens_body", { opens: opener.opens, count: secrets.length })}{" "}
-                    {opener.rehearsedAt === null
+                    {t("list.opens_body", { opens: opener.secretCount, count: secrets.length })}{" "}
+                    {opener.copyCheckedAt === null
                       ? t("list.never_body")
-                      : t("list.rehearsed_body", { date: date(opener.rehearsedAt) })}
+                      : t("list.rehearsed_body", { date: date(opener.copyCheckedAt) })}
                   </SmallText>
-                  {opener.onlyWayTo.length > 0 && openers.length > 1 && (
-                    <SmallText>{t("list.only_body", { count: opener.onlyWayTo.length })}</SmallText>
+                  {opener.soleOpenerOf.length > 0 && openers.length > 1 && (
+                    <SmallText>{t("list.only_body", { count: opener.soleOpenerOf.length })}</SmallText>
                   )}
-                  {!opener.served && <Notice tone="danger">{t("list.unserved_body")}</Notice>}
-                  {acting?.id === opener.id && (
-                    <div ref={takeFocus} tabIndex={-1}>
-                      {acting.what === "remove" ? (
+                  {!opener.hasSlot && <Notice tone="danger">{t("list.unserved_body")}</Notice>}
+                  {activeAction?.openerId === opener.id && (
+                    <div ref={focusOnMount} tabIndex={-1}>
+                      {activeAction.kind === "remove" ? (
                         <RemovePanel
                           vault={vault}
                           opener={opener}
@@ -87,30 +92,34 @@ export function OpenerList({ vault, overview, onChanged, focused }: OpenerListPr
                         <ChangePanel
                           vault={vault}
                           opener={opener}
-                          what={acting.what}
+                          target={activeAction.kind}
                           onDone={handleDone}
                           onCancel={handleCancel}
                         />
                       )}
                     </div>
                   )}
-                  {acting?.id !== opener.id && (
+                  {activeAction?.openerId !== opener.id && (
                     <SpacedRow>
                       {(opener.kind === "image"
                         ? (["passphrase", "picture", "remove"] as const)
                         : (["remove"] as const)
-                      ).map((what) => (
+                      ).map((kind) => (
                         <Button
-                          key={what}
-                          ref={left?.id === opener.id && left.what === what ? takeFocus : null}
+                          key={kind}
+                          ref={
+                            cancelledAction?.openerId === opener.id && cancelledAction.kind === kind
+                              ? focusOnMount
+                              : null
+                          }
                           tone="plain"
                           size="small"
-                          aria-label={t(`list.${what}_aria`, { name: opener.name })}
+                          aria-label={t(`list.${kind}_aria`, { name: opener.name })}
                           onClick={() => {
-                            setActing({ id: opener.id, what });
+                            setActiveAction({ openerId: opener.id, kind });
                           }}
                         >
-                          {t(`list.${what}_action`)}
+                          {t(`list.${kind}_action`)}
                         </Button>
                       ))}
                     </SpacedRow>

@@ -19,13 +19,13 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 
-import { Refresh } from "../flow/Refresh.tsx";
-import { takeFocus } from "../flow/take-focus.ts";
-import { CodeMaker } from "./CodeMaker.tsx";
-import { CoverPanel } from "./CoverPanel.tsx";
-import { LostDevice } from "./LostDevice.tsx";
+import { VaultRefresh } from "../flow/VaultRefresh.tsx";
+import { focusOnMount } from "../flow/focus-on-mount.ts";
+import { AddRecoveryCodePanel } from "./AddRecoveryCodePanel.tsx";
+import { ResealPanel } from "./ResealPanel.tsx";
+import { LostDevicePanel } from "./LostDevicePanel.tsx";
 import { OpenerList } from "./OpenerList.tsx";
-import { PasskeyMaker } from "./PasskeyMaker.tsx";
+import { AddPasskeyPanel } from "./AddPasskeyPanel.tsx";
 import { SecretList } from "./SecretList.tsx";
 
 /** Route `/openers`: what opens each secret today, and new ways to open them. */
@@ -36,7 +36,7 @@ export default function OpenersPage() {
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
-      {access.status === "ready" && state.status === "unknown" && <Refresh vault={access.vault} />}
+      {access.status === "ready" && state.status === "unknown" && <VaultRefresh vault={access.vault} />}
       {state.status === "empty" && (
         <EmptyState icon={<KeyRound />} title={t("page.empty_title")}>
           <p>{t("page.empty_body")}</p>
@@ -56,64 +56,64 @@ export default function OpenersPage() {
           </Stack>
         </Card>
       )}
-      {access.status === "ready" && state.status === "unlocked" && <Unlocked vault={access.vault} />}
+      {access.status === "ready" && state.status === "unlocked" && <UnlockedOpeners vault={access.vault} />}
     </Page>
   );
 }
 
-type Reading = { readonly overview: OpenersOverview } | { readonly error: unknown };
+type OverviewResult = { readonly overview: OpenersOverview } | { readonly error: unknown };
 
 type Panel = "code" | "passkey" | "lost";
 
-function Unlocked({ vault }: { readonly vault: Vault }) {
+function UnlockedOpeners({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("openers");
-  const [reading, setReading] = useState<Reading | null>(null);
-  const [changes, setChanges] = useState(0);
-  const [making, setMaking] = useState<Panel | null>(null);
-  const [left, setLeft] = useState<Panel | "done" | null>(null);
+  const [result, setResult] = useState<OverviewResult | null>(null);
+  const [changeCount, setChangeCount] = useState(0);
+  const [openPanel, setOpenPanel] = useState<Panel | null>(null);
+  const [closedPanel, setClosedPanel] = useState<Panel | "done" | null>(null);
   useEffect(() => {
     const controller = new AbortController();
-    const tell = (next: Reading) => {
-      if (!controller.signal.aborted) setReading(next);
+    const updateResult = (next: OverviewResult) => {
+      if (!controller.signal.aborted) setResult(next);
     };
     vault.openers.list({ signal: controller.signal }).then(
       (overview) => {
-        tell({ overview });
+        updateResult({ overview });
       },
       (error: unknown) => {
-        tell({ error });
+        updateResult({ error });
       },
     );
     return () => {
       controller.abort();
     };
-  }, [vault, changes]);
+  }, [vault, changeCount]);
   const handleChanged = () => {
-    setChanges((before) => before + 1);
+    setChangeCount((previous) => previous + 1);
   };
-  if (reading === null) return <Skeleton height="320px" />;
-  if ("error" in reading) return <ErrorNotice error={reading.error} onRetry={handleChanged} />;
-  const { overview } = reading;
-  const leave = (as: Panel | "done" | null) => {
-    setMaking(null);
-    setLeft(as);
+  if (result === null) return <Skeleton height="320px" />;
+  if ("error" in result) return <ErrorNotice error={result.error} onRetry={handleChanged} />;
+  const { overview } = result;
+  const closePanel = (outcome: Panel | "done" | null) => {
+    setOpenPanel(null);
+    setClosedPanel(outcome);
     handleChanged();
   };
   const handleDone = () => {
-    leave("done");
+    closePanel("done");
   };
   const handleCancel = () => {
-    leave(making);
+    closePanel(openPanel);
   };
-  const focusFor = (panel: Panel) => (left === panel ? takeFocus : null);
-  if (making === "lost")
-    return <LostDevice vault={vault} overview={overview} onDone={handleDone} onCancel={handleCancel} />;
-  if (making === "code") return <CodeMaker vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
-  if (making === "passkey") return <PasskeyMaker vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
+  const focusFor = (panel: Panel) => (closedPanel === panel ? focusOnMount : null);
+  if (openPanel === "lost")
+    return <LostDevicePanel vault={vault} overview={overview} onDone={handleDone} onCancel={handleCancel} />;
+  if (openPanel === "code") return <AddRecoveryCodePanel vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
+  if (openPanel === "passkey") return <AddPasskeyPanel vault={vault} onAdded={handleDone} onCancel={handleCancel} />;
   return (
     <>
-      <OpenerList vault={vault} overview={overview} onChanged={handleChanged} focused={left === "done"} />
-      <CoverPanel vault={vault} overview={overview} onChanged={handleChanged} />
+      <OpenerList vault={vault} overview={overview} onChanged={handleChanged} focused={closedPanel === "done"} />
+      <ResealPanel vault={vault} overview={overview} onChanged={handleChanged} />
       <Card aria-labelledby="openers-more">
         <Stack $gap={3}>
           <SectionTitle id="openers-more">{t("more.title")}</SectionTitle>
@@ -124,7 +124,7 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
               tone="quiet"
               icon={<FileText aria-hidden />}
               onClick={() => {
-                setMaking("code");
+                setOpenPanel("code");
               }}
             >
               {t("more.code_action")}
@@ -134,7 +134,7 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
               tone="quiet"
               icon={<KeyRound aria-hidden />}
               onClick={() => {
-                setMaking("passkey");
+                setOpenPanel("passkey");
               }}
             >
               {t("more.passkey_action")}
@@ -152,7 +152,7 @@ function Unlocked({ vault }: { readonly vault: Vault }) {
           tone="plain"
           icon={<Smartphone aria-hidden />}
           onClick={() => {
-            setMaking("lost");
+            setOpenPanel("lost");
           }}
         >
           {t("lost.open_action")}

@@ -1,19 +1,19 @@
-import { usePortal, type ShownImage } from "@relicario/shared/contract";
+import { usePortal, type OpenerHandle } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, ErrorNotice, Muted, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
-import { askPasskey } from "@relicario/vault/passkey";
-import { showKey } from "@relicario/vault/shown-image";
+import { requestPasskey } from "@relicario/vault/passkey";
+import { presentKey } from "@relicario/vault/presented-opener";
 import { KeyRound } from "lucide-react";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 interface PasskeyFieldProps {
-  readonly value: ShownImage | null;
+  readonly value: OpenerHandle | null;
   readonly disabled: boolean;
   /** What went wrong with it, already in words. */
   readonly error: string | null;
-  readonly onChange: (value: ShownImage | null) => void;
+  readonly onChange: (value: OpenerHandle | null) => void;
 }
 
 /** Asks the device for a passkey. */
@@ -21,12 +21,12 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
   const { t } = useTranslation("openers");
   const { onLock } = usePortal();
   const [failure, setFailure] = useState<PortalError | null>(null);
-  const [asking, setAsking] = useState(false);
-  const left = useRef(false);
+  const [requesting, setRequesting] = useState(false);
+  const unmounted = useRef(false);
   useEffect(() => {
-    left.current = false;
+    unmounted.current = false;
     return () => {
-      left.current = true;
+      unmounted.current = true;
     };
   }, []);
   const handleLock = useEffectEvent(() => {
@@ -39,17 +39,17 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
       }),
     [onLock],
   );
-  const ask = async () => {
+  const handleRequest = async () => {
     setFailure(null);
-    setAsking(true);
+    setRequesting(true);
     try {
-      const prf = await askPasskey();
-      if (left.current) prf.fill(0);
-      else onChange(showKey({ kind: "passkey", prf }));
+      const prf = await requestPasskey();
+      if (unmounted.current) prf.fill(0);
+      else onChange(presentKey({ kind: "passkey", prf }));
     } catch (thrown) {
-      if (!left.current) setFailure(toPortalError(thrown));
+      if (!unmounted.current) setFailure(toPortalError(thrown));
     } finally {
-      if (!left.current) setAsking(false);
+      if (!unmounted.current) setRequesting(false);
     }
   };
   return (
@@ -71,10 +71,10 @@ export function PasskeyField({ value, disabled, error, onChange }: PasskeyFieldP
       <SpacedRow>
         <Button
           tone={value === null ? "primary" : "quiet"}
-          pending={asking}
+          pending={requesting}
           disabled={disabled}
           icon={<KeyRound aria-hidden />}
-          onClick={() => void ask()}
+          onClick={() => void handleRequest()}
         >
           {t(value === null ? "passkey.show_action" : "passkey.another_action")}
         </Button>

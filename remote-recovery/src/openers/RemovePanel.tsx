@@ -4,8 +4,8 @@ import { Button, Muted, Notice, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { LosingSecrets } from "./LosingSecrets.tsx";
-import { ShowToAct } from "./ShowToAct.tsx";
+import { LostSecretsNotice } from "./LostSecretsNotice.tsx";
+import { OpenerOperationForm } from "./OpenerOperationForm.tsx";
 
 interface RemovePanelProps {
   readonly vault: Vault;
@@ -21,10 +21,10 @@ interface RemovePanelProps {
  */
 export function RemovePanel({ vault, opener, overview, onDone, onCancel }: RemovePanelProps) {
   const { t } = useTranslation("openers");
-  const [agreed, setAgreed] = useState(false);
-  const others = overview.openers.filter(({ id }) => id !== opener.id);
-  const losing = overview.secrets.filter(({ secretId }) => opener.onlyWayTo.includes(secretId));
-  if (!others.some(({ kind }) => kind === "image")) {
+  const [lossAccepted, setLossAccepted] = useState(false);
+  const remainingOpeners = overview.openers.filter(({ id }) => id !== opener.id);
+  const lostSecrets = overview.secrets.filter(({ secretId }) => opener.soleOpenerOf.includes(secretId));
+  if (!remainingOpeners.some(({ kind }) => kind === "image")) {
     return (
       <Notice
         tone="warn"
@@ -41,31 +41,34 @@ export function RemovePanel({ vault, opener, overview, onDone, onCancel }: Remov
   }
   return (
     <Stack $gap={3}>
-      <Muted>{t("remove.after_body", { names: others.map(({ name }) => name).join(", ") })}</Muted>
+      <Muted>{t("remove.after_body", { names: remainingOpeners.map(({ name }) => name).join(", ") })}</Muted>
       <Muted>{t("remove.copies_body")}</Muted>
-      <LosingSecrets secrets={losing} />
-      {losing.length > 0 && (
+      <LostSecretsNotice secrets={lostSecrets} />
+      {lostSecrets.length > 0 && (
         <Checkbox
-          label={t("remove.losing_label", { count: losing.length })}
-          checked={agreed}
+          label={t("remove.losing_label", { count: lostSecrets.length })}
+          checked={lossAccepted}
           onChange={(event) => {
-            setAgreed(event.target.checked);
+            setLossAccepted(event.target.checked);
           }}
         />
       )}
-      {losing.length > 0 && !agreed ? (
+      {lostSecrets.length > 0 && !lossAccepted ? (
         <SpacedRow>
           <Button tone="quiet" onClick={onCancel}>
             {t("remove.back_action")}
           </Button>
         </SpacedRow>
       ) : (
-        <ShowToAct
+        <OpenerOperationForm
           vault={vault}
           danger
           label={t("remove.remove_action")}
-          act={(shown, options) =>
-            vault.openers.remove(opener.id, shown, { ...options, losing: losing.map(({ secretId }) => secretId) })
+          operation={(openerHandle, options) =>
+            vault.openers.remove(opener.id, openerHandle, {
+              ...options,
+              acceptedLosses: lostSecrets.map(({ secretId }) => secretId),
+            })
           }
           onDone={onDone}
           onCancel={onCancel}

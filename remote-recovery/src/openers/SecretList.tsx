@@ -1,5 +1,5 @@
 import { usePortal, type OpenersOverview } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Card, Muted, s, SectionTitle, SmallText, space, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
@@ -12,24 +12,28 @@ interface SecretListProps {
 /** Each secret with what opens it today, and when that was proved last. */
 export function SecretList({ overview: { openers, secrets } }: SecretListProps) {
   const { t } = useTranslation("openers");
-  const { date } = formatsOf(usePortal().language);
-  const names = new Map(openers.map(({ id, name }) => [id, name]));
-  const named = (ids: readonly string[]) => ids.flatMap((id) => names.get(id) ?? []).join(", ");
+  const { date } = getFormats(usePortal().language);
+  const openerNames = new Map(openers.map(({ id, name }) => [id, name]));
+  const joinNames = (ids: readonly string[]) => ids.flatMap((id) => openerNames.get(id) ?? []).join(", ");
   return (
     <Card aria-labelledby="openers-secrets">
       <Stack $gap={4}>
         <SectionTitle id="openers-secrets">{t("secrets.title")}</SectionTitle>
         {secrets.length === 0 && <Muted>{t("secrets.empty_body")}</Muted>}
         <List>
-          {secrets.map(({ secretId, title, openers: opening, missing, rehearsedAt }) => (
+          {secrets.map(({ secretId, title, openers: openedBy, missing, copyCheckedAt }) => (
             <li key={secretId}>
               <strong>{title}</strong>
               <Muted>
-                {opening.length === 0 ? t("secrets.nothing_body") : t("secrets.opened_body", { names: named(opening) })}
+                {openedBy.length === 0
+                  ? t("secrets.nothing_body")
+                  : t("secrets.opened_body", { names: joinNames(openedBy) })}
               </Muted>
-              {missing.length > 0 && <SmallText>{t("secrets.missing_body", { names: named(missing) })}</SmallText>}
+              {missing.length > 0 && <SmallText>{t("secrets.missing_body", { names: joinNames(missing) })}</SmallText>}
               <SmallText>
-                {rehearsedAt === null ? t("list.never_body") : t("list.rehearsed_body", { date: date(rehearsedAt) })}
+                {copyCheckedAt === null
+                  ? t("list.never_body")
+                  : t("list.rehearsed_body", { date: date(copyCheckedAt) })}
               </SmallText>
               <Link
                 to={`/provide-image-recovery?${new URLSearchParams({ rehearse: secretId }).toString()}`}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { hasCamera } from "../picture/useCamera.ts";
-import { CodeScanner } from "./CodeScanner.tsx";
+import { QrScanner } from "./QrScanner.tsx";
 
 interface WordsFieldProps {
   readonly label: string;
@@ -15,7 +15,7 @@ interface WordsFieldProps {
   /** What is wrong with it, already in words. */
   readonly error: string | null;
   readonly rows: number;
-  readonly onChange: (typed: string) => void;
+  readonly onChange: (value: string) => void;
 }
 
 /** Words of a code: typed or pasted, or their QR code in front of the camera. */
@@ -39,7 +39,7 @@ export function WordsField({ label, hint, value, disabled, error, rows, onChange
         }}
       />
       {scanning && !disabled && (
-        <CodeScanner
+        <QrScanner
           onCode={(code) => {
             setScanning(false);
             onChange(code);

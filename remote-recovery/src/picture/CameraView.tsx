@@ -4,30 +4,30 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { takePicture } from "./useCamera.ts";
+import { capturePicture } from "./useCamera.ts";
 
 interface CameraViewProps {
   readonly stream: MediaStream;
-  readonly onTaken: (picture: File) => void;
+  readonly onCapture: (picture: File) => void;
   /** To another camera; null where there is none. */
-  readonly onTurn: (() => void) | null;
+  readonly onSwitchCamera: (() => void) | null;
   readonly onClose: () => void;
 }
 
 /** What the camera sees, and the button that takes it. */
-export function CameraView({ stream, onTaken, onTurn, onClose }: CameraViewProps) {
+export function CameraView({ stream, onCapture, onSwitchCamera, onClose }: CameraViewProps) {
   const { t } = useTranslation("provide-image");
   const video = useRef<HTMLVideoElement>(null);
   const [ready, setReady] = useState(false);
   useEffect(() => {
     if (video.current !== null) video.current.srcObject = stream;
   }, [stream]);
-  const handleTake = async () => {
-    const picture = video.current === null ? null : await takePicture(video.current, `${t("camera.name_body")}.jpg`);
-    if (picture !== null) onTaken(picture);
+  const handleCapture = async () => {
+    const picture = video.current === null ? null : await capturePicture(video.current, `${t("camera.name_body")}.jpg`);
+    if (picture !== null) onCapture(picture);
   };
   return (
-    <Box>
+    <Container>
       <video
         ref={video}
         autoPlay
@@ -39,11 +39,11 @@ export function CameraView({ stream, onTaken, onTurn, onClose }: CameraViewProps
         }}
       />
       <SpacedRow>
-        <Button icon={<Camera aria-hidden />} disabled={!ready} onClick={() => void handleTake()}>
+        <Button icon={<Camera aria-hidden />} disabled={!ready} onClick={() => void handleCapture()}>
           {t("camera.take_action")}
         </Button>
-        {onTurn !== null && (
-          <Button tone="quiet" icon={<SwitchCamera aria-hidden />} onClick={onTurn}>
+        {onSwitchCamera !== null && (
+          <Button tone="quiet" icon={<SwitchCamera aria-hidden />} onClick={onSwitchCamera}>
             {t("camera.turn_action")}
           </Button>
         )}
@@ -51,11 +51,11 @@ export function CameraView({ stream, onTaken, onTurn, onClose }: CameraViewProps
           {t("camera.cancel_action")}
         </Button>
       </SpacedRow>
-    </Box>
+    </Container>
   );
 }
 
-const Box = styled.div`
+const Container = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};

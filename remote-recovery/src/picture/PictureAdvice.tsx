@@ -7,7 +7,7 @@ interface PictureAdviceProps {
   readonly open: boolean;
 }
 
-const points = ["own", "good", "bad", "copies", "changes", "burst", "key", "lost"] as const;
+const adviceTopics = ["own", "good", "bad", "copies", "changes", "burst", "key", "lost"] as const;
 
 /** What everybody should know before choosing a picture (image-key.md, "What the user is told"). */
 export function PictureAdvice({ open }: PictureAdviceProps) {
@@ -16,8 +16,8 @@ export function PictureAdvice({ open }: PictureAdviceProps) {
     <Advice open={open}>
       <summary>{t("advice.title")}</summary>
       <ul>
-        {points.map((point) => (
-          <li key={point}>{t(`advice.${point}_body`)}</li>
+        {adviceTopics.map((topic) => (
+          <li key={topic}>{t(`advice.${topic}_body`)}</li>
         ))}
       </ul>
     </Advice>

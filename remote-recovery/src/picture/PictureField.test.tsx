@@ -2,23 +2,23 @@ import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 
-import type { CallOptions, PictureFieldProps, RecoveryImage, ShownImage } from "@relicario/shared/contract";
+import type { CallOptions, PictureFieldProps, RecoveryImage, OpenerHandle } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeVault, expectAccessible, picture, renderApp } from "@relicario/shared/testing";
+import { createFakeVault, expectAccessible, createPictureFile, renderApp } from "@relicario/shared/testing";
 import type { PictureVerdict } from "@relicario/vault";
-import { shownPicture } from "@relicario/vault/shown-image";
+import { getPresentedPicture } from "@relicario/vault/presented-opener";
 
-import { createAreaVault, type AreaVaultSettings } from "../testing/area-vault.ts";
-import { keepExaminer } from "./examiner.ts";
+import { createRecoveryFakeVault, type RecoveryFakeVaultSettings } from "../testing/recovery-fake-vault.ts";
+import { registerExaminer } from "./examiner.ts";
 import { PictureField } from "./PictureField.tsx";
 
-let given: ShownImage | null = null;
-let known: RecoveryImage | null = null;
+let currentHandle: OpenerHandle | null = null;
+let knownImage: RecoveryImage | null = null;
 /** What the handle that was given stands for. */
-const shown = () => (given === null ? null : shownPicture(given));
+const currentPicture = () => (currentHandle === null ? null : getPresentedPicture(currentHandle));
 
 function Form({ purpose, ...props }: Pick<PictureFieldProps, "purpose"> & Partial<PictureFieldProps>) {
-  const [value, setValue] = useState<ShownImage | null>(null);
+  const [value, setValue] = useState<OpenerHandle | null>(null);
   return (
     <main>
       <h1>Form</h1>
@@ -28,24 +28,24 @@ function Form({ purpose, ...props }: Pick<PictureFieldProps, "purpose"> & Partia
         purpose={purpose}
         value={value}
         onChange={(next) => {
-          given = next;
+          currentHandle = next;
           setValue(next);
         }}
-        onKnown={(image) => {
-          known = image;
+        onRecognise={(image) => {
+          knownImage = image;
         }}
       />
     </main>
   );
 }
 
-async function draw(
+async function renderField(
   purpose: "choose" | "show" = "choose",
-  vaultSettings: AreaVaultSettings = {},
+  vaultSettings: RecoveryFakeVaultSettings = {},
   settings: Parameters<typeof renderApp>[1] = {},
   props: Partial<PictureFieldProps> = {},
 ) {
-  const vault = createAreaVault({
+  const vault = createRecoveryFakeVault({
     verdicts: {
       amber: { level: "amber", reasons: ["spread"] },
       pale: { level: "amber", reasons: ["copy_bright", "copy_small"] },
@@ -59,7 +59,8 @@ async function draw(
   await screen.findAllByRole("group");
   return { vault, ...app };
 }
-const choose = (file: File) => userEvent.upload(screen.getByLabelText("Picture file"), file, { applyAccept: false });
+const choosePicture = (file: File) =>
+  userEvent.upload(screen.getByLabelText("Picture file"), file, { applyAccept: false });
 
 interface FakeCamera {
   readonly id: string;
@@ -67,7 +68,7 @@ interface FakeCamera {
 }
 
 /** jsdom has no camera. What was asked for is noted; `end` is what unplugging does. */
-function withCamera(
+function mockCamera(
   getUserMedia: (constraints: MediaStreamConstraints) => Promise<unknown>,
   cameras: readonly FakeCamera[] = [{ id: "one" }],
 ) {
@@ -86,7 +87,7 @@ function fakeStream(stop: () => void = () => undefined, { id, facing }: FakeCame
   };
 }
 /** Takes what the camera shows: a picture that says `text`. */
-async function takePictureOf(text: string) {
+async function capturePictureOf(text: string) {
   HTMLCanvasElement.prototype.toBlob = (callback) => {
     callback(new Blob([text], { type: "image/jpeg" }));
   };
@@ -99,30 +100,30 @@ afterEach(() => {
 });
 
 beforeEach(() => {
-  given = null;
-  known = null;
-  let made = 0;
+  currentHandle = null;
+  knownImage = null;
+  let urlCount = 0;
   // jsdom has no object URLs
-  URL.createObjectURL = jest.fn(() => `blob:test/${String(++made)}`);
+  URL.createObjectURL = jest.fn(() => `blob:test/${String(++urlCount)}`);
   URL.revokeObjectURL = jest.fn();
 });
 
 describe("PictureField for choosing", () => {
   it("says that a picture is good, and asks for a passphrase twice", async () => {
-    await draw();
-    await choose(picture("garden"));
+    await renderField();
+    await choosePicture(createPictureFile("garden"));
     expect(await screen.findByText("This picture is good")).toBeVisible();
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
     await userEvent.type(screen.getByLabelText("Passphrase"), " four words ");
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
     await userEvent.type(screen.getByLabelText("Passphrase again"), " four words ");
-    expect(shown()).toMatchObject({ passphrase: " four words " });
+    expect(currentPicture()).toMatchObject({ passphrase: " four words " });
     await expectAccessible();
   });
 
   it("says how strong a passphrase is, by words of the language, and refuses none", async () => {
-    await draw();
-    await choose(picture("garden"));
+    await renderField();
+    await choosePicture(createPictureFile("garden"));
     const field = await screen.findByLabelText("Passphrase");
     await userEvent.type(field, "password");
     expect(await screen.findByText(/Strength: (Guessed at once|Very weak)/)).toBeVisible();
@@ -134,13 +135,13 @@ describe("PictureField for choosing", () => {
   });
 
   it("takes a picture with the camera, and asks to keep it", async () => {
-    const stopped = jest.fn();
-    withCamera(() => Promise.resolve(fakeStream(stopped)));
-    const saved = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+    const stopTrack = jest.fn();
+    mockCamera(() => Promise.resolve(fakeStream(stopTrack)));
+    const clickAnchor = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
     HTMLCanvasElement.prototype.toBlob = (callback) => {
       callback(new Blob(["garden"], { type: "image/jpeg" }));
     };
-    await draw();
+    await renderField();
     await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     const view = await screen.findByLabelText("What the camera sees");
     expect(screen.getByRole("button", { name: "Take the picture" })).toBeDisabled();
@@ -148,28 +149,28 @@ describe("PictureField for choosing", () => {
     fireEvent.loadedData(view);
     await userEvent.click(screen.getByRole("button", { name: "Take the picture" }));
     expect(await screen.findByText("This picture is good")).toBeVisible();
-    expect(stopped).toHaveBeenCalled();
+    expect(stopTrack).toHaveBeenCalled();
     expect(screen.queryByLabelText("What the camera sees")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Save the picture" }));
-    expect(saved).toHaveBeenCalledTimes(1);
+    expect(clickAnchor).toHaveBeenCalledTimes(1);
   });
 
   it("gives a taken picture out only once it was saved, and asks again for one that is taken again", async () => {
-    withCamera(() => Promise.resolve(fakeStream()));
+    mockCamera(() => Promise.resolve(fakeStream()));
     jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
-    await draw();
+    await renderField();
     await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
-    await takePictureOf("garden");
+    await capturePictureOf("garden");
     await userEvent.click(await screen.findByRole("checkbox", { name: /Go without a passphrase/ }));
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
     await userEvent.click(screen.getByRole("button", { name: "Save the picture" }));
-    expect(shown()).toMatchObject({ passphrase: null });
+    expect(currentPicture()).toMatchObject({ passphrase: null });
     expect(screen.getByText("The picture was handed to your browser")).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Take it again" }));
-    await takePictureOf("market");
+    await capturePictureOf("market");
     expect(await screen.findByText("Keep this picture")).toBeVisible();
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
   });
 
   it.each<[string, readonly FakeCamera[], unknown]>([
@@ -186,26 +187,26 @@ describe("PictureField for choosing", () => {
       [{ id: "one" }, { id: "two" }],
       { deviceId: { exact: "two" } },
     ],
-  ])("turns %s", async (_what, cameras, wanted) => {
-    const asked: MediaStreamConstraints[] = [];
-    withCamera((constraints) => {
-      asked.push(constraints);
-      return Promise.resolve(fakeStream(undefined, cameras[asked.length - 1]));
+  ])("turns %s", async (_case, cameras, expected) => {
+    const requestedConstraints: MediaStreamConstraints[] = [];
+    mockCamera((constraints) => {
+      requestedConstraints.push(constraints);
+      return Promise.resolve(fakeStream(undefined, cameras[requestedConstraints.length - 1]));
     }, cameras);
-    await draw();
+    await renderField();
     await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     await userEvent.click(await screen.findByRole("button", { name: "Other camera" }));
     await waitFor(() => {
-      expect(asked).toHaveLength(2);
+      expect(requestedConstraints).toHaveLength(2);
     });
-    expect(asked[0]?.video).toMatchObject({ facingMode: "environment" });
-    expect(asked[1]?.video).toMatchObject(wanted ?? {});
+    expect(requestedConstraints[0]?.video).toMatchObject({ facingMode: "environment" });
+    expect(requestedConstraints[1]?.video).toMatchObject(expected ?? {});
   });
 
   it("says when the camera is switched off meanwhile, and offers no other where there is none", async () => {
     const stream = fakeStream();
-    withCamera(() => Promise.resolve(stream));
-    await draw();
+    mockCamera(() => Promise.resolve(stream));
+    await renderField();
     await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     await screen.findByLabelText("What the camera sees");
     expect(screen.queryByRole("button", { name: "Other camera" })).not.toBeInTheDocument();
@@ -217,11 +218,11 @@ describe("PictureField for choosing", () => {
   });
 
   it("does not ask to keep a picture of the camera that cannot be used", async () => {
-    withCamera(() => Promise.resolve(fakeStream()));
+    mockCamera(() => Promise.resolve(fakeStream()));
     HTMLCanvasElement.prototype.toBlob = (callback) => {
       callback(new Blob(["red"], { type: "image/jpeg" }));
     };
-    await draw();
+    await renderField();
     await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     fireEvent.loadedData(await screen.findByLabelText("What the camera sees"));
     await userEvent.click(screen.getByRole("button", { name: "Take the picture" }));
@@ -233,8 +234,8 @@ describe("PictureField for choosing", () => {
     ["NotAllowedError", "The camera cannot be used"],
     ["NotFoundError", "This device has no camera"],
   ])("falls back to choosing when the camera fails (%s)", async (name, text) => {
-    withCamera(() => Promise.reject(new DOMException("", name)));
-    await draw();
+    mockCamera(() => Promise.reject(new DOMException("", name)));
+    await renderField();
     await userEvent.click(screen.getByRole("tab", { name: "Take picture" }));
     expect(await screen.findByRole("alert")).toHaveTextContent(text);
     await userEvent.click(screen.getByRole("tab", { name: "Upload" }));
@@ -242,36 +243,36 @@ describe("PictureField for choosing", () => {
   });
 
   it("offers no camera where the browser gives none", async () => {
-    await draw();
+    await renderField();
     expect(screen.queryByRole("tab", { name: "Take picture" })).not.toBeInTheDocument();
   });
 
   it("says when the second passphrase differs", async () => {
-    await draw();
-    await choose(picture("garden"));
+    await renderField();
+    await choosePicture(createPictureFile("garden"));
     await userEvent.type(await screen.findByLabelText("Passphrase"), "four");
     await userEvent.type(screen.getByLabelText("Passphrase again"), "fo");
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
     await userEvent.type(screen.getByLabelText("Passphrase again"), "x");
     expect(screen.getByRole("alert")).toHaveTextContent("This is not what you typed above.");
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
   });
 
   it("goes without a passphrase behind one plain sentence", async () => {
-    await draw();
-    await choose(picture("garden"));
+    await renderField();
+    await choosePicture(createPictureFile("garden"));
     await userEvent.click(
       await screen.findByRole("checkbox", {
         name: /Whoever gets this picture and the stored data of your account can then open everything/,
       }),
     );
-    expect(shown()).toMatchObject({ passphrase: null });
+    expect(currentPicture()).toMatchObject({ passphrase: null });
     expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
   });
 
   it("does not let an amber picture go without one", async () => {
-    await draw();
-    await choose(picture("amber"));
+    await renderField();
+    await choosePicture(createPictureFile("amber"));
     expect(await screen.findByText("This picture needs a passphrase")).toBeVisible();
     expect(screen.getByText("Its details sit in too few places.")).toBeVisible();
     expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
@@ -279,19 +280,19 @@ describe("PictureField for choosing", () => {
   });
 
   it("asks an amber picture for one, though the one before was to go without", async () => {
-    await draw();
-    await choose(picture("green"));
+    await renderField();
+    await choosePicture(createPictureFile("green"));
     await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/ }));
-    await choose(picture("amber"));
+    await choosePicture(createPictureFile("amber"));
     expect(await screen.findByText("This picture needs a passphrase")).toBeVisible();
     await userEvent.type(screen.getByLabelText("Passphrase"), "four words");
     await userEvent.type(screen.getByLabelText("Passphrase again"), "four words");
-    expect(shown()).toMatchObject({ passphrase: "four words" });
+    expect(currentPicture()).toMatchObject({ passphrase: "four words" });
   });
 
   it("says which copies of a picture do not open, and takes it with a passphrase alone", async () => {
-    await draw();
-    await choose(picture("pale"));
+    await renderField();
+    await choosePicture(createPictureFile("pale"));
     expect(await screen.findByText("This picture needs a passphrase")).toBeVisible();
     expect(screen.getByText(/not every copy of it opens/)).toBeVisible();
     expect(screen.getByText(/Keep copies as bright as the original/)).toBeVisible();
@@ -300,12 +301,12 @@ describe("PictureField for choosing", () => {
     await expectAccessible();
     await userEvent.type(screen.getByLabelText("Passphrase"), "four words");
     await userEvent.type(screen.getByLabelText("Passphrase again"), "four words");
-    expect(shown()).toMatchObject({ passphrase: "four words" });
+    expect(currentPicture()).toMatchObject({ passphrase: "four words" });
   });
 
   it("says that a picture has too little detail, where that is so, before which copies do not open", async () => {
-    await draw();
-    await choose(picture("dull"));
+    await renderField();
+    await choosePicture(createPictureFile("dull"));
     expect(await screen.findByText(/It has less detail than a key should have/)).toBeVisible();
     expect(screen.queryByText(/not every copy of it opens/)).not.toBeInTheDocument();
     expect(screen.getByText("It follows a pattern that could be guessed.")).toBeVisible();
@@ -315,99 +316,99 @@ describe("PictureField for choosing", () => {
   });
 
   it("refuses a red picture with its reasons, each once", async () => {
-    await draw();
-    await choose(picture("red"));
+    await renderField();
+    await choosePicture(createPictureFile("red"));
     const alert = await screen.findByRole("alert");
     expect(alert).toHaveTextContent("This picture cannot be used");
     expect(alert).toHaveTextContent("the short side needs at least 600 pixels");
     expect(screen.getAllByText("It has too little fine contrast.")).toHaveLength(1);
     expect(screen.queryByLabelText("Passphrase")).not.toBeInTheDocument();
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
     await expectAccessible();
   });
 
   it("uses an image in use again, and asks for none where it has no passphrase", async () => {
-    await draw("choose", { images: [{ name: "Garden", picture: "garden" }] });
-    await choose(picture("garden"));
+    await renderField("choose", { images: [{ name: "Garden", picture: "garden" }] });
+    await choosePicture(createPictureFile("garden"));
     expect(await screen.findByText("You use this image already")).toBeVisible();
     expect(screen.getByText(/This is “Garden”.*It has no passphrase/)).toBeVisible();
     expect(screen.queryByLabelText(/Passphrase/)).not.toBeInTheDocument();
-    expect(shown()).toMatchObject({ passphrase: null });
-    expect(known).toMatchObject({ name: "Garden" });
-    await choose(picture("lake"));
+    expect(currentPicture()).toMatchObject({ passphrase: null });
+    expect(knownImage).toMatchObject({ name: "Garden" });
+    await choosePicture(createPictureFile("lake"));
     expect(await screen.findByLabelText("Passphrase")).toHaveValue("");
-    expect(known).toBeNull();
+    expect(knownImage).toBeNull();
   });
 
   it("asks for the passphrase that an image in use has, once, and for no other", async () => {
-    await draw("choose", { images: [{ name: "Garden", picture: "garden", passphrase: "four words" }] });
-    await choose(picture("lake"));
+    await renderField("choose", { images: [{ name: "Garden", picture: "garden", passphrase: "four words" }] });
+    await choosePicture(createPictureFile("lake"));
     await userEvent.type(await screen.findByLabelText("Passphrase"), "of the lake");
-    await choose(picture("garden"));
-    const own = await screen.findByLabelText("Passphrase of this image");
+    await choosePicture(createPictureFile("garden"));
+    const passphraseField = await screen.findByLabelText("Passphrase of this image");
     expect(screen.getByText(/This is “Garden”.*type it below/)).toBeVisible();
-    expect(own).toHaveValue("");
+    expect(passphraseField).toHaveValue("");
     expect(screen.queryByLabelText("Passphrase again")).not.toBeInTheDocument();
-    expect(given).toBeNull();
-    await userEvent.type(own, " four words");
-    expect(shown()).toMatchObject({ passphrase: " four words" });
+    expect(currentHandle).toBeNull();
+    await userEvent.type(passphraseField, " four words");
+    expect(currentPicture()).toMatchObject({ passphrase: " four words" });
     await expectAccessible();
   });
 
   it("says of an image that was removed that it becomes a new one", async () => {
-    await draw("choose", { verdicts: { garden: { known: { kind: "removed" } } } });
-    await choose(picture("garden"));
+    await renderField("choose", { verdicts: { garden: { known: { kind: "removed" } } } });
+    await choosePicture(createPictureFile("garden"));
     expect(await screen.findByText("You used this image before")).toBeVisible();
     expect(screen.getByLabelText("Passphrase again")).toBeVisible();
-    expect(known).toBeNull();
+    expect(knownImage).toBeNull();
     await expectAccessible();
   });
 
   it("lets go of picture and passphrase when the portal locks", async () => {
-    const { record } = await draw("choose", {
+    const { record } = await renderField("choose", {
       images: [{ name: "Garden", picture: "garden", passphrase: "four words" }],
     });
-    await choose(picture("garden"));
+    await choosePicture(createPictureFile("garden"));
     await userEvent.type(await screen.findByLabelText("Passphrase of this image"), "four words");
-    const handle = given;
+    const handle = currentHandle;
     expect(handle).not.toBeNull();
     act(() => {
       for (const listener of record.lockListeners) void listener("lock");
     });
-    expect(given).toBeNull();
-    expect(handle === null ? null : shownPicture(handle)).toBeNull();
+    expect(currentHandle).toBeNull();
+    expect(handle === null ? null : getPresentedPicture(handle)).toBeNull();
     expect(screen.queryByLabelText("Passphrase of this image")).not.toBeInTheDocument();
     expect(screen.queryByRole("img", { name: "The chosen picture" })).not.toBeInTheDocument();
   });
 
   it("refuses a changed copy of an image in use", async () => {
-    await draw();
-    await choose(picture("crop"));
+    await renderField();
+    await choosePicture(createPictureFile("crop"));
     expect(await screen.findByRole("alert")).toHaveTextContent("This looks like a changed copy of an image you use");
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
   });
 
   it.each([
     ["picture_unreadable", "This file cannot be read as a picture"],
     ["picture_too_large", "This picture is larger than can be read here"],
   ] as const)("says what is wrong with a file (%s)", async (code, text) => {
-    const { vault } = await draw();
-    vault.failExamining(code);
-    await choose(new File(["hello"], "letter.jpg", { type: "image/jpeg" }));
+    const { vault } = await renderField();
+    vault.failExaminations(code);
+    await choosePicture(new File(["hello"], "letter.jpg", { type: "image/jpeg" }));
     expect(await screen.findByRole("alert")).toHaveTextContent(text);
-    expect(given).toBeNull();
+    expect(currentHandle).toBeNull();
     await expectAccessible();
   });
 
   it("refuses an empty file without reading it", async () => {
-    const { vault } = await draw();
-    await choose(new File([], "empty.jpg", { type: "image/jpeg" }));
+    const { vault } = await renderField();
+    await choosePicture(new File([], "empty.jpg", { type: "image/jpeg" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("This file is empty");
-    expect(vault.examined).toEqual([]);
+    expect(vault.examinedPictures).toEqual([]);
   });
 
   it("takes a dropped picture, and one only", async () => {
-    await draw();
+    await renderField();
     const drop = (files: readonly File[]) =>
       fireEvent.drop(screen.getByText("Drop a picture here, paste it, or choose a file."), {
         dataTransfer: {
@@ -416,29 +417,29 @@ describe("PictureField for choosing", () => {
           types: ["Files"],
         },
       });
-    drop([picture("one"), picture("two")]);
+    drop([createPictureFile("one"), createPictureFile("two")]);
     expect(await screen.findByRole("alert")).toHaveTextContent("Choose one picture only.");
-    drop([picture("garden")]);
+    drop([createPictureFile("garden")]);
     expect(await screen.findByText("This picture is good")).toBeVisible();
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
   });
 
   it("takes a picture that is pasted anywhere on the page, and leaves pasted text alone", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderField();
     const paste = (files: readonly File[]) =>
       fireEvent.paste(document.body, {
         clipboardData: { files, items: [], types: files.length > 0 ? ["Files"] : ["text/plain"] },
       });
     expect(paste([])).toBe(true); // not prevented
-    expect(vault.examined).toEqual([]);
-    expect(paste([picture("garden")])).toBe(false);
+    expect(vault.examinedPictures).toEqual([]);
+    expect(paste([createPictureFile("garden")])).toBe(false);
     expect(await screen.findByText("This picture is good")).toBeVisible();
-    expect(vault.examined).toHaveLength(1);
+    expect(vault.examinedPictures).toHaveLength(1);
   });
 
   it("shows the picture from this device, and lets go of it", async () => {
-    const { unmount } = await draw();
-    await choose(picture("garden", "garden.jpg"));
+    const { unmount } = await renderField();
+    await choosePicture(createPictureFile("garden", "garden.jpg"));
     expect(await screen.findByRole("img", { name: "The chosen picture" })).toHaveAttribute("src", "blob:test/1");
     expect(screen.getByText("garden.jpg")).toBeVisible();
     unmount();
@@ -447,55 +448,56 @@ describe("PictureField for choosing", () => {
 
   it("shows progress, and forgets the judgement of a picture that was replaced", async () => {
     const vault = createFakeVault();
-    const verdicts: { end: (verdict: PictureVerdict) => void; options: CallOptions | undefined }[] = [];
-    keepExaminer(
+    const examinations: { resolve: (verdict: PictureVerdict) => void; options: CallOptions | undefined }[] = [];
+    registerExaminer(
       vault,
-      (_picture: Blob, options?: CallOptions) => new Promise<PictureVerdict>((end) => verdicts.push({ end, options })),
+      (_picture: Blob, options?: CallOptions) =>
+        new Promise<PictureVerdict>((resolve) => examinations.push({ resolve, options })),
     );
     await renderApp(<Form purpose="choose" />, { vault });
     await screen.findByLabelText("Picture file");
-    await choose(picture("first"));
+    await choosePicture(createPictureFile("first"));
     await waitFor(() => {
-      expect(verdicts).toHaveLength(1);
+      expect(examinations).toHaveLength(1);
     });
-    act(() => verdicts[0]?.options?.onProgress?.({ phase: "picture", done: 1, total: 4 }));
+    act(() => examinations[0]?.options?.onProgress?.({ phase: "picture", done: 1, total: 4 }));
     expect(screen.getByRole("progressbar", { name: "Looking at your picture" })).toHaveAttribute("aria-valuenow", "25");
     await expectAccessible();
 
-    await choose(picture("second"));
-    expect(verdicts[0]?.options?.signal?.aborted).toBe(true);
+    await choosePicture(createPictureFile("second"));
+    expect(examinations[0]?.options?.signal?.aborted).toBe(true);
     await act(async () => {
-      verdicts[0]?.end({ level: "red", reasons: [], width: 1, height: 1, known: null });
+      examinations[0]?.resolve({ level: "red", reasons: [], width: 1, height: 1, known: null });
       await Promise.resolve();
     });
     expect(screen.queryByText("This picture cannot be used")).not.toBeInTheDocument();
     await act(async () => {
-      verdicts[1]?.end({ level: "green", reasons: [], width: 1, height: 1, known: null });
+      examinations[1]?.resolve({ level: "green", reasons: [], width: 1, height: 1, known: null });
       await Promise.resolve();
     });
     expect(screen.getByText("This picture is good")).toBeVisible();
   });
 
   it("tells which picture is good before one is chosen", async () => {
-    await draw();
+    await renderField();
     expect(screen.getByText(/A photo you took yourself/)).toBeVisible();
     expect(screen.getByText("If you lose every copy, nobody can recover it. Not us either.")).toBeVisible();
   });
 
   it("is whole in Spanish and in the dark", async () => {
-    const app = await draw("choose", {}, { language: "es", theme: "dark" });
+    const app = await renderField("choose", {}, { language: "es", theme: "dark" });
     expect(await app.findByText("Suelta aquí una imagen, pégala o elige un archivo.")).toBeVisible();
     await expectAccessible();
   });
 
   it("can be worked by keyboard alone", async () => {
-    await draw();
+    await renderField();
     await userEvent.tab();
     expect(screen.getByRole("button", { name: "Choose a picture" })).toHaveFocus();
   });
 
   it("does nothing while it is disabled, and shows the form's error", async () => {
-    await draw("choose", {}, {}, { disabled: true, error: "Choose a picture first." });
+    await renderField("choose", {}, {}, { disabled: true, error: "Choose a picture first." });
     expect(screen.getByRole("button", { name: "Choose a picture" })).toBeDisabled();
     expect(screen.getByRole("alert")).toHaveTextContent("Choose a picture first.");
   });
@@ -508,12 +510,12 @@ describe("PictureField for choosing", () => {
 
 describe("PictureField of a share", () => {
   it("takes a picture without a vault, judges nothing and asks for no passphrase", async () => {
-    const absent = Promise.reject(new PortalError("vault_unavailable"));
-    absent.catch(() => undefined); // nobody asks for it
-    await renderApp(<Form purpose="share" />, { vault: absent });
-    const chosen = picture("red");
-    await choose(chosen);
-    expect(shown()).toEqual({ picture: chosen, passphrase: null });
+    const unavailableVault = Promise.reject(new PortalError("vault_unavailable"));
+    unavailableVault.catch(() => undefined); // nobody asks for it
+    await renderApp(<Form purpose="share" />, { vault: unavailableVault });
+    const chosenPicture = createPictureFile("red");
+    await choosePicture(chosenPicture);
+    expect(currentPicture()).toEqual({ picture: chosenPicture, passphrase: null });
     expect(screen.queryByLabelText(/Passphrase/)).not.toBeInTheDocument();
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
     expect(screen.getByRole("group", { name: "The picture for this share" })).toBeInTheDocument();
@@ -523,22 +525,22 @@ describe("PictureField of a share", () => {
 
 describe("PictureField for opening", () => {
   it("judges nothing, and takes a passphrase if there is one", async () => {
-    const { vault } = await draw("show");
-    const copy = picture("red");
-    await choose(copy);
-    expect(shown()).toEqual({ picture: copy, passphrase: null });
+    const { vault } = await renderField("show");
+    const copy = createPictureFile("red");
+    await choosePicture(copy);
+    expect(currentPicture()).toEqual({ picture: copy, passphrase: null });
     await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), " a b ");
-    expect(shown()).toEqual({ picture: copy, passphrase: " a b " });
-    expect([vault.calls, vault.examined]).toEqual([[], []]);
+    expect(currentPicture()).toEqual({ picture: copy, passphrase: " a b " });
+    expect([vault.calls, vault.examinedPictures]).toEqual([[], []]);
     await expectAccessible();
   });
 
   it("keeps the passphrase for the next picture", async () => {
-    await draw("show");
-    await choose(picture("one"));
+    await renderField("show");
+    await choosePicture(createPictureFile("one"));
     await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), "abc");
-    const second = picture("two");
-    await choose(second);
-    expect(shown()).toEqual({ picture: second, passphrase: "abc" });
+    const secondPicture = createPictureFile("two");
+    await choosePicture(secondPicture);
+    expect(currentPicture()).toEqual({ picture: secondPicture, passphrase: "abc" });
   });
 });

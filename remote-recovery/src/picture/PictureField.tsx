@@ -1,14 +1,14 @@
-import { usePortal, type PictureFieldProps, type ShownImage } from "@relicario/shared/contract";
+import { usePortal, type PictureFieldProps, type OpenerHandle } from "@relicario/shared/contract";
 import { Skeleton } from "@relicario/shared/ui";
-import { forgetShown, shownKey, showPicture, shownPicture } from "@relicario/vault/shown-image";
+import { releaseOpener, getPresentedKey, presentPicture, getPresentedPicture } from "@relicario/vault/presented-opener";
 import { Suspense, useEffect, useEffectEvent, useState } from "react";
 
-import { CodeField } from "../openers/CodeField.tsx";
-import { OpeningWays, type OpeningWay } from "../openers/OpeningWays.tsx";
+import { RecoveryCodeField } from "../openers/RecoveryCodeField.tsx";
+import { OpeningMethods, type OpeningMethod } from "../openers/OpeningMethods.tsx";
 import { PasskeyField } from "../openers/PasskeyField.tsx";
-import { imageOf, noPicture, type PictureDraft, type PictureStanding } from "./picture-draft.ts";
+import { knownImageOf, emptyPictureDraft, type PictureDraft, type PictureState } from "./picture-draft.ts";
 import { PictureForm } from "./PictureForm.tsx";
-import { savedPictureOf } from "./saved-picture.ts";
+import { readyPictureOf } from "./ready-picture.ts";
 
 /**
  * Chooses or drops a picture, judges it, asks for its passphrase. Drawn inside the forms of other
@@ -26,45 +26,53 @@ export function PictureField(props: PictureFieldProps) {
 /** A picture or, for opening, what takes its place. */
 function LoadedPictureField(props: PictureFieldProps) {
   const { purpose, pictureOnly = false, value, onChange, disabled = false, error = null } = props;
-  const [way, setWay] = useState<OpeningWay>(() => (value === null ? null : shownKey(value)?.kind) ?? "picture");
-  if (purpose !== "show" || pictureOnly) return <OnlyPicture {...props} />;
-  const change = (next: ShownImage | null) => {
-    if (value !== null) forgetShown(value);
+  const [method, setMethod] = useState<OpeningMethod>(
+    () => (value === null ? null : getPresentedKey(value)?.kind) ?? "picture",
+  );
+  if (purpose !== "show" || pictureOnly) return <PictureOnlyField {...props} />;
+  const handleChange = (next: OpenerHandle | null) => {
+    if (value !== null) releaseOpener(value);
     onChange(next);
   };
   return (
-    <OpeningWays
-      way={way}
+    <OpeningMethods
+      method={method}
       disabled={disabled}
-      onWay={(next) => {
-        change(null);
-        setWay(next);
+      onMethodChange={(next) => {
+        handleChange(null);
+        setMethod(next);
       }}
     >
-      {way === "picture" && <OnlyPicture {...props} />}
-      {way === "recovery_code" && <CodeField value={value} disabled={disabled} error={error} onChange={change} />}
-      {way === "passkey" && <PasskeyField value={value} disabled={disabled} error={error} onChange={change} />}
-    </OpeningWays>
+      {method === "picture" && <PictureOnlyField {...props} />}
+      {method === "recovery_code" && (
+        <RecoveryCodeField value={value} disabled={disabled} error={error} onChange={handleChange} />
+      )}
+      {method === "passkey" && <PasskeyField value={value} disabled={disabled} error={error} onChange={handleChange} />}
+    </OpeningMethods>
   );
 }
 
-function OnlyPicture({ purpose, value, onChange, onKnown, disabled = false, error }: PictureFieldProps) {
+function PictureOnlyField({ purpose, value, onChange, onRecognise, disabled = false, error }: PictureFieldProps) {
   const portal = usePortal();
   const [draft, setDraft] = useState<PictureDraft>(() => {
-    const before = value === null ? null : shownPicture(value);
-    if (before === null) return noPicture;
-    return { ...noPicture, standing: standingBefore(purpose, before.picture), passphrase: before.passphrase ?? "" };
+    const initialPicture = value === null ? null : getPresentedPicture(value);
+    if (initialPicture === null) return emptyPictureDraft;
+    return {
+      ...emptyPictureDraft,
+      state: initialPictureState(purpose, initialPicture.picture),
+      passphrase: initialPicture.passphrase ?? "",
+    };
   });
-  const change = (next: PictureDraft) => {
+  const handleChange = (next: PictureDraft) => {
     setDraft(next);
-    if (value !== null) forgetShown(value);
-    const shown = savedPictureOf(next);
-    onChange(shown === null ? null : showPicture(shown));
-    onKnown?.(imageOf(next.standing));
+    if (value !== null) releaseOpener(value);
+    const readyPicture = readyPictureOf(next);
+    onChange(readyPicture === null ? null : presentPicture(readyPicture));
+    onRecognise?.(knownImageOf(next.state));
   };
   // The vault forgets every handle: what it stood for goes from the screen, too.
   const handleLock = useEffectEvent(() => {
-    change(noPicture);
+    handleChange(emptyPictureDraft);
   });
   useEffect(
     () =>
@@ -73,11 +81,13 @@ function OnlyPicture({ purpose, value, onChange, onKnown, disabled = false, erro
       }),
     [portal],
   );
-  return <PictureForm purpose={purpose} draft={draft} disabled={disabled} error={error ?? null} onChange={change} />;
+  return (
+    <PictureForm purpose={purpose} draft={draft} disabled={disabled} error={error ?? null} onChange={handleChange} />
+  );
 }
 
 /** A picture for protecting would have to be judged again. */
-function standingBefore(purpose: PictureFieldProps["purpose"], picture: Blob): PictureStanding {
+function initialPictureState(purpose: PictureFieldProps["purpose"], picture: Blob): PictureState {
   if (purpose === "choose") return { status: "none" };
   return purpose === "show" ? { status: "shown", picture } : { status: "of_share", picture };
 }

@@ -3,11 +3,11 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 
 import type { Drives } from "@relicario/shared/contract";
-import { picture, renderApp } from "@relicario/shared/testing";
+import { createPictureFile, renderApp } from "@relicario/shared/testing";
 
-import { forgetDrives, keepToken } from "../drives/drive-memory.ts";
-import { createAreaVault } from "../testing/area-vault.ts";
-import { noPicture, type PictureDraft } from "./picture-draft.ts";
+import { clearDriveMemory, saveToken } from "../drives/drive-memory.ts";
+import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.ts";
+import { emptyPictureDraft, type PictureDraft } from "./picture-draft.ts";
 import { PictureForm } from "./PictureForm.tsx";
 
 const drives: Drives = {
@@ -21,7 +21,7 @@ const drives: Drives = {
   },
 };
 
-let draft: PictureDraft = noPicture;
+let draft: PictureDraft = emptyPictureDraft;
 
 function Form() {
   const [value, setValue] = useState(draft);
@@ -45,68 +45,68 @@ function Form() {
 const popup = { closed: false, location: { replace: () => undefined }, close: () => undefined };
 /** The channel on which the page hears the window, and what it told the window. jsdom has none. */
 let channel: { readonly name: string; onmessage: ((event: { readonly data: unknown }) => void) | null };
-let toWindow: unknown[];
+let windowMessages: unknown[];
 /** Bytes of the file arrive when they are given. */
-let giveBytes: (text: string) => void;
+let resolveBytes: (text: string) => void;
 
 /** Made with `new`, as the browser's own. */
 function FakeChannel(name: string) {
   channel = { name, onmessage: null };
   return Object.assign(channel, {
     postMessage: (message: unknown) => {
-      toWindow.push(message);
+      windowMessages.push(message);
     },
     close: () => undefined,
   });
 }
 
 beforeEach(async () => {
-  draft = noPicture;
-  toWindow = [];
-  forgetDrives();
-  keepToken("google", "t", 3600);
-  keepToken("onedrive choose", "t", 3600);
+  draft = emptyPictureDraft;
+  windowMessages = [];
+  clearDriveMemory();
+  saveToken("google", "t", 3600);
+  saveToken("onedrive choose", "t", 3600);
   URL.createObjectURL = jest.fn(() => "blob:test/1"); // jsdom has no object URLs
   URL.revokeObjectURL = jest.fn();
   jest.spyOn(window, "open").mockReturnValue(popup as unknown as Window);
   Object.defineProperty(globalThis, "BroadcastChannel", { configurable: true, value: FakeChannel });
   const bytes = new Promise<string>((resolve) => {
-    giveBytes = resolve;
+    resolveBytes = resolve;
   });
-  jest.spyOn(globalThis, "fetch").mockImplementation(async (address) => {
-    if (/alt=media|\/bytes$/.test(address as string)) return new Response(await bytes);
+  jest.spyOn(globalThis, "fetch").mockImplementation(async (url) => {
+    if (/alt=media|\/bytes$/.test(url as string)) return new Response(await bytes);
     return Response.json({
       name: "from-the-drive.jpg",
       size: 9,
       "@content.downloadUrl": "https://content.example/bytes",
     });
   });
-  await renderApp(<Form />, { vault: createAreaVault(), drives });
-  await userEvent.upload(screen.getByLabelText("Picture file"), picture("garden"));
-  await userEvent.type(passphrase(), "four");
+  await renderApp(<Form />, { vault: createRecoveryFakeVault(), drives });
+  await userEvent.upload(screen.getByLabelText("Picture file"), createPictureFile("garden"));
+  await userEvent.type(passphraseField(), "four");
 });
 afterEach(() => {
   jest.restoreAllMocks();
   Reflect.deleteProperty(globalThis, "BroadcastChannel");
-  forgetDrives();
+  clearDriveMemory();
 });
 
-const passphrase = () => screen.getByLabelText("Passphrase, if the picture has one");
-const answer = (more: string) =>
-  channel.onmessage?.({ data: { answer: `state=${channel.name.replace("drive-answer:", "")}&${more}` } });
+const passphraseField = () => screen.getByLabelText("Passphrase, if the picture has one");
+const sendAnswer = (parameters: string) =>
+  channel.onmessage?.({ data: { answer: `state=${channel.name.replace("drive-answer:", "")}&${parameters}` } });
 
 /** What each window does once somebody has chosen a file in it. */
-const choices: Readonly<Record<string, () => Promise<void>>> = {
+const fileSelections: Readonly<Record<string, () => Promise<void>>> = {
   "Google Drive": async () => {
-    answer("picked_file_ids=1");
+    sendAnswer("picked_file_ids=1");
     await Promise.resolve();
   },
   OneDrive: async () => {
-    answer("");
+    sendAnswer("");
     await waitFor(() => {
-      expect(toWindow).toMatchObject([{ next: "post" }]);
+      expect(windowMessages).toMatchObject([{ next: "post" }]);
     });
-    const [{ address }] = toWindow as [{ address: string }];
+    const [{ address }] = windowMessages as [{ address: string }];
     const { messaging } = JSON.parse(new URL(address).searchParams.get("filePicker") ?? "") as {
       messaging: { channelId: string };
     };
@@ -132,21 +132,21 @@ const choices: Readonly<Record<string, () => Promise<void>>> = {
 };
 
 describe("PictureForm", () => {
-  it.each(Object.entries(choices))(
+  it.each(Object.entries(fileSelections))(
     "keeps what is typed while %s is asked and the file is on its way",
-    async (drive, choose) => {
+    async (drive, selectFile) => {
       await userEvent.click(screen.getByRole("button", { name: `Choose from ${drive}` }));
-      await userEvent.type(passphrase(), " words");
-      await act(choose);
-      await userEvent.type(passphrase(), " and");
+      await userEvent.type(passphraseField(), " words");
+      await act(selectFile);
+      await userEvent.type(passphraseField(), " and");
       act(() => {
-        giveBytes("a picture");
+        resolveBytes("a picture");
       });
       expect(await screen.findByText("from-the-drive.jpg")).toBeVisible();
-      expect(passphrase()).toHaveValue("four words and");
+      expect(passphraseField()).toHaveValue("four words and");
       expect(draft).toMatchObject({
         passphrase: "four words and",
-        standing: { status: "shown", picture: { name: "from-the-drive.jpg" } },
+        state: { status: "shown", picture: { name: "from-the-drive.jpg" } },
       });
     },
   );

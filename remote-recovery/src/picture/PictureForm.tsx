@@ -4,8 +4,8 @@ import { Stack } from "@relicario/shared/ui";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 
-import { passphraseNeed, type PictureDraft, type PictureStanding } from "./picture-draft.ts";
-import { JudgingPicker, PicturePicker } from "./PicturePicker.tsx";
+import { passphraseRequirement, type PictureDraft, type PictureState } from "./picture-draft.ts";
+import { ExaminingPicturePicker, PicturePicker } from "./PicturePicker.tsx";
 
 interface PictureFormProps {
   readonly purpose: PictureFieldProps["purpose"];
@@ -28,27 +28,31 @@ export function PictureForm({ purpose, draft, disabled, error, onChange }: Pictu
   useEffect(() => {
     latest.current = { draft, onChange };
   });
-  const update = (part: Partial<PictureDraft>) => {
-    latest.current.onChange({ ...latest.current.draft, ...part });
+  const update = (changes: Partial<PictureDraft>) => {
+    latest.current.onChange({ ...latest.current.draft, ...changes });
   };
-  const picking = {
-    standing: draft.standing,
+  const pickerProps = {
+    state: draft.state,
     disabled,
-    onChange: (standing: PictureStanding) => {
-      update({ standing, own: "" });
+    onChange: (state: PictureState) => {
+      update({ state, existingPassphrase: "" });
     },
     onSaved: () => {
       update({});
     },
   };
-  const need = passphraseNeed(draft.standing);
-  const choosing = need === "required" || (need === "asked" && !draft.without);
+  const requirement = passphraseRequirement(draft.state);
+  const needsNewPassphrase = requirement === "required" || (requirement === "asked" && !draft.withoutPassphrase);
 
   return (
     <Stack $gap={5}>
-      {purpose === "choose" ? <JudgingPicker {...picking} /> : <PicturePicker purpose={purpose} {...picking} />}
+      {purpose === "choose" ? (
+        <ExaminingPicturePicker {...pickerProps} />
+      ) : (
+        <PicturePicker purpose={purpose} {...pickerProps} />
+      )}
       {error !== null && error !== "" && <FieldError>{error}</FieldError>}
-      {need === "optional" && (
+      {requirement === "optional" && (
         <PasswordField
           label={t("passphrase.show_label")}
           hint={t("passphrase.show_hint")}
@@ -59,18 +63,18 @@ export function PictureForm({ purpose, draft, disabled, error, onChange }: Pictu
           }}
         />
       )}
-      {need === "own" && (
+      {requirement === "own" && (
         <PasswordField
           label={t("passphrase.own_label")}
           hint={t("passphrase.own_hint")}
-          value={draft.own}
+          value={draft.existingPassphrase}
           disabled={disabled}
           onChange={(event) => {
-            update({ own: event.target.value });
+            update({ existingPassphrase: event.target.value });
           }}
         />
       )}
-      {choosing && (
+      {needsNewPassphrase && (
         <>
           <PasswordField
             label={t("passphrase.choose_label")}
@@ -84,22 +88,26 @@ export function PictureForm({ purpose, draft, disabled, error, onChange }: Pictu
           <StrengthMeter passphrase={draft.passphrase} />
           <PasswordField
             label={t("passphrase.again_label")}
-            value={draft.again}
+            value={draft.confirmation}
             disabled={disabled}
-            error={draft.again !== "" && !draft.passphrase.startsWith(draft.again) ? t("passphrase.again_error") : null}
+            error={
+              draft.confirmation !== "" && !draft.passphrase.startsWith(draft.confirmation)
+                ? t("passphrase.again_error")
+                : null
+            }
             onChange={(event) => {
-              update({ again: event.target.value });
+              update({ confirmation: event.target.value });
             }}
           />
         </>
       )}
-      {need === "asked" && (
+      {requirement === "asked" && (
         <Checkbox
           label={t("passphrase.without_label")}
-          checked={draft.without}
+          checked={draft.withoutPassphrase}
           disabled={disabled}
           onChange={(event) => {
-            update({ without: event.target.checked, passphrase: "", again: "" });
+            update({ withoutPassphrase: event.target.checked, passphrase: "", confirmation: "" });
           }}
         />
       )}

@@ -8,7 +8,7 @@ import {
   SmallText,
   space,
   SpacedRow,
-  useErrorSentence,
+  useErrorMessage,
   useVault,
   visuallyHidden,
   type VaultAccess,
@@ -23,28 +23,28 @@ import { styled } from "styled-components";
 
 import { ChooseFromDrive } from "../drives/ChooseFromDrive.tsx";
 import { CameraView } from "./CameraView.tsx";
-import { examinerOf, type Examine } from "./examiner.ts";
-import { KeepTaken } from "./KeepTaken.tsx";
-import { maxPictureBytes, type PictureStanding } from "./picture-draft.ts";
+import { examinerOf, type ExaminePicture } from "./examiner.ts";
+import { SaveCapturedPicture } from "./SaveCapturedPicture.tsx";
+import { maxPictureBytes, type PictureState } from "./picture-draft.ts";
 import { PictureAdvice } from "./PictureAdvice.tsx";
 import { PictureVerdictNotice } from "./PictureVerdictNotice.tsx";
-import { forgetTaken, isTaken, keepTaken, useTaken } from "./taken-picture.ts";
+import { clearCapturedPicture, isCapturedPicture, setCapturedPicture, useCapturedPicture } from "./captured-picture.ts";
 import { hasCamera, useCamera } from "./useCamera.ts";
 import { usePreview } from "./usePreview.ts";
 
 interface PicturePickerProps {
   readonly purpose: PictureFieldProps["purpose"];
-  readonly standing: PictureStanding;
+  readonly state: PictureState;
   readonly disabled: boolean;
-  readonly onChange: (standing: PictureStanding) => void;
+  readonly onChange: (state: PictureState) => void;
   /** Called once a picture that was taken here was handed to the browser to save. */
   readonly onSaved: () => void;
 }
 
-type Way = "upload" | "take";
+type PickerTab = "upload" | "take";
 
 /** Takes a picture for protecting, which is judged. */
-export function JudgingPicker(props: Omit<PicturePickerProps, "purpose">) {
+export function ExaminingPicturePicker(props: Omit<PicturePickerProps, "purpose">) {
   return <PicturePicker {...props} purpose="choose" access={useVault()} />;
 }
 
@@ -54,76 +54,75 @@ export function JudgingPicker(props: Omit<PicturePickerProps, "purpose">) {
  */
 export function PicturePicker({
   purpose,
-  standing,
+  state,
   disabled,
   onChange,
   onSaved,
   access = null,
 }: PicturePickerProps & { readonly access?: VaultAccess | null }) {
   const { t } = useTranslation("provide-image");
-  const sentence = useErrorSentence();
+  const errorSentence = useErrorMessage();
   const titleId = useId();
   const examination = useExamination(onChange);
   const [localError, setLocalError] = useState<"empty" | "too_large" | "several" | null>(null);
   const portal = usePortal();
-  const taken = useTaken();
-  const { camera, start, stop, turn } = useCamera();
-  const picture = "picture" in standing ? standing.picture : null;
-  const [way, setWay] = useState<Way>(isTaken(picture) ? "take" : "upload");
+  const capturedPicture = useCapturedPicture();
+  const { camera, start, stop, switchCamera } = useCamera();
+  const picture = "picture" in state ? state.picture : null;
+  const [tab, setTab] = useState<PickerTab>(isCapturedPicture(picture) ? "take" : "upload");
 
-  const take = (files: readonly File[]) => {
+  const acceptFiles = (files: readonly File[]) => {
     const file = files[0];
     if (file === undefined) return;
     stop();
-    setWay("upload");
-    if (purpose === "choose") forgetTaken();
-    const wrong =
+    setTab("upload");
+    if (purpose === "choose") clearCapturedPicture();
+    const problem =
       files.length > 1 ? "several" : file.size === 0 ? "empty" : file.size > maxPictureBytes ? "too_large" : null;
-    setLocalError(wrong);
+    setLocalError(problem);
     examination.stop();
-    if (wrong !== null) onChange({ status: "none" });
+    if (problem !== null) onChange({ status: "none" });
     else if (purpose === "show") onChange({ status: "shown", picture: file });
     else if (purpose === "share") onChange({ status: "of_share", picture: file });
     else if (access?.status === "ready") examination.start(examinerOf(access.vault), file);
   };
   // A picture that was taken for another form is not this one's.
-  const forgetForeign = useEffectEvent(() => {
-    if (purpose === "choose" && !isTaken(picture)) forgetTaken();
+  const clearForeignCapture = useEffectEvent(() => {
+    if (purpose === "choose" && !isCapturedPicture(picture)) clearCapturedPicture();
   });
   useEffect(() => {
-    forgetForeign();
+    clearForeignCapture();
   }, []);
   // Judging ends with the screen that asked for it: it begins anew where the picture is shown
   // again.
-  const examine = access?.status === "ready" && standing.status === "examining" ? access.vault : null;
-  const judgeAgain = useEffectEvent((vault: Vault) => {
-    if (standing.status === "examining" && !examination.isRunning())
-      examination.start(examinerOf(vault), standing.picture);
+  const examiningVault = access?.status === "ready" && state.status === "examining" ? access.vault : null;
+  const resumeExamination = useEffectEvent((vault: Vault) => {
+    if (state.status === "examining" && !examination.isRunning()) examination.start(examinerOf(vault), state.picture);
   });
   useEffect(() => {
-    if (examine !== null) judgeAgain(examine);
-  }, [examine]);
+    if (examiningVault !== null) resumeExamination(examiningVault);
+  }, [examiningVault]);
   const ready = !disabled && (purpose !== "choose" || access?.status === "ready");
   // The kind of a file is judged by its content, so nothing is refused by its name here.
   const { getRootProps, getInputProps, open, isDragActive } = useDropzone({
-    onDrop: take,
+    onDrop: acceptFiles,
     disabled: !ready,
     noClick: true,
     noKeyboard: true,
     noPaste: true,
   });
   const field = useRef<HTMLDivElement>(null);
-  usePastedFiles(field, ready, take);
+  usePastedFiles(field, ready, acceptFiles);
   const preview = usePreview(picture);
-  const handleWay = (next: Way) => {
-    setWay(next);
+  const handleTabChange = (next: PickerTab) => {
+    setTab(next);
     if (next === "upload") stop();
-    else if (!isTaken(picture)) void start();
+    else if (!isCapturedPicture(picture)) void start();
   };
-  const taking = way === "take";
+  const capturing = tab === "take";
 
-  const drop = (
-    <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
+  const dropArea = (
+    <DropArea {...getRootProps()} data-drag={isDragActive} data-chosen={picture !== null}>
       <FileInput {...getInputProps({ accept: "image/*", "aria-label": t("field.file_aria"), style: {} })} />
       {preview !== null && (
         <Preview
@@ -135,17 +134,17 @@ export function PicturePicker({
           }}
         />
       )}
-      {picture === null && <DropIcon aria-hidden>{taking ? <Camera /> : <ImagePlus />}</DropIcon>}
+      {picture === null && <DropIcon aria-hidden>{capturing ? <Camera /> : <ImagePlus />}</DropIcon>}
       <DropText>
         {picture instanceof File ? (
           <FileName>{picture.name}</FileName>
         ) : (
-          <span>{t(taking ? "camera.start_body" : "field.drop_body")}</span>
+          <span>{t(capturing ? "camera.start_body" : "field.drop_body")}</span>
         )}
         <SmallText>{t("field.private_hint")}</SmallText>
-        {picture === null && !taking && <SmallText>{t("field.cloud_hint")}</SmallText>}
+        {picture === null && !capturing && <SmallText>{t("field.cloud_hint")}</SmallText>}
         <SpacedRow>
-          {taking ? (
+          {capturing ? (
             <Button
               tone={picture === null ? "primary" : "quiet"}
               icon={<Camera aria-hidden />}
@@ -162,84 +161,84 @@ export function PicturePicker({
           )}
         </SpacedRow>
       </DropText>
-    </Drop>
+    </DropArea>
   );
-  const capture =
+  const captureArea =
     camera.status === "on" ? (
       <CameraView
         stream={camera.stream}
         onClose={stop}
-        onTurn={camera.others ? () => void turn() : null}
-        onTaken={(file) => {
-          take([file]);
-          setWay("take");
-          keepTaken(file, portal);
+        onSwitchCamera={camera.hasOtherCameras ? () => void switchCamera() : null}
+        onCapture={(file) => {
+          acceptFiles([file]);
+          setTab("take");
+          setCapturedPicture(file, portal);
         }}
       />
     ) : (
-      drop
+      dropArea
     );
   return (
-    <Box ref={field} role="group" aria-labelledby={titleId} data-tour="picture-field">
+    <Container ref={field} role="group" aria-labelledby={titleId} data-tour="picture-field">
       <Title id={titleId}>{t(`field.${purpose}_title`)}</Title>
       {purpose === "choose" && hasCamera() ? (
         <Tabs.Root
-          value={way}
+          value={tab}
           onValueChange={(next) => {
-            handleWay(next === "take" ? "take" : "upload");
+            handleTabChange(next === "take" ? "take" : "upload");
           }}
           activationMode="manual"
         >
-          <Ways aria-label={t("way.list_aria")}>
-            <WayTab value="upload" disabled={!ready}>
+          <TabList aria-label={t("way.list_aria")}>
+            <TabTrigger value="upload" disabled={!ready}>
               {t("way.upload_label")}
-            </WayTab>
-            <WayTab value="take" disabled={!ready} data-tour="picture-take">
+            </TabTrigger>
+            <TabTrigger value="take" disabled={!ready} data-tour="picture-take">
               {t("way.take_label")}
-            </WayTab>
-          </Ways>
+            </TabTrigger>
+          </TabList>
           <Tabs.Content value="upload" tabIndex={-1}>
-            {drop}
+            {dropArea}
           </Tabs.Content>
           <Tabs.Content value="take" tabIndex={-1}>
-            {capture}
+            {captureArea}
           </Tabs.Content>
         </Tabs.Root>
       ) : (
-        drop
+        dropArea
       )}
-      {!taking && (
+      {!capturing && (
         <ChooseFromDrive
           disabled={!ready}
           onChosen={(file) => {
-            take([file]);
+            acceptFiles([file]);
           }}
         />
       )}
-      {taken !== null && picture === taken.picture && isWorthKeeping(standing) && (
-        <KeepTaken taken={taken} onSaved={onSaved} />
+      {capturedPicture !== null && picture === capturedPicture.picture && isUsable(state) && (
+        <SaveCapturedPicture capturedPicture={capturedPicture} onSaved={onSaved} />
       )}
       {camera.status === "failed" && <FieldError>{t(`camera.${camera.reason}_error`)}</FieldError>}
       {access?.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
       {localError !== null && <FieldError>{t(`field.${localError}_error`)}</FieldError>}
-      {standing.status === "failed" && <FieldError>{sentence(standing.error)}</FieldError>}
-      {standing.status === "examining" && (
+      {state.status === "failed" && <FieldError>{errorSentence(state.error)}</FieldError>}
+      {state.status === "examining" && (
         <Progress
           label={t("field.examining_status")}
           done={examination.progress?.done ?? 0}
           total={examination.progress?.total ?? 0}
         />
       )}
-      {standing.status === "examined" && <PictureVerdictNotice verdict={standing.verdict} />}
+      {state.status === "examined" && <PictureVerdictNotice verdict={state.verdict} />}
       {purpose === "choose" && (
         <PictureAdvice
           open={
-            standing.status === "none" ||
-            (standing.status === "examined" && standing.verdict.level === "red" && standing.verdict.known === null)
+            state.status === "none" ||
+            (state.status === "examined" && state.verdict.level === "red" && state.verdict.known === null)
           }
         />
       )}
-    </Box>
+    </Container>
   );
 }
 
@@ -250,73 +249,72 @@ export function PicturePicker({
 function usePastedFiles(
   field: RefObject<HTMLElement | null>,
   enabled: boolean,
-  take: (files: readonly File[]) => void,
+  onFiles: (files: readonly File[]) => void,
 ): void {
   const handlePaste = useEffectEvent((event: ClipboardEvent) => {
     const files = [...(event.clipboardData?.files ?? [])];
-    const focused = event.target instanceof Element ? event.target.closest("[data-tour=picture-field]") : null;
-    if (event.defaultPrevented || files.length === 0 || (focused !== null && focused !== field.current)) return;
+    const focusedField = event.target instanceof Element ? event.target.closest("[data-tour=picture-field]") : null;
+    if (event.defaultPrevented || files.length === 0 || (focusedField !== null && focusedField !== field.current))
+      return;
     event.preventDefault();
-    take(files);
+    onFiles(files);
   });
   useEffect(() => {
     if (!enabled) return undefined;
-    const listen = (event: ClipboardEvent): void => {
+    const handleEvent = (event: ClipboardEvent): void => {
       handlePaste(event);
     };
-    document.addEventListener("paste", listen);
+    document.addEventListener("paste", handleEvent);
     return () => {
-      document.removeEventListener("paste", listen);
+      document.removeEventListener("paste", handleEvent);
     };
   }, [enabled]);
 }
 
 /** A picture that cannot be used is not worth keeping. */
-function isWorthKeeping(standing: PictureStanding): boolean {
-  return (
-    standing.status === "examined" && standing.verdict.level !== "red" && standing.verdict.known?.kind !== "resembles"
-  );
+function isUsable(state: PictureState): boolean {
+  return state.status === "examined" && state.verdict.level !== "red" && state.verdict.known?.kind !== "resembles";
 }
 
 /** One examination at a time: a newer picture, or leaving the page, ends the one before. */
-function useExamination(onChange: (standing: PictureStanding) => void) {
-  const running = useRef<AbortController | null>(null);
-  const report = useRef(onChange);
+function useExamination(onChange: (state: PictureState) => void) {
+  const activeController = useRef<AbortController | null>(null);
+  const latestOnChange = useRef(onChange);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   useEffect(() => {
-    report.current = onChange;
+    latestOnChange.current = onChange;
   });
   useEffect(
     () => () => {
-      running.current?.abort();
-      running.current = null; // what it still answers is not told
+      activeController.current?.abort();
+      activeController.current = null; // what it still answers is not told
     },
     [],
   );
 
   const stop = () => {
-    running.current?.abort();
-    running.current = null;
+    activeController.current?.abort();
+    activeController.current = null;
   };
-  const start = (examine: Examine, picture: Blob) => {
-    const own = new AbortController();
-    running.current = own;
+  const start = (examine: ExaminePicture, picture: Blob) => {
+    const controller = new AbortController();
+    activeController.current = controller;
     setProgress(null);
     onChange({ status: "examining", picture });
-    examine(picture, { signal: own.signal, onProgress: setProgress }).then(
+    examine(picture, { signal: controller.signal, onProgress: setProgress }).then(
       (verdict) => {
-        if (running.current === own) report.current({ status: "examined", picture, verdict });
+        if (activeController.current === controller) latestOnChange.current({ status: "examined", picture, verdict });
       },
       (error: unknown) => {
-        if (running.current === own) report.current({ status: "failed", error });
+        if (activeController.current === controller) latestOnChange.current({ status: "failed", error });
       },
     );
   };
-  const isRunning = () => running.current !== null;
+  const isRunning = () => activeController.current !== null;
   return { start, stop, isRunning, progress };
 }
 
-const Box = styled.div`
+const Container = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};
@@ -327,14 +325,14 @@ const Title = styled.span`
   font-weight: 600;
 `;
 
-const Ways = styled(Tabs.List)`
+const TabList = styled(Tabs.List)`
   display: flex;
   gap: ${space(1)};
   margin-bottom: ${space(3)};
   border-bottom: 1px solid ${s("border")};
 `;
 
-const WayTab = styled(Tabs.Trigger)`
+const TabTrigger = styled(Tabs.Trigger)`
   min-height: 44px;
   padding: ${space(2)} ${space(4)};
   border: 0;
@@ -354,7 +352,7 @@ const WayTab = styled(Tabs.Trigger)`
   }
 `;
 
-const Drop = styled.div`
+const DropArea = styled.div`
   position: relative;
   display: flex;
   align-items: center;

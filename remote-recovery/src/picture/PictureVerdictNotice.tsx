@@ -19,7 +19,7 @@ const knownReasons = [
   "copy_small",
 ] as const;
 /** Of these the picture itself is rich enough: some copies of it do not open. */
-const ofCopies: readonly string[] = ["copy_bright", "copy_small"] satisfies readonly KnownReason[];
+const copyReasons: readonly string[] = ["copy_bright", "copy_small"] satisfies readonly KnownReason[];
 type KnownReason = (typeof knownReasons)[number];
 
 const tones = { green: "success", amber: "warn", red: "danger" } as const satisfies Record<
@@ -53,7 +53,7 @@ export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
       break;
   }
   const reasons = knownReasons.filter((reason) => verdict.reasons.includes(reason));
-  const copiesOnly = verdict.level === "amber" && reasons.every((reason) => ofCopies.includes(reason));
+  const copiesOnly = verdict.level === "amber" && reasons.every((reason) => copyReasons.includes(reason));
   return (
     <Notice
       tone={tones[verdict.level]}
@@ -63,7 +63,7 @@ export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
       <p>{t(copiesOnly ? "verdict.amber_copies_body" : `verdict.${verdict.level}_body`)}</p>
       {reasons.length > 0 && (
         <ul>
-          {sentences(reasons).map((reason) => (
+          {mergeReasons(reasons).map((reason) => (
             <li key={reason}>{t(`reason.${reason}`)}</li>
           ))}
         </ul>
@@ -73,6 +73,6 @@ export function PictureVerdictNotice({ verdict }: PictureVerdictNoticeProps) {
 }
 
 /** Median and tenth percentile are one thing to a person: too little fine contrast. */
-function sentences(reasons: readonly KnownReason[]): readonly Exclude<KnownReason, "tenth">[] {
+function mergeReasons(reasons: readonly KnownReason[]): readonly Exclude<KnownReason, "tenth">[] {
   return [...new Set(reasons.map((reason) => (reason === "tenth" ? "median" : reason)))];
 }

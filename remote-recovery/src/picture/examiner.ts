@@ -2,20 +2,20 @@ import type { Vault } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { VaultClient } from "@relicario/vault";
 
-export type Examine = VaultClient["examine"];
+export type ExaminePicture = VaultClient["examine"];
 
 /**
  * Judging takes the bytes of a picture, so it is no member of the contract: only the field, which
  * has them, finds it here.
  */
-const examiners = new WeakMap<Vault, Examine>();
+const examiners = new WeakMap<Vault, ExaminePicture>();
 
-export function keepExaminer(vault: Vault, examine: Examine): void {
+export function registerExaminer(vault: Vault, examine: ExaminePicture): void {
   examiners.set(vault, examine);
 }
 
 /** @throws PortalError `vault_unavailable` of a vault that this area did not make. */
-export function examinerOf(vault: Vault): Examine {
+export function examinerOf(vault: Vault): ExaminePicture {
   const examine = examiners.get(vault);
   if (examine === undefined) throw new PortalError("vault_unavailable");
   return examine;

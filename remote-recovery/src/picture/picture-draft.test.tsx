@@ -1,110 +1,145 @@
 import type { PictureVerdict } from "@relicario/vault";
 
 import {
-  imageOf,
-  noPicture,
-  passphraseNeed,
-  shownPictureOf,
+  knownImageOf,
+  emptyPictureDraft,
+  passphraseRequirement,
+  presentedPictureOf,
   type PictureDraft,
-  type PictureStanding,
+  type PictureState,
 } from "./picture-draft.ts";
 
 const picture = new Blob(["garden"]);
-const green: PictureVerdict = { level: "green", reasons: [], width: 4000, height: 3000, known: null };
+const goodVerdict: PictureVerdict = { level: "green", reasons: [], width: 4000, height: 3000, known: null };
 const image = { id: "id-1", name: "Garden", createdAt: "2026-11-01T09:00:00.000Z" };
-const examined = (change: Partial<PictureVerdict> = {}): PictureStanding => ({
+const examinedState = (overrides: Partial<PictureVerdict> = {}): PictureState => ({
   status: "examined",
   picture,
-  verdict: { ...green, ...change },
+  verdict: { ...goodVerdict, ...overrides },
 });
-const draft = (standing: PictureStanding, change: Partial<PictureDraft> = {}): PictureDraft => ({
-  ...noPicture,
-  standing,
-  ...change,
+const makeDraft = (state: PictureState, overrides: Partial<PictureDraft> = {}): PictureDraft => ({
+  ...emptyPictureDraft,
+  state,
+  ...overrides,
 });
 
 describe("passphraseNeed", () => {
-  it.each<[string, PictureStanding, string]>([
-    ["a green picture", examined(), "asked"],
-    ["an amber picture", examined({ level: "amber" }), "required"],
-    ["a red picture", examined({ level: "red" }), "none"],
-    ["an image in use without a passphrase", examined({ known: { kind: "same", image, passphrase: "none" } }), "none"],
-    ["an image in use with a passphrase", examined({ known: { kind: "same", image, passphrase: "needed" } }), "own"],
-    ["a small copy of one", examined({ level: "red", known: { kind: "same", image, passphrase: "needed" } }), "own"],
-    ["an image that was removed", examined({ known: { kind: "removed" } }), "asked"],
-    ["an amber one that was removed", examined({ level: "amber", known: { kind: "removed" } }), "required"],
-    ["a small copy of one that was removed", examined({ level: "red", known: { kind: "removed" } }), "required"],
+  it.each<[string, PictureState, string]>([
+    ["a green picture", examinedState(), "asked"],
+    ["an amber picture", examinedState({ level: "amber" }), "required"],
+    ["a red picture", examinedState({ level: "red" }), "none"],
+    [
+      "an image in use without a passphrase",
+      examinedState({ known: { kind: "same", image, passphrase: "none" } }),
+      "none",
+    ],
+    [
+      "an image in use with a passphrase",
+      examinedState({ known: { kind: "same", image, passphrase: "needed" } }),
+      "own",
+    ],
+    [
+      "a small copy of one",
+      examinedState({ level: "red", known: { kind: "same", image, passphrase: "needed" } }),
+      "own",
+    ],
+    ["an image that was removed", examinedState({ known: { kind: "removed" } }), "asked"],
+    ["an amber one that was removed", examinedState({ level: "amber", known: { kind: "removed" } }), "required"],
+    ["a small copy of one that was removed", examinedState({ level: "red", known: { kind: "removed" } }), "required"],
     ["a picture shown for opening", { status: "shown", picture }, "optional"],
     ["the picture of a share", { status: "of_share", picture }, "never"],
     ["no picture", { status: "none" }, "none"],
-  ])("of %s", (_what, standing, need) => {
-    expect(passphraseNeed(standing)).toBe(need);
+  ])("of %s", (_case, state, requirement) => {
+    expect(passphraseRequirement(state)).toBe(requirement);
   });
 });
 
 describe("shownPictureOf", () => {
   it("takes the picture of a share without a passphrase, whatever was typed before", () => {
-    expect(shownPictureOf(draft({ status: "of_share", picture }, { passphrase: "four words" }))).toEqual({
+    expect(presentedPictureOf(makeDraft({ status: "of_share", picture }, { passphrase: "four words" }))).toEqual({
       picture,
       passphrase: null,
     });
   });
 
   it("takes a passphrase exactly as typed", () => {
-    expect(shownPictureOf(draft(examined(), { passphrase: "  Zwei  ", again: "  Zwei  " }))).toEqual({
+    expect(
+      presentedPictureOf(makeDraft(examinedState(), { passphrase: "  Zwei  ", confirmation: "  Zwei  " })),
+    ).toEqual({
       picture,
       passphrase: "  Zwei  ",
     });
-    expect(shownPictureOf(draft({ status: "shown", picture }, { passphrase: " a " }))).toEqual({
+    expect(presentedPictureOf(makeDraft({ status: "shown", picture }, { passphrase: " a " }))).toEqual({
       picture,
       passphrase: " a ",
     });
   });
 
   it("takes a green picture without a passphrase only when the person says so", () => {
-    expect(shownPictureOf(draft(examined()))).toBeNull();
-    expect(shownPictureOf(draft(examined(), { without: true }))).toEqual({ picture, passphrase: null });
+    expect(presentedPictureOf(makeDraft(examinedState()))).toBeNull();
+    expect(presentedPictureOf(makeDraft(examinedState(), { withoutPassphrase: true }))).toEqual({
+      picture,
+      passphrase: null,
+    });
   });
 
   it("never takes an amber picture without a passphrase", () => {
-    expect(shownPictureOf(draft(examined({ level: "amber" }), { without: true }))).toBeNull();
-    expect(shownPictureOf(draft(examined({ level: "amber" }), { passphrase: "a", again: "a" }))).toEqual({
+    expect(presentedPictureOf(makeDraft(examinedState({ level: "amber" }), { withoutPassphrase: true }))).toBeNull();
+    expect(
+      presentedPictureOf(makeDraft(examinedState({ level: "amber" }), { passphrase: "a", confirmation: "a" })),
+    ).toEqual({
       picture,
       passphrase: "a",
     });
   });
 
   it.each<[string, PictureDraft]>([
-    ["a red picture", draft(examined({ level: "red" }), { passphrase: "a", again: "a", without: true })],
-    ["a changed copy of an image in use", draft(examined({ known: { kind: "resembles", image } }), { without: true })],
-    ["two different passphrases", draft(examined(), { passphrase: "a", again: "A" })],
-    ["a picture still being looked at", draft({ status: "examining", picture }, { without: true })],
-    ["a file that failed", draft({ status: "failed", error: null }, { without: true })],
-  ])("takes nothing of %s", (_what, given) => {
-    expect(shownPictureOf(given)).toBeNull();
+    [
+      "a red picture",
+      makeDraft(examinedState({ level: "red" }), { passphrase: "a", confirmation: "a", withoutPassphrase: true }),
+    ],
+    [
+      "a changed copy of an image in use",
+      makeDraft(examinedState({ known: { kind: "resembles", image } }), { withoutPassphrase: true }),
+    ],
+    ["two different passphrases", makeDraft(examinedState(), { passphrase: "a", confirmation: "A" })],
+    ["a picture still being looked at", makeDraft({ status: "examining", picture }, { withoutPassphrase: true })],
+    ["a file that failed", makeDraft({ status: "failed", error: null }, { withoutPassphrase: true })],
+  ])("takes nothing of %s", (_case, candidate) => {
+    expect(presentedPictureOf(candidate)).toBeNull();
   });
 
   it("uses an image again with its own passphrase, never with one that was chosen for another picture", () => {
-    const chosen = { passphrase: "of another picture", again: "of another picture" };
-    const needed = examined({ known: { kind: "same", image, passphrase: "needed" } });
-    expect(shownPictureOf(draft(needed, chosen))).toBeNull();
-    expect(shownPictureOf(draft(needed, { ...chosen, own: " its own " }))).toEqual({
+    const otherPassphrase = { passphrase: "of another picture", confirmation: "of another picture" };
+    const knownWithPassphrase = examinedState({ known: { kind: "same", image, passphrase: "needed" } });
+    expect(presentedPictureOf(makeDraft(knownWithPassphrase, otherPassphrase))).toBeNull();
+    expect(
+      presentedPictureOf(makeDraft(knownWithPassphrase, { ...otherPassphrase, existingPassphrase: " its own " })),
+    ).toEqual({
       picture,
       passphrase: " its own ",
     });
     expect(
-      shownPictureOf(draft(examined({ known: { kind: "same", image, passphrase: "none" } }), { ...chosen, own: "b" })),
+      presentedPictureOf(
+        makeDraft(examinedState({ known: { kind: "same", image, passphrase: "none" } }), {
+          ...otherPassphrase,
+          existingPassphrase: "b",
+        }),
+      ),
     ).toEqual({ picture, passphrase: null });
   });
 
   it("takes an image that was removed as a new one", () => {
-    const removed = examined({ known: { kind: "removed" } });
-    expect(shownPictureOf(draft(removed))).toBeNull();
-    expect(shownPictureOf(draft(removed, { passphrase: "a", again: "a" }))).toEqual({ picture, passphrase: "a" });
-    expect(imageOf(removed)).toBeNull();
+    const removedState = examinedState({ known: { kind: "removed" } });
+    expect(presentedPictureOf(makeDraft(removedState))).toBeNull();
+    expect(presentedPictureOf(makeDraft(removedState, { passphrase: "a", confirmation: "a" }))).toEqual({
+      picture,
+      passphrase: "a",
+    });
+    expect(knownImageOf(removedState)).toBeNull();
   });
 
   it("shows an empty passphrase as none", () => {
-    expect(shownPictureOf(draft({ status: "shown", picture }))).toEqual({ picture, passphrase: null });
+    expect(presentedPictureOf(makeDraft({ status: "shown", picture }))).toEqual({ picture, passphrase: null });
   });
 });

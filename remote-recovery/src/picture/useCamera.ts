@@ -3,12 +3,15 @@ import { useCallback, useEffect, useRef, useState } from "react";
 export type CameraState =
   | { readonly status: "off" }
   | { readonly status: "starting" }
-  /** `others`: there is another camera to turn to. */
-  | { readonly status: "on"; readonly stream: MediaStream; readonly others: boolean }
+  /** `hasOtherCameras`: there is another camera to turn to. */
+  | { readonly status: "on"; readonly stream: MediaStream; readonly hasOtherCameras: boolean }
   | { readonly status: "failed"; readonly reason: "refused" | "missing" | "ended" };
 
 /** As much as the camera has: detail is what makes a picture a key. */
-const wanted = { width: { ideal: 4096 }, height: { ideal: 3072 } } as const satisfies MediaTrackConstraints;
+const preferredResolution = {
+  width: { ideal: 4096 },
+  height: { ideal: 3072 },
+} as const satisfies MediaTrackConstraints;
 
 /**
  * The device's camera while it is asked for: the one at the back first. It is off again when a
@@ -17,12 +20,12 @@ const wanted = { width: { ideal: 4096 }, height: { ideal: 3072 } } as const sati
 export function useCamera() {
   const [camera, setCamera] = useState<CameraState>({ status: "off" });
   const attempt = useRef(0);
-  const open = useRef<MediaStream | null>(null);
+  const openStream = useRef<MediaStream | null>(null);
 
   const release = useCallback(() => {
     attempt.current++;
-    for (const track of open.current?.getTracks() ?? []) track.stop();
-    open.current = null;
+    for (const track of openStream.current?.getTracks() ?? []) track.stop();
+    openStream.current = null;
   }, []);
   const stop = useCallback(() => {
     release();
@@ -30,29 +33,32 @@ export function useCamera() {
   }, [release]);
   useEffect(() => release, [release]);
 
-  const start = async (which: MediaTrackConstraints = { facingMode: "environment" }): Promise<void> => {
+  const start = async (constraints: MediaTrackConstraints = { facingMode: "environment" }): Promise<void> => {
     release();
-    const own = attempt.current;
+    const currentAttempt = attempt.current;
     setCamera({ status: "starting" });
     try {
-      const stream = await navigator.mediaDevices.getUserMedia({ video: { ...wanted, ...which }, audio: false });
-      if (attempt.current !== own) {
+      const stream = await navigator.mediaDevices.getUserMedia({
+        video: { ...preferredResolution, ...constraints },
+        audio: false,
+      });
+      if (attempt.current !== currentAttempt) {
         for (const track of stream.getTracks()) track.stop(); // closed while it was starting
         return;
       }
-      open.current = stream;
+      openStream.current = stream;
       const [track] = stream.getVideoTracks();
       track?.addEventListener("ended", () => {
-        if (attempt.current !== own) return;
+        if (attempt.current !== currentAttempt) return;
         release(); // unplugged, or its permission was taken back
         setCamera({ status: "failed", reason: "ended" });
       });
-      const others = (await cameras()).length > 1;
-      if (attempt.current === own) setCamera({ status: "on", stream, others });
+      const hasOtherCameras = (await listCameraIds()).length > 1;
+      if (attempt.current === currentAttempt) setCamera({ status: "on", stream, hasOtherCameras });
     } catch (error) {
-      const missing =
+      const notFound =
         error instanceof DOMException && (error.name === "NotFoundError" || error.name === "OverconstrainedError");
-      if (attempt.current === own) setCamera({ status: "failed", reason: missing ? "missing" : "refused" });
+      if (attempt.current === currentAttempt) setCamera({ status: "failed", reason: notFound ? "missing" : "refused" });
     }
   };
 
@@ -60,20 +66,21 @@ export function useCamera() {
    * To the camera at the other side, or, where the cameras do not say where they look, to the next
    * one.
    */
-  const turn = async (): Promise<void> => {
-    const now = open.current?.getVideoTracks()[0]?.getSettings();
-    if (now?.facingMode !== undefined) return start({ facingMode: now.facingMode === "user" ? "environment" : "user" });
-    const ids = await cameras();
-    const next = ids[(ids.indexOf(now?.deviceId ?? "") + 1) % ids.length];
+  const switchCamera = async (): Promise<void> => {
+    const settings = openStream.current?.getVideoTracks()[0]?.getSettings();
+    if (settings?.facingMode !== undefined)
+      return start({ facingMode: settings.facingMode === "user" ? "environment" : "user" });
+    const ids = await listCameraIds();
+    const next = ids[(ids.indexOf(settings?.deviceId ?? "") + 1) % ids.length];
     return next === undefined ? undefined : start({ deviceId: { exact: next } });
   };
-  return { camera, start, stop, turn };
+  return { camera, start, stop, switchCamera };
 }
 
 /**
  * Ids of the cameras. Browsers tell them once a camera was allowed; none where they tell nothing.
  */
-async function cameras(): Promise<readonly string[]> {
+async function listCameraIds(): Promise<readonly string[]> {
   try {
     return (await navigator.mediaDevices.enumerateDevices())
       .filter(({ kind }) => kind === "videoinput")
@@ -89,7 +96,7 @@ export function hasCamera(): boolean {
 }
 
 /** What the camera shows now, as a JPEG of full size; null when the browser cannot. */
-export function takePicture(video: HTMLVideoElement, name: string): Promise<File | null> {
+export function capturePicture(video: HTMLVideoElement, name: string): Promise<File | null> {
   const canvas = document.createElement("canvas");
   canvas.width = video.videoWidth;
   canvas.height = video.videoHeight;

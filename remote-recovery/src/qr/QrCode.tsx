@@ -12,7 +12,7 @@ interface QrCodeProps {
 /** A QR code in black on the paper's white, at error correction level M. */
 export function QrCode({ text, label }: QrCodeProps) {
   const rows = encodeQR(text, "raw", { ecc: "medium", border });
-  const dark = rows.flatMap((row, y) =>
+  const darkModules = rows.flatMap((row, y) =>
     row.flatMap((module, x) => (module ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])),
   );
   return (
@@ -22,7 +22,7 @@ export function QrCode({ text, label }: QrCodeProps) {
       role="img"
       aria-label={label}
     >
-      <path d={dark.join("")} fill="#000" />
+      <path d={darkModules.join("")} fill="#000" />
     </svg>
   );
 }

@@ -1,17 +1,17 @@
 import { act, fireEvent, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import type { RecoveredSecret } from "@relicario/shared/contract";
+import type { OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { revealMilliseconds } from "@relicario/shared/forms";
 import { createFakePortal, expectAccessible, renderApp } from "@relicario/shared/testing";
 import CongratsRecoverPage from "./CongratsRecoverPage.tsx";
-import { dropOpened, keepOpened } from "./opened-secret.ts";
+import { clearOpenedSecret, setOpenedSecret } from "./opened-secret.ts";
 
 const phrase = "abandon ability able";
-const saved: { name: string; text: string }[] = [];
+const downloads: { name: string; text: string }[] = [];
 
-function opened(change: Partial<RecoveredSecret> = {}): RecoveredSecret {
+function makeOpenedSecret(overrides: Partial<OpenedSecret> = {}): OpenedSecret {
   const content = Uint8Array.from(new TextEncoder().encode(phrase));
   return {
     secretId: "01890a5d-ac96-7000-8000-000000000001",
@@ -26,28 +26,31 @@ function opened(change: Partial<RecoveredSecret> = {}): RecoveredSecret {
     content,
     author: "verified",
     save: () => Promise.resolve(new Blob([content])),
-    exportAge: () =>
+    exportAgeFile: () =>
       Promise.resolve({ sealed: Uint8Array.of(1, 2, 3), identity: "AGE-SECRET-KEY-PQ-1X", size: content.length }),
-    putAway: jest.fn(),
-    ...change,
+    dispose: jest.fn(),
+    ...overrides,
   };
 }
 
-async function draw(secret: RecoveredSecret | null = opened(), settings: Parameters<typeof renderApp>[1] = {}) {
+async function renderPage(
+  secret: OpenedSecret | null = makeOpenedSecret(),
+  settings: Parameters<typeof renderApp>[1] = {},
+) {
   const { portal, record } = createFakePortal();
-  if (secret !== null) keepOpened(secret, portal);
+  if (secret !== null) setOpenedSecret(secret, portal);
   const app = await renderApp(
     <main>
       <CongratsRecoverPage />
     </main>,
     { path: "/congrats-recover", route: "/congrats-recover", ...settings },
   );
-  return { ...app, keeper: record };
+  return { ...app, record };
 }
 
 /** jsdom has neither object URLs nor downloads: what would be saved is noted. */
 beforeEach(() => {
-  saved.length = 0;
+  downloads.length = 0;
   const blobs = new Map<string, Blob>();
   URL.createObjectURL = (blob: Blob) => {
     const url = `blob:test/${String(blobs.size)}`;
@@ -58,19 +61,19 @@ beforeEach(() => {
   jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
     const reader = new FileReader();
     const name = this.download;
-    reader.onload = () => saved.push({ name, text: typeof reader.result === "string" ? reader.result : "" });
+    reader.onload = () => downloads.push({ name, text: typeof reader.result === "string" ? reader.result : "" });
     reader.readAsText(blobs.get(this.href) ?? new Blob());
   });
 });
 afterEach(() => {
   jest.restoreAllMocks();
   jest.useRealTimers();
-  act(dropOpened);
+  act(clearOpenedSecret);
 });
 
 describe("an opened text", () => {
   it("is hidden until it is asked for", async () => {
-    await draw();
+    await renderPage();
     expect(screen.getByRole("heading", { level: 1, name: "Wallet" })).toBeVisible();
     expect(screen.queryByText(phrase)).not.toBeInTheDocument();
     await expectAccessible();
@@ -82,14 +85,14 @@ describe("an opened text", () => {
   });
 
   it("hides when the window loses focus", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     fireEvent.blur(window);
     expect(screen.queryByText(phrase)).not.toBeInTheDocument();
   });
 
   it("hides when the page is covered", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     jest.spyOn(document, "visibilityState", "get").mockReturnValue("hidden");
     fireEvent(document, new Event("visibilitychange"));
@@ -98,7 +101,7 @@ describe("an opened text", () => {
 
   it("hides after a minute", async () => {
     jest.useFakeTimers();
-    await draw();
+    await renderPage();
     fireEvent.click(screen.getByRole("button", { name: "Show" }));
     await act(() => jest.advanceTimersByTimeAsync(revealMilliseconds - 1));
     expect(screen.getByText(phrase)).toBeVisible();
@@ -108,14 +111,16 @@ describe("an opened text", () => {
 
   it("is text, whatever it holds", async () => {
     const markup = "<script>alert(1)</script>";
-    await draw(opened({ content: Uint8Array.from(new TextEncoder().encode(markup)), title: "<b>Wallet</b>" }));
+    await renderPage(
+      makeOpenedSecret({ content: Uint8Array.from(new TextEncoder().encode(markup)), title: "<b>Wallet</b>" }),
+    );
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     expect(screen.getByText(markup)).toBeVisible();
     expect(screen.getByRole("heading", { level: 1, name: "<b>Wallet</b>" })).toBeVisible();
   });
 
   it("is numbered word by word when it is a seed phrase", async () => {
-    await draw(opened({ contentKind: "seed" }));
+    await renderPage(makeOpenedSecret({ contentKind: "seed" }));
     await userEvent.click(screen.getByRole("button", { name: "Show" }));
     expect(screen.getAllByRole("listitem").map(({ textContent }) => textContent.trim())).toEqual([
       "abandon",
@@ -126,40 +131,40 @@ describe("an opened text", () => {
   });
 
   it("is downloaded as it was typed", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(screen.getByRole("button", { name: "Download as text" }));
     await waitFor(() => {
-      expect(saved).toEqual([{ name: "secret.txt", text: phrase }]);
+      expect(downloads).toEqual([{ name: "secret.txt", text: phrase }]);
     });
   });
 
   it("says when its author is not verified", async () => {
-    await draw(opened({ author: "not_verified" }));
+    await renderPage(makeOpenedSecret({ author: "not_verified" }));
     expect(screen.getByText("Author not verified")).toBeVisible();
     await expectAccessible();
   });
 });
 
 it("an opened file is saved, never shown in place", async () => {
-  await draw(opened({ contentKind: "file", name: "passport.pdf", mime: "application/pdf" }));
+  await renderPage(makeOpenedSecret({ contentKind: "file", name: "passport.pdf", mime: "application/pdf" }));
   expect(screen.getByText("passport.pdf, 20 bytes")).toBeVisible();
   expect(screen.queryByRole("button", { name: "Show" })).not.toBeInTheDocument();
   await userEvent.click(screen.getByRole("button", { name: "Download the file" }));
   await waitFor(() => {
-    expect(saved).toEqual([{ name: "passport.pdf", text: phrase }]);
+    expect(downloads).toEqual([{ name: "passport.pdf", text: phrase }]);
   });
   await expectAccessible();
 });
 
 describe("save as age file", () => {
   it("saves the sealed file and its identity, with the command that opens them", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(screen.getByRole("button", { name: "Save as age file" }));
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Save the sealed file" }));
     await userEvent.click(screen.getByRole("button", { name: "Save its identity" }));
     await waitFor(() => {
-      expect(saved).toEqual([
+      expect(downloads).toEqual([
         { name: "secret.txt.age", text: "\u0001\u0002\u0003" },
         { name: "secret.txt.identity.txt", text: "AGE-SECRET-KEY-PQ-1X\n" },
       ]);
@@ -168,72 +173,72 @@ describe("save as age file", () => {
   });
 
   it("asks the vault for the identity only when a file is saved", async () => {
-    const exportAge = jest.fn(() => Promise.reject(new PortalError("vault_locked")));
-    await draw(opened({ exportAge }));
+    const exportAgeFile = jest.fn(() => Promise.reject(new PortalError("vault_locked")));
+    await renderPage(makeOpenedSecret({ exportAgeFile }));
     await userEvent.click(screen.getByRole("button", { name: "Save as age file" }));
-    expect(exportAge).not.toHaveBeenCalled();
+    expect(exportAgeFile).not.toHaveBeenCalled();
     await userEvent.click(screen.getByRole("button", { name: "Save its identity" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("Your secrets are locked on this device");
-    expect(saved).toEqual([]);
+    expect(downloads).toEqual([]);
   });
 });
 
 describe("an opened secret is put away", () => {
-  const isGone = (secret: RecoveredSecret) => {
+  const expectDisposed = (secret: OpenedSecret) => {
     expect([...(secret.content ?? [1])].every((byte) => byte === 0)).toBe(true);
-    expect(secret.putAway).toHaveBeenCalledTimes(1);
+    expect(secret.dispose).toHaveBeenCalledTimes(1);
   };
 
   it("when the person says so", async () => {
-    const secret = opened();
-    const { location } = await draw(secret);
+    const secret = makeOpenedSecret();
+    const { location } = await renderPage(secret);
     expect(screen.getByRole("link", { name: "Share it" })).toHaveAttribute(
       "href",
       "/share/01890a5d-ac96-7000-8000-000000000001",
     );
     await userEvent.click(screen.getByRole("button", { name: "Put it away" }));
     expect(location()).toBe("/secrets");
-    isGone(secret);
+    expectDisposed(secret);
   });
 
   it("when the page is left", async () => {
-    const secret = opened();
-    const { goTo } = await draw(secret);
+    const secret = makeOpenedSecret();
+    const { goTo } = await renderPage(secret);
     await goTo("/home");
     await waitFor(() => {
-      isGone(secret);
+      expectDisposed(secret);
     });
   });
 
   it("when the portal locks", async () => {
-    const secret = opened();
-    const { keeper } = await draw(secret);
+    const secret = makeOpenedSecret();
+    const { record } = await renderPage(secret);
     await act(async () => {
-      for (const listener of keeper.lockListeners) await listener("lock");
+      for (const listener of record.lockListeners) await listener("lock");
     });
     expect(screen.getByRole("heading", { level: 1, name: "Nothing is open" })).toBeVisible();
-    isGone(secret);
-    expect(keeper.lockListeners.size).toBe(0);
+    expectDisposed(secret);
+    expect(record.lockListeners.size).toBe(0);
     await expectAccessible();
   });
 });
 
 it("is whole in Spanish and in the dark", async () => {
-  await draw(opened(), { language: "es", theme: "dark" });
+  await renderPage(makeOpenedSecret(), { language: "es", theme: "dark" });
   await userEvent.click(screen.getByRole("button", { name: "Mostrar" }));
   expect(screen.getByText(phrase)).toBeVisible();
   await expectAccessible();
 });
 
 it("says of an older version that it is one", async () => {
-  await draw(opened({ current: false, version: 2 }));
+  await renderPage(makeOpenedSecret({ current: false, version: 2 }));
   expect(screen.getByText("This is version 2, an older one")).toBeVisible();
   await expectAccessible();
 });
 
 describe("a file too large to be held", () => {
-  const large = (change: Partial<RecoveredSecret> = {}) =>
-    opened({ contentKind: "file", name: "film.mp4", size: 3_000_000_000, content: null, ...change });
+  const makeLargeSecret = (overrides: Partial<OpenedSecret> = {}) =>
+    makeOpenedSecret({ contentKind: "file", name: "film.mp4", size: 3_000_000_000, content: null, ...overrides });
   const download = () => userEvent.click(screen.getByRole("button", { name: "Download the file" }));
   afterEach(() => {
     Reflect.deleteProperty(window, "showSaveFilePicker");
@@ -241,30 +246,30 @@ describe("a file too large to be held", () => {
 
   it("goes to the place that was chosen, and has no age file", async () => {
     const handle = {};
-    const picker = jest.fn(() => Promise.resolve(handle));
-    Object.defineProperty(window, "showSaveFilePicker", { configurable: true, value: picker });
+    const showSaveFilePicker = jest.fn(() => Promise.resolve(handle));
+    Object.defineProperty(window, "showSaveFilePicker", { configurable: true, value: showSaveFilePicker });
     const save = jest.fn(() => Promise.resolve(null));
-    await draw(large({ save }));
+    await renderPage(makeLargeSecret({ save }));
     expect(screen.queryByRole("button", { name: "Save as age file" })).not.toBeInTheDocument();
     await download();
     expect(await screen.findByText("Saved. Every byte of it was checked.")).toBeVisible();
-    expect(picker).toHaveBeenCalledWith({ suggestedName: "film.mp4" });
+    expect(showSaveFilePicker).toHaveBeenCalledWith({ suggestedName: "film.mp4" });
     expect(save).toHaveBeenCalledWith(handle, expect.anything());
-    expect(saved).toEqual([]);
+    expect(downloads).toEqual([]);
     await expectAccessible();
   });
 
   it("goes to the downloads where no place can be chosen", async () => {
-    await draw(large({ save: () => Promise.resolve(new Blob(["film"])) }));
+    await renderPage(makeLargeSecret({ save: () => Promise.resolve(new Blob(["film"])) }));
     await download();
     await waitFor(() => {
-      expect(saved).toEqual([{ name: "film.mp4", text: "film" }]);
+      expect(downloads).toEqual([{ name: "film.mp4", text: "film" }]);
     });
   });
 
   it("shows how far it is, and stops when asked", async () => {
     let signal: AbortSignal | undefined;
-    const save: RecoveredSecret["save"] = (_target, options) => {
+    const save: OpenedSecret["save"] = (_target, options) => {
       signal = options?.signal;
       options?.onProgress?.({ phase: "fetching", done: 1, total: 4 });
       return new Promise((_resolve, reject) => {
@@ -273,7 +278,7 @@ describe("a file too large to be held", () => {
         });
       });
     };
-    await draw(large({ save }));
+    await renderPage(makeLargeSecret({ save }));
     await download();
     expect(screen.getByRole("progressbar", { name: "Fetching what is sealed" })).toHaveAttribute("aria-valuenow", "25");
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
@@ -288,7 +293,7 @@ describe("a file too large to be held", () => {
       value: () => Promise.reject(new DOMException("", "AbortError")),
     });
     const save = jest.fn(() => Promise.reject(new PortalError("decryption_failed")));
-    await draw(large({ save }));
+    await renderPage(makeLargeSecret({ save }));
     await download();
     expect(save).not.toHaveBeenCalled();
     Reflect.deleteProperty(window, "showSaveFilePicker");

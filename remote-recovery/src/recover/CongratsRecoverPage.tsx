@@ -5,15 +5,15 @@ import { KeyRound, Share2 } from "lucide-react";
 import { useEffect } from "react";
 import { useTranslation } from "react-i18next";
 
-import { AgeFile } from "./AgeFile.tsx";
-import { dropOpened, showOpened, useOpened } from "./opened-secret.ts";
+import { AgeFileExport } from "./AgeFileExport.tsx";
+import { clearOpenedSecret, retainOpenedSecret, useOpenedSecret } from "./opened-secret.ts";
 
 /** The opened secret: hidden until asked for. Leaving the page puts it away. */
 export default function CongratsRecoverPage() {
   const { t } = useTranslation("beta-recover");
   const { navigate } = usePortal();
-  const secret = useOpened();
-  useEffect(showOpened, []);
+  const secret = useOpenedSecret();
+  useEffect(retainOpenedSecret, []);
 
   if (secret === null) {
     return (
@@ -28,8 +28,8 @@ export default function CongratsRecoverPage() {
       </Page>
     );
   }
-  const handlePutAway = () => {
-    dropOpened();
+  const handleClose = () => {
+    clearOpenedSecret();
     navigate("/secrets");
   };
   return (
@@ -45,11 +45,11 @@ export default function CongratsRecoverPage() {
         </Notice>
       )}
       <Card>
-        <RevealedContent title={secret.title} opened={secret} />
+        <RevealedContent title={secret.title} openedContent={secret} />
       </Card>
-      {secret.content !== null && <AgeFile secret={secret} />}
+      {secret.content !== null && <AgeFileExport secret={secret} />}
       <SpacedRow>
-        <Button onClick={handlePutAway}>{t("open.put_away_action")}</Button>
+        <Button onClick={handleClose}>{t("open.put_away_action")}</Button>
         <ButtonLink tone="quiet" to={`/share/${secret.secretId}`} icon={<Share2 aria-hidden />}>
           {t("open.share_action")}
         </ButtonLink>

@@ -1,53 +1,59 @@
 import type { SearchHint } from "@relicario/engine";
-import type { ShownImage } from "@relicario/shared/contract";
+import type { OpenerHandle } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, ButtonLink, Card, ErrorNotice, Page, SpacedRow, Stack } from "@relicario/shared/ui";
-import { shownPicture } from "@relicario/vault/shown-image";
+import { getPresentedPicture } from "@relicario/vault/presented-opener";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 import { PictureField } from "../picture/PictureField.tsx";
-import { FrameHelp } from "./FrameHelp.tsx";
-import { NotThisPicture } from "./NotThisPicture.tsx";
+import { FrameSearch } from "./FrameSearch.tsx";
+import { WrongPictureNotice } from "./WrongPictureNotice.tsx";
 import type { Purpose } from "./purpose.ts";
 
 /** What was shown to be tried, and what came of it. */
-export interface Shown {
-  readonly image: ShownImage | null;
+export interface RecoveryAttempt {
+  readonly openerHandle: OpenerHandle | null;
   /** The same picture, searched at one place; null before somebody asked for it. */
-  readonly hinted: ShownImage | null;
+  readonly hintedHandle: OpenerHandle | null;
   readonly failure: PortalError | null;
-  /** Where `hinted` is searched. */
+  /** Where `hintedHandle` is searched. */
   readonly hint: SearchHint | null;
 }
 
 interface PictureStepProps {
   readonly purpose: Purpose;
-  readonly shown: Shown;
+  readonly attempt: RecoveryAttempt;
   /** The vault is being loaded. */
   readonly loading: boolean;
-  readonly onImage: (image: ShownImage | null) => void;
+  readonly onHandleChange: (openerHandle: OpenerHandle | null) => void;
   /** With a hint only that place is searched. */
-  readonly onTry: (hint: SearchHint | null) => void;
+  readonly onAttempt: (hint: SearchHint | null) => void;
 }
 
 /**
  * Route `/provide-image-recovery`: a copy of the picture, and its passphrase. What came of the one
  * before stands above it.
  */
-export function PictureStep({ purpose, shown: { image, failure, hint }, loading, onImage, onTry }: PictureStepProps) {
+export function PictureStep({
+  purpose,
+  attempt: { openerHandle, failure, hint },
+  loading,
+  onHandleChange,
+  onAttempt,
+}: PictureStepProps) {
   const { t } = useTranslation("image-recovery");
-  const [missing, setMissing] = useState(false);
+  const [openerMissing, setOpenerMissing] = useState(false);
   const { kind } = purpose;
-  const wrong = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
-  const picture = image === null ? null : shownPicture(image);
+  const mismatched = failure?.code === "not_this_picture" || failure?.code === "not_this_picture_or_passphrase";
+  const picture = openerHandle === null ? null : getPresentedPicture(openerHandle);
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    setMissing(image === null);
-    if (image !== null) onTry(null);
+    setOpenerMissing(openerHandle === null);
+    if (openerHandle !== null) onAttempt(null);
   };
   return (
     <Page
@@ -61,8 +67,8 @@ export function PictureStep({ purpose, shown: { image, failure, hint }, loading,
     >
       {kind !== "unlock" && <FlowSteps flow="recovery" step="picture" />}
       {failure !== null &&
-        (wrong ? (
-          <NotThisPicture maybePassphrase={failure.code === "not_this_picture_or_passphrase"} />
+        (mismatched ? (
+          <WrongPictureNotice maybeWrongPassphrase={failure.code === "not_this_picture_or_passphrase"} />
         ) : (
           <ErrorNotice error={failure} />
         ))}
@@ -71,13 +77,13 @@ export function PictureStep({ purpose, shown: { image, failure, hint }, loading,
           <Stack $gap={5}>
             <PictureField
               purpose="show"
-              value={image}
-              onChange={(next) => {
-                onImage(next);
-                setMissing(false);
+              value={openerHandle}
+              onChange={(nextHandle) => {
+                onHandleChange(nextHandle);
+                setOpenerMissing(false);
               }}
             />
-            {missing && <FieldError>{t("provide.missing_error")}</FieldError>}
+            {openerMissing && <FieldError>{t("provide.missing_error")}</FieldError>}
             <SpacedRow>
               <Button type="submit" size="large" pending={loading} data-tour="recovery-try">
                 {t(`provide.${kind}_action`)}
@@ -101,8 +107,8 @@ export function PictureStep({ purpose, shown: { image, failure, hint }, loading,
                 </ButtonLink>
               </SpacedRow>
             )}
-            {wrong && picture !== null && (
-              <FrameHelp picture={picture.picture} before={hint} disabled={false} onTry={onTry} />
+            {mismatched && picture !== null && (
+              <FrameSearch picture={picture.picture} previousHint={hint} disabled={false} onSearch={onAttempt} />
             )}
           </Stack>
         </Card>

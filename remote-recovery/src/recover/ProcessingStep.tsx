@@ -1,4 +1,4 @@
-import { usePortal, type ShownImage, type VaultProgress } from "@relicario/shared/contract";
+import { usePortal, type OpenerHandle, type VaultProgress } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { DeviceQuestion } from "@relicario/shared/forms";
 import {
@@ -16,14 +16,14 @@ import { useEffect, useEffectEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { Phases } from "../flow/Phases.tsx";
-import { targetOf, type Purpose } from "./purpose.ts";
-import { useOpening } from "./useOpening.ts";
+import { PhaseProgress } from "../flow/PhaseProgress.tsx";
+import { destinationOf, type Purpose } from "./purpose.ts";
+import { useOpeningOperation } from "./useOpeningOperation.ts";
 
 interface ProcessingStepProps {
   readonly access: VaultAccess;
   readonly purpose: Purpose;
-  readonly image: ShownImage;
+  readonly openerHandle: OpenerHandle;
   readonly onFailed: (failure: PortalError) => void;
   readonly onCancel: () => void;
 }
@@ -35,20 +35,20 @@ const phases: readonly VaultProgress["phase"][] = ["picture", "passphrase", "fet
  * Route `/processing-recovery`: tries the picture, says what is being tried, and goes on to what it
  * opened. Leaving cancels.
  */
-export function ProcessingStep({ access, purpose, image, onFailed, onCancel }: ProcessingStepProps) {
+export function ProcessingStep({ access, purpose, openerHandle, onFailed, onCancel }: ProcessingStepProps) {
   const { t } = useTranslation(["image-recovery", "processing"]);
   const { navigate } = usePortal();
   const vault = access.status === "ready" ? access.vault : null;
   const state = useVaultState(access);
-  const opening = useOpening(vault, purpose, image);
-  const asks = opening.status === "done" && state.status === "unlocked" && state.device === null;
+  const openingState = useOpeningOperation(vault, purpose, openerHandle);
+  const needsDeviceAnswer = openingState.status === "done" && state.status === "unlocked" && state.device === null;
 
-  const target = targetOf(purpose);
-  const finished = opening.status === "done" && !asks;
+  const destination = destinationOf(purpose);
+  const finished = openingState.status === "done" && !needsDeviceAnswer;
   useEffect(() => {
-    if (finished) navigate(target, { replace: true });
-  }, [finished, navigate, target]);
-  const failure = opening.status === "failed" ? opening.error : null;
+    if (finished) navigate(destination, { replace: true });
+  }, [finished, navigate, destination]);
+  const failure = openingState.status === "failed" ? openingState.error : null;
   const handleFailure = useEffectEvent(onFailed);
   useEffect(() => {
     if (failure !== null) handleFailure(failure);
@@ -57,17 +57,17 @@ export function ProcessingStep({ access, purpose, image, onFailed, onCancel }: P
   return (
     <Page
       title={t(`image-recovery:provide.${purpose.kind}_title`)}
-      lead={opening.status === "running" ? t("image-recovery:processing.body") : undefined}
+      lead={openingState.status === "running" ? t("image-recovery:processing.body") : undefined}
     >
       {purpose.kind !== "unlock" && (
-        <FlowSteps flow="recovery" step={opening.status === "done" ? "congrats" : "processing"} />
+        <FlowSteps flow="recovery" step={openingState.status === "done" ? "congrats" : "processing"} />
       )}
       {access.status === "failed" ? (
         <ErrorNotice error={access.error} onRetry={access.retry} />
-      ) : opening.status === "running" ? (
+      ) : openingState.status === "running" ? (
         <Card>
           <Stack $gap={5}>
-            <Phases phases={phases} progress={opening.progress} />
+            <PhaseProgress phases={phases} progress={openingState.progress} />
             <SpacedRow>
               <Button tone="quiet" size="large" onClick={onCancel}>
                 {t("processing:page.cancel_action")}
@@ -75,7 +75,7 @@ export function ProcessingStep({ access, purpose, image, onFailed, onCancel }: P
             </SpacedRow>
           </Stack>
         </Card>
-      ) : asks && vault !== null ? (
+      ) : needsDeviceAnswer && vault !== null ? (
         <DeviceQuestion vault={vault} />
       ) : (
         <Skeleton height="240px" />

@@ -5,18 +5,18 @@ import type { CallOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import {
   expectAccessible,
-  picture,
+  createPictureFile,
   renderApp,
   type FakeVault,
   type FakeVaultSettings,
 } from "@relicario/shared/testing";
-import { requirePicture } from "@relicario/vault/shown-image";
+import { requirePresentedPicture } from "@relicario/vault/presented-opener";
 
-import { createAreaVault } from "../testing/area-vault.ts";
-import { dropOpened } from "./opened-secret.ts";
+import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.ts";
+import { clearOpenedSecret } from "./opened-secret.ts";
 import RecoveryFlowPage from "./RecoveryFlowPage.tsx";
 
-const kept: FakeVaultSettings = {
+const lockedVaultSettings: FakeVaultSettings = {
   images: [
     { name: "Garden", picture: "garden" },
     { name: "Market", picture: "market", passphrase: "four words" },
@@ -32,11 +32,11 @@ function Flow() {
     </main>
   );
 }
-const flow = () => Promise.resolve({ default: Flow });
-const routes = { [route]: flow, "/processing-recovery": flow };
+const loadFlow = () => Promise.resolve({ default: Flow });
+const routes = { [route]: loadFlow, "/processing-recovery": loadFlow };
 
-async function draw({
-  vault = createAreaVault(kept),
+async function renderFlow({
+  vault = createRecoveryFakeVault(lockedVaultSettings),
   query = "",
   settings = {},
 }: { vault?: FakeVault; query?: string; settings?: Parameters<typeof renderApp>[1] } = {}) {
@@ -47,7 +47,7 @@ async function secretQuery(vault: FakeVault) {
   const [row] = await vault.list();
   return `?secret=${row?.secretId ?? ""}`;
 }
-const show = async (file: File) =>
+const uploadPicture = async (file: File) =>
   userEvent.upload(await screen.findByLabelText("Picture file"), file, { applyAccept: false });
 
 beforeEach(() => {
@@ -55,23 +55,23 @@ beforeEach(() => {
   URL.revokeObjectURL = jest.fn();
 });
 afterEach(() => {
-  act(dropOpened);
+  act(clearOpenedSecret);
 });
 
 describe("unlocking", () => {
   it("asks once whose device it is, with two equal answers, and goes on", async () => {
-    const { vault, location } = await draw({ query: "?then=%2Fadd-secret" });
+    const { vault, location } = await renderFlow({ query: "?then=%2Fadd-secret" });
     expect(await screen.findByRole("heading", { level: 1, name: "Unlock with your picture" })).toBeVisible();
     await expectAccessible();
-    await show(picture("garden"));
+    await uploadPicture(createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
-    const [own, shared] = [
+    const [ownButton, sharedButton] = [
       await screen.findByRole("button", { name: "My own device" }),
       screen.getByRole("button", { name: "A shared computer" }),
     ];
-    expect(own.className).toBe(shared.className);
+    expect(ownButton.className).toBe(sharedButton.className);
     await expectAccessible();
-    await userEvent.click(shared);
+    await userEvent.click(sharedButton);
     await waitFor(() => {
       expect(location()).toBe("/add-secret");
     });
@@ -96,10 +96,10 @@ describe("unlocking", () => {
     ["promises", { persist: () => Promise.resolve(true) }, []],
   ])(
     "says on an own device that the browser may clear it, where the browser %s to keep it",
-    async (_what, storage, texts) => {
+    async (_case, storage, texts) => {
       Object.defineProperty(navigator, "storage", { configurable: true, value: storage });
-      const { record, location } = await draw();
-      await show(picture("garden"));
+      const { record, location } = await renderFlow();
+      await uploadPicture(createPictureFile("garden"));
       await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
       await userEvent.click(await screen.findByRole("button", { name: "My own device" }));
       await waitFor(() => {
@@ -111,8 +111,10 @@ describe("unlocking", () => {
   );
 
   it("does not ask again on a device that has an answer", async () => {
-    const { location } = await draw({ vault: createAreaVault({ ...kept, device: "own" }) });
-    await show(picture("garden"));
+    const { location } = await renderFlow({
+      vault: createRecoveryFakeVault({ ...lockedVaultSettings, device: "own" }),
+    });
+    await uploadPicture(createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
     await waitFor(() => {
       expect(location()).toBe("/home");
@@ -120,11 +122,11 @@ describe("unlocking", () => {
   });
 
   it("never goes to another site", async () => {
-    const { location } = await draw({
-      vault: createAreaVault({ ...kept, device: "own" }),
+    const { location } = await renderFlow({
+      vault: createRecoveryFakeVault({ ...lockedVaultSettings, device: "own" }),
       query: "?then=%2F%2Felsewhere.example",
     });
-    await show(picture("garden"));
+    await uploadPicture(createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Unlock" }));
     await waitFor(() => {
       expect(location()).toBe("/home");
@@ -132,7 +134,7 @@ describe("unlocking", () => {
   });
 
   it("asks for a picture before anything else", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderFlow();
     await userEvent.click(await screen.findByRole("button", { name: "Unlock" }));
     expect(screen.getByRole("alert")).toHaveTextContent("Choose a picture first.");
     expect(vault.calls).not.toContain("unlock");
@@ -141,10 +143,10 @@ describe("unlocking", () => {
 
 describe("recovering", () => {
   it("opens the secret with its picture", async () => {
-    const vault = createAreaVault({ ...kept, device: "own" });
-    const { location } = await draw({ vault, query: await secretQuery(vault) });
+    const vault = createRecoveryFakeVault({ ...lockedVaultSettings, device: "own" });
+    const { location } = await renderFlow({ vault, query: await secretQuery(vault) });
     expect(screen.getByRole("list", { name: "Steps of the recovery" })).toBeVisible();
-    await show(picture("garden"));
+    await uploadPicture(createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
     await waitFor(() => {
       expect(location()).toBe("/congrats-recover");
@@ -152,16 +154,20 @@ describe("recovering", () => {
   });
 
   it("says kindly that it is not this picture, and lets the next one be tried", async () => {
-    const vault = createAreaVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
-    const { location } = await draw({ vault, query: await secretQuery(vault) });
-    await show(picture("beach"));
+    const vault = createRecoveryFakeVault({
+      ...lockedVaultSettings,
+      images: [{ name: "Garden", picture: "garden" }],
+      device: "own",
+    });
+    const { location } = await renderFlow({ vault, query: await secretQuery(vault) });
+    await uploadPicture(createPictureFile("beach"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
     const alert = await screen.findByRole("alert");
     expect(alert).toHaveTextContent("This picture does not open it");
     expect(alert).toHaveTextContent("These copies work");
     expect(alert).toHaveTextContent("another shot of the same scene");
     await expectAccessible();
-    await show(picture("garden"));
+    await uploadPicture(createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
     await waitFor(() => {
       expect(location()).toBe("/congrats-recover");
@@ -169,20 +175,24 @@ describe("recovering", () => {
   });
 
   it("keeps the frame that was drawn while it searches there, and when it finds nothing", async () => {
-    const fake = createAreaVault({ ...kept, images: [{ name: "Garden", picture: "garden" }], device: "own" });
+    const fake = createRecoveryFakeVault({
+      ...lockedVaultSettings,
+      images: [{ name: "Garden", picture: "garden" }],
+      device: "own",
+    });
     const hints: unknown[] = [];
-    const gates: (() => void)[] = [];
+    const releases: (() => void)[] = [];
     const vault: FakeVault = {
       ...fake,
-      recover: async (secretId, shown, options) => {
-        const { hint } = requirePicture(shown);
+      openSecret: async (secretId, openerHandle, options) => {
+        const { hint } = requirePresentedPicture(openerHandle);
         hints.push(hint);
-        if (hint !== undefined) await new Promise<void>((resolve) => gates.push(resolve));
-        return fake.recover(secretId, shown, options);
+        if (hint !== undefined) await new Promise<void>((resolve) => releases.push(resolve));
+        return fake.openSecret(secretId, openerHandle, options);
       },
     };
-    await draw({ vault, query: await secretQuery(fake) });
-    await show(picture("screen"));
+    await renderFlow({ vault, query: await secretQuery(fake) });
+    await uploadPicture(createPictureFile("screen"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
     const left = await screen.findByRole("slider", { name: "Left side of the frame" });
     left.focus();
@@ -193,18 +203,18 @@ describe("recovering", () => {
     });
     expect(hints).toEqual([undefined, { kind: "frame", left: 0.05, right: 1, top: 0, bottom: 1 }]);
     await waitFor(() => {
-      expect(gates).toHaveLength(1);
+      expect(releases).toHaveLength(1);
     });
     expect(screen.getByRole("progressbar")).toBeVisible();
-    act(() => gates[0]?.());
+    act(() => releases[0]?.());
     expect(await screen.findByRole("alert")).toHaveTextContent("This picture does not open it");
     expect(await screen.findByRole("slider", { name: "Left side of the frame" })).toHaveAttribute("aria-valuenow", "5");
   });
 
   it("does not say whether picture or passphrase was wrong, and keeps both", async () => {
-    const vault = createAreaVault({ ...kept, device: "own" });
-    const { location } = await draw({ vault, query: await secretQuery(vault) });
-    await show(picture("market", "market.jpg"));
+    const vault = createRecoveryFakeVault({ ...lockedVaultSettings, device: "own" });
+    const { location } = await renderFlow({ vault, query: await secretQuery(vault) });
+    await uploadPicture(createPictureFile("market", "market.jpg"));
     await userEvent.type(screen.getByLabelText("Passphrase, if the picture has one"), "four word");
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("Not this picture, or not this passphrase");
@@ -222,47 +232,47 @@ describe("recovering", () => {
     ["decryption_failed", "could not be opened"],
     ["picture_unreadable", "cannot be read as a picture"],
   ] as const)("says what failed (%s), and keeps the picture", async (code, text) => {
-    const vault = createAreaVault(kept);
-    vault.failWith("recover", code);
-    await draw({ vault, query: await secretQuery(vault) });
-    await show(picture("garden", "garden.jpg"));
+    const vault = createRecoveryFakeVault(lockedVaultSettings);
+    vault.failWith("openSecret", code);
+    await renderFlow({ vault, query: await secretQuery(vault) });
+    await uploadPicture(createPictureFile("garden", "garden.jpg"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
     expect(await screen.findByRole("alert")).toHaveTextContent(text);
     expect(screen.getByText("garden.jpg")).toBeVisible();
   });
 
   it("shows what is being done, and can be cancelled", async () => {
-    const fake = createAreaVault(kept);
-    const asked: CallOptions[] = [];
+    const fake = createRecoveryFakeVault(lockedVaultSettings);
+    const recoverOptions: CallOptions[] = [];
     const vault: FakeVault = {
       ...fake,
-      recover: (_secretId, _shown, options) =>
+      openSecret: (_secretId, _shown, options) =>
         new Promise((_resolve, reject) => {
-          if (options !== undefined) asked.push(options);
+          if (options !== undefined) recoverOptions.push(options);
           options?.signal?.addEventListener("abort", () => {
             reject(new PortalError("cancelled"));
           });
         }),
     };
-    await draw({ vault, query: await secretQuery(fake) });
-    await show(picture("garden", "garden.jpg"));
+    await renderFlow({ vault, query: await secretQuery(fake) });
+    await uploadPicture(createPictureFile("garden", "garden.jpg"));
     await userEvent.click(screen.getByRole("button", { name: "Recover" }));
     await waitFor(() => {
-      expect(asked).toHaveLength(1);
+      expect(recoverOptions).toHaveLength(1);
     });
-    act(() => asked[0]?.onProgress?.({ phase: "picture", done: 3, total: 4 }));
+    act(() => recoverOptions[0]?.onProgress?.({ phase: "picture", done: 3, total: 4 }));
     expect(screen.getByRole("progressbar", { name: "Reading your picture" })).toHaveAttribute("aria-valuenow", "75");
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
-    expect(asked[0]?.signal?.aborted).toBe(true);
+    expect(recoverOptions[0]?.signal?.aborted).toBe(true);
     expect(await screen.findByText("garden.jpg")).toBeVisible();
     expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     expect(screen.queryByRole("alert")).not.toBeInTheDocument();
   });
 
   it("is whole in Spanish and in the dark", async () => {
-    const vault = createAreaVault(kept);
-    await draw({ vault, query: await secretQuery(vault), settings: { language: "es", theme: "dark" } });
+    const vault = createRecoveryFakeVault(lockedVaultSettings);
+    await renderFlow({ vault, query: await secretQuery(vault), settings: { language: "es", theme: "dark" } });
     expect(await screen.findByRole("button", { name: "Recuperar" })).toBeVisible();
     await expectAccessible();
   });

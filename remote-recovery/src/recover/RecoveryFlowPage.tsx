@@ -1,17 +1,17 @@
 import { usePortal } from "@relicario/shared/contract";
-import { useForgetting, useVault } from "@relicario/shared/ui";
-import { forgetShown, showPicture, shownPicture } from "@relicario/vault/shown-image";
+import { useReleaseOpener, useVault } from "@relicario/shared/ui";
+import { releaseOpener, presentPicture, getPresentedPicture } from "@relicario/vault/presented-opener";
 import { useEffect, useMemo, useState } from "react";
 import { Navigate, useLocation, useNavigate, useSearchParams } from "react-router-dom";
 
-import { PictureStep, type Shown } from "./PictureStep.tsx";
+import { PictureStep, type RecoveryAttempt } from "./PictureStep.tsx";
 import { ProcessingStep } from "./ProcessingStep.tsx";
-import { purposeOf } from "./purpose.ts";
+import { parsePurpose } from "./purpose.ts";
 
 /** What this area showed, it forgets itself: the vault may not be there. */
-const keeper = { forgetShown };
+const handleOwner = { releaseOpener };
 
-const nothing: Shown = { image: null, hinted: null, failure: null, hint: null };
+const emptyAttempt: RecoveryAttempt = { openerHandle: null, hintedHandle: null, failure: null, hint: null };
 
 /**
  * Shows a picture (`/provide-image-recovery`) and tries it (`/processing-recovery`). The two share
@@ -24,55 +24,55 @@ export default function RecoveryFlowPage() {
   const navigate = useNavigate();
   const { onLock } = usePortal();
   const [query] = useSearchParams();
-  const asked = query.toString();
-  const purpose = useMemo(() => purposeOf(new URLSearchParams(asked)), [asked]);
+  const queryString = query.toString();
+  const purpose = useMemo(() => parsePurpose(new URLSearchParams(queryString)), [queryString]);
   const access = useVault();
-  const [shown, setShown] = useState<Shown>(nothing);
-  const { image, hinted } = shown;
-  useForgetting(keeper, image);
-  useForgetting(keeper, hinted);
+  const [attempt, setAttempt] = useState<RecoveryAttempt>(emptyAttempt);
+  const { openerHandle, hintedHandle } = attempt;
+  useReleaseOpener(handleOwner, openerHandle);
+  useReleaseOpener(handleOwner, hintedHandle);
   useEffect(
     () =>
       onLock(() => {
-        setShown(nothing); // the vault forgets every handle
+        setAttempt(emptyAttempt); // the vault forgets every handle
       }),
     [onLock],
   );
 
-  const tried = hinted ?? image;
+  const handleToTry = hintedHandle ?? openerHandle;
   if (pathname !== "/processing-recovery") {
     return (
       <PictureStep
         purpose={purpose}
-        shown={shown}
+        attempt={attempt}
         loading={access.status === "loading"}
-        onImage={(next) => {
-          setShown({ ...nothing, image: next });
+        onHandleChange={(nextHandle) => {
+          setAttempt({ ...emptyAttempt, openerHandle: nextHandle });
         }}
-        onTry={(hint) => {
-          const picture = hint === null || image === null ? null : shownPicture(image);
-          setShown({
-            ...shown,
+        onAttempt={(hint) => {
+          const picture = hint === null || openerHandle === null ? null : getPresentedPicture(openerHandle);
+          setAttempt({
+            ...attempt,
             hint,
-            hinted: picture === null || hint === null ? null : showPicture({ ...picture, hint }),
+            hintedHandle: picture === null || hint === null ? null : presentPicture({ ...picture, hint }),
           });
           void navigate({ pathname: "/processing-recovery", search });
         }}
       />
     );
   }
-  if (tried === null) return <Navigate to={{ pathname: "/provide-image-recovery", search }} replace />;
+  if (handleToTry === null) return <Navigate to={{ pathname: "/provide-image-recovery", search }} replace />;
   return (
     <ProcessingStep
       access={access}
       purpose={purpose}
-      image={tried}
+      openerHandle={handleToTry}
       onFailed={(failure) => {
-        setShown({ ...shown, failure });
+        setAttempt({ ...attempt, failure });
         void navigate(-1);
       }}
       onCancel={() => {
-        setShown({ ...nothing, image });
+        setAttempt({ ...emptyAttempt, openerHandle });
         void navigate(-1);
       }}
     />

@@ -7,12 +7,12 @@ import { styled } from "styled-components";
 import { FlowSteps } from "../flow/FlowSteps.tsx";
 
 /**
- * What a person may still have, the likeliest first. Each has its advice; those in `opens` lead to
- * showing a picture.
+ * What a person may still have, the likeliest first. Each has its advice; those in
+ * `situationsWithPicture` lead to showing a picture.
  */
-const cases = ["copy", "changed", "inside", "several", "phrase", "kit", "device", "none"] as const;
-const opens: readonly Case[] = ["copy", "changed", "inside", "several"];
-type Case = (typeof cases)[number];
+const situations = ["copy", "changed", "inside", "several", "phrase", "kit", "device", "none"] as const;
+const situationsWithPicture: readonly Situation[] = ["copy", "changed", "inside", "several"];
+type Situation = (typeof situations)[number];
 
 /**
  * Route `/welcome-recovery`: what do you still have? `?have=` is the answer, so that the browser's
@@ -21,21 +21,23 @@ type Case = (typeof cases)[number];
 export default function WelcomeRecoveryPage() {
   const { t } = useTranslation("image-recovery");
   const [query] = useSearchParams();
-  const have = cases.find((each) => each === query.get("have"));
+  const situation = situations.find((candidate) => candidate === query.get("have"));
   const secretId = query.get("secret");
-  const secret = secretId === null ? {} : { secret: secretId };
-  const to = (answer: Case) => `/welcome-recovery?${new URLSearchParams({ ...secret, have: answer }).toString()}`;
-  const forward = secretId === null ? "/secrets" : `/provide-image-recovery?${new URLSearchParams(secret).toString()}`;
+  const secretParams = secretId === null ? {} : { secret: secretId };
+  const pathFor = (chosen: Situation) =>
+    `/welcome-recovery?${new URLSearchParams({ ...secretParams, have: chosen }).toString()}`;
+  const nextPath =
+    secretId === null ? "/secrets" : `/provide-image-recovery?${new URLSearchParams(secretParams).toString()}`;
 
-  if (have === undefined) {
+  if (situation === undefined) {
     return (
       <Page title={t("welcome.title")} lead={t("welcome.lead_body")}>
         <FlowSteps flow="recovery" step="start" />
         <Choices aria-label={t("welcome.title")}>
-          {cases.map((each) => (
-            <li key={each}>
-              <Link to={to(each)}>
-                {t(`welcome.${each}_title`)}
+          {situations.map((item) => (
+            <li key={item}>
+              <Link to={pathFor(item)}>
+                {t(`welcome.${item}_title`)}
                 <ChevronRight aria-hidden />
               </Link>
             </li>
@@ -45,23 +47,23 @@ export default function WelcomeRecoveryPage() {
     );
   }
   return (
-    <Page title={t(`welcome.${have}_title`)}>
+    <Page title={t(`welcome.${situation}_title`)}>
       <FlowSteps flow="recovery" step="start" />
       <Card aria-labelledby="what-to-do">
         <Stack $gap={3}>
           <SectionTitle id="what-to-do">{t("welcome.advice_title")}</SectionTitle>
-          <Muted>{t(`welcome.${have}_body`)}</Muted>
+          <Muted>{t(`welcome.${situation}_body`)}</Muted>
           <SpacedRow>
-            {opens.includes(have) && (
-              <ButtonLink to={forward}>
+            {situationsWithPicture.includes(situation) && (
+              <ButtonLink to={nextPath}>
                 {t(secretId === null ? "welcome.choose_action" : "welcome.show_action")}
               </ButtonLink>
             )}
-            {have === "device" && <ButtonLink to="/new-device">{t("provide.device_action")}</ButtonLink>}
-            {have === "none" && <ButtonLink to="/start-anew">{t("welcome.anew_action")}</ButtonLink>}
+            {situation === "device" && <ButtonLink to="/new-device">{t("provide.device_action")}</ButtonLink>}
+            {situation === "none" && <ButtonLink to="/start-anew">{t("welcome.anew_action")}</ButtonLink>}
             <ButtonLink
               tone="quiet"
-              to={`/welcome-recovery${secretId === null ? "" : `?${new URLSearchParams(secret).toString()}`}`}
+              to={`/welcome-recovery${secretId === null ? "" : `?${new URLSearchParams(secretParams).toString()}`}`}
             >
               {t("welcome.back_action")}
             </ButtonLink>

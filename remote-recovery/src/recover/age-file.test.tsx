@@ -1,10 +1,10 @@
-import { ageFileParts, identityText } from "./age-file.ts";
+import { describeAgeFile, formatIdentityFile } from "./age-file.ts";
 
 const size = 3;
 
 describe("ageFileParts", () => {
   it("gives names and the command that opens them", () => {
-    expect(ageFileParts({ name: "secret.txt", size })).toEqual({
+    expect(describeAgeFile({ name: "secret.txt", size })).toEqual({
       sealedName: "secret.txt.age",
       identityName: "secret.txt.identity.txt",
       command: "age -d -i secret.txt.identity.txt secret.txt.age | head -c 3",
@@ -21,11 +21,11 @@ describe("ageFileParts", () => {
     ["contraseña.txt", "contrasena.txt.age"],
     ["", "secret.age"],
   ])("makes of %j a name that a shell reads as one word: %s", (name, sealedName) => {
-    expect(ageFileParts({ name, size }).sealedName).toBe(sealedName);
+    expect(describeAgeFile({ name, size }).sealedName).toBe(sealedName);
     expect(sealedName).toMatch(/^[A-Za-z0-9._][A-Za-z0-9._-]*$/);
   });
 });
 
 it("writes an identity file of one line", () => {
-  expect(identityText("AGE-SECRET-KEY-PQ-1X")).toBe("AGE-SECRET-KEY-PQ-1X\n");
+  expect(formatIdentityFile("AGE-SECRET-KEY-PQ-1X")).toBe("AGE-SECRET-KEY-PQ-1X\n");
 });

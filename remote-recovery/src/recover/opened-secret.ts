@@ -1,4 +1,4 @@
-import type { Portal, RecoveredSecret } from "@relicario/shared/contract";
+import type { Portal, OpenedSecret } from "@relicario/shared/contract";
 import { useSyncExternalStore } from "react";
 
 /**
@@ -6,54 +6,54 @@ import { useSyncExternalStore } from "react";
  * only. It is dropped, its bytes overwritten, when the screen that shows it is left, and when the
  * portal locks or signs out.
  */
-let opened: RecoveredSecret | null = null;
+let openedSecret: OpenedSecret | null = null;
 let stopListening: (() => void) | null = null;
-let watchers = 0;
+let retainCount = 0;
 const listeners = new Set<() => void>();
 
-export function keepOpened(secret: RecoveredSecret, portal: Pick<Portal, "onLock">): void {
-  dropOpened();
-  opened = secret;
-  stopListening = portal.onLock(dropOpened);
-  tell();
+export function setOpenedSecret(secret: OpenedSecret, portal: Pick<Portal, "onLock">): void {
+  clearOpenedSecret();
+  openedSecret = secret;
+  stopListening = portal.onLock(clearOpenedSecret);
+  notifyListeners();
 }
 
-export function dropOpened(): void {
+export function clearOpenedSecret(): void {
   stopListening?.();
   stopListening = null;
-  if (opened === null) return;
-  opened.content?.fill(0);
-  opened.putAway();
-  opened = null;
-  tell();
+  if (openedSecret === null) return;
+  openedSecret.content?.fill(0);
+  openedSecret.dispose();
+  openedSecret = null;
+  notifyListeners();
 }
 
 /** The opened secret, for the screen that shows it. */
-export function useOpened(): RecoveredSecret | null {
-  return useSyncExternalStore(watch, () => opened);
+export function useOpenedSecret(): OpenedSecret | null {
+  return useSyncExternalStore(subscribe, () => openedSecret);
 }
 
 /**
  * Says that a screen shows the secret; the undo drops it when no screen is left. React mounts a
  * screen twice in development, so the end is looked at a moment later.
  */
-export function showOpened(): () => void {
-  watchers++;
+export function retainOpenedSecret(): () => void {
+  retainCount++;
   return () => {
-    watchers--;
+    retainCount--;
     setTimeout(() => {
-      if (watchers === 0) dropOpened();
+      if (retainCount === 0) clearOpenedSecret();
     });
   };
 }
 
-function watch(listener: () => void): () => void {
+function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => {
     listeners.delete(listener);
   };
 }
 
-function tell(): void {
+function notifyListeners(): void {
   for (const listener of listeners) listener();
 }

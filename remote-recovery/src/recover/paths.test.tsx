@@ -1,4 +1,4 @@
-import { safePath, versionOf } from "./paths.ts";
+import { safePath, parseVersion } from "./paths.ts";
 
 describe("safePath", () => {
   it.each([
@@ -11,8 +11,8 @@ describe("safePath", () => {
     ["/\\elsewhere.example", "/home"],
     ["javascript:alert(1)", "/home"],
     ["secrets", "/home"],
-  ])("takes %j to %s", (then, path) => {
-    expect(safePath(then)).toBe(path);
+  ])("takes %j to %s", (input, path) => {
+    expect(safePath(input)).toBe(path);
   });
 });
 
@@ -22,6 +22,6 @@ it.each([
   ["-1", null],
   ["2; DROP", null],
   [null, null],
-])("reads the version %s", (written, version) => {
-  expect(versionOf(written)).toBe(version);
+])("reads the version %s", (text, version) => {
+  expect(parseVersion(text)).toBe(version);
 });

@@ -1,4 +1,4 @@
-import { safePath, versionOf } from "./paths.ts";
+import { safePath, parseVersion } from "./paths.ts";
 
 /** What a picture is shown for, as the address says it. */
 export type Purpose =
@@ -10,17 +10,17 @@ export type Purpose =
   | { readonly kind: "unlock"; readonly then: string };
 
 /** `?secret=` (with `&version=`), `?rehearse=`, or `?then=`. */
-export function purposeOf(query: URLSearchParams): Purpose {
+export function parsePurpose(query: URLSearchParams): Purpose {
   const secretId = query.get("secret");
-  if (secretId !== null) return { kind: "recover", secretId, version: versionOf(query.get("version")) };
-  const rehearsed = query.get("rehearse");
-  return rehearsed === null
+  if (secretId !== null) return { kind: "recover", secretId, version: parseVersion(query.get("version")) };
+  const checkedSecretId = query.get("rehearse");
+  return checkedSecretId === null
     ? { kind: "unlock", then: safePath(query.get("then")) }
-    : { kind: "rehearse", secretId: rehearsed };
+    : { kind: "rehearse", secretId: checkedSecretId };
 }
 
 /** Where it ends. */
-export function targetOf(purpose: Purpose): string {
+export function destinationOf(purpose: Purpose): string {
   switch (purpose.kind) {
     case "recover":
       return "/congrats-recover";

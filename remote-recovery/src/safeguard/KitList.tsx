@@ -1,11 +1,11 @@
-import { maxKitsOfSecret } from "@relicario/shared/api";
+import { maxKitsPerSecret } from "@relicario/shared/api";
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Card, Muted, s, SectionTitle, SmallText, space, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useTitlesOf } from "./title-of.ts";
+import { useSecretTitles } from "./secret-titles.ts";
 
 interface KitListProps {
   readonly rows: readonly SecretRow[];
@@ -14,26 +14,26 @@ interface KitListProps {
 /** The kits that labels name, the newest first, and which are out of date. */
 export function KitList({ rows }: KitListProps) {
   const { t } = useTranslation("safeguard");
-  const titlesOf = useTitlesOf(rows);
-  const { dateTime } = formatsOf(usePortal().language);
-  const kits = kitsOf(rows);
+  const titlesOf = useSecretTitles(rows);
+  const { dateTime } = getFormats(usePortal().language);
+  const kits = collectKits(rows);
   if (kits.length === 0) return null;
   return (
     <Card aria-labelledby="kits-title">
       <Stack $gap={4}>
         <Stack $gap={2}>
           <SectionTitle id="kits-title">{t("kits.title")}</SectionTitle>
-          <Muted>{t("kits.body", { count: maxKitsOfSecret })}</Muted>
+          <Muted>{t("kits.body", { count: maxKitsPerSecret })}</Muted>
         </Stack>
         <List>
-          {kits.map(({ sha256, madeAt, holds, outdated }) => (
+          {kits.map(({ sha256, createdAt, secretIds, outdatedIds }) => (
             <li key={sha256}>
-              <strong>{t("kits.made_title", { date: dateTime(madeAt) })}</strong>
-              <State data-state={outdated.length === 0 ? "current" : "outdated"}>
-                {t(outdated.length === 0 ? "kits.current_status" : "kits.outdated_status")}
-              </State>
-              <Muted>{t("kits.holds_body", { titles: titlesOf(holds) })}</Muted>
-              {outdated.length > 0 && <Muted>{t("kits.outdated_body", { titles: titlesOf(outdated) })}</Muted>}
+              <strong>{t("kits.made_title", { date: dateTime(createdAt) })}</strong>
+              <StatusBadge data-state={outdatedIds.length === 0 ? "current" : "outdated"}>
+                {t(outdatedIds.length === 0 ? "kits.current_status" : "kits.outdated_status")}
+              </StatusBadge>
+              <Muted>{t("kits.holds_body", { titles: titlesOf(secretIds) })}</Muted>
+              {outdatedIds.length > 0 && <Muted>{t("kits.outdated_body", { titles: titlesOf(outdatedIds) })}</Muted>}
               <SmallText>{t("kits.digest_body", { start: sha256.slice(0, 16) })}</SmallText>
             </li>
           ))}
@@ -43,27 +43,27 @@ export function KitList({ rows }: KitListProps) {
   );
 }
 
-interface KnownKit {
+interface ListedKit {
   readonly sha256: string;
-  readonly madeAt: string;
+  readonly createdAt: string;
   /** Ids of its secrets, and of those among them that changed since. */
-  readonly holds: readonly string[];
-  readonly outdated: readonly string[];
+  readonly secretIds: readonly string[];
+  readonly outdatedIds: readonly string[];
 }
 
-function kitsOf(rows: readonly SecretRow[]): KnownKit[] {
-  const kits = new Map<string, KnownKit>();
+function collectKits(rows: readonly SecretRow[]): ListedKit[] {
+  const kits = new Map<string, ListedKit>();
   for (const { secretId, label } of rows) {
-    for (const { sha256, madeAt, outdated } of label?.kits ?? []) {
-      const kit = kits.get(sha256) ?? { sha256, madeAt, holds: [], outdated: [] };
+    for (const { sha256, createdAt, outdated } of label?.kits ?? []) {
+      const kit = kits.get(sha256) ?? { sha256, createdAt, secretIds: [], outdatedIds: [] };
       kits.set(sha256, {
         ...kit,
-        holds: [...kit.holds, secretId],
-        outdated: outdated ? [...kit.outdated, secretId] : kit.outdated,
+        secretIds: [...kit.secretIds, secretId],
+        outdatedIds: outdated ? [...kit.outdatedIds, secretId] : kit.outdatedIds,
       });
     }
   }
-  return [...kits.values()].sort((left, right) => (left.madeAt < right.madeAt ? 1 : -1));
+  return [...kits.values()].sort((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
 }
 
 const List = styled.ul`
@@ -76,7 +76,7 @@ const List = styled.ul`
   overflow-wrap: anywhere;
 `;
 
-const State = styled.span`
+const StatusBadge = styled.span`
   display: inline-block;
   margin-left: ${space(2)};
   padding: 0 ${space(2)};

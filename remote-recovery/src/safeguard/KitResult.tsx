@@ -1,4 +1,4 @@
-import type { MadeKit, SecretRow } from "@relicario/shared/contract";
+import type { CreatedKit, SecretRow } from "@relicario/shared/contract";
 import { CopyButton, saveFile } from "@relicario/shared/forms";
 import { Button, Muted, Notice, s, SectionTitle, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
 import { Download, Printer } from "lucide-react";
@@ -7,37 +7,37 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { SaveToDrive } from "../drives/SaveToDrive.tsx";
-import { takeFocus } from "../flow/take-focus.ts";
+import { focusOnMount } from "../flow/focus-on-mount.ts";
 import { KitSheet } from "./KitSheet.tsx";
-import { useTitlesOf } from "./title-of.ts";
+import { useSecretTitles } from "./secret-titles.ts";
 
 interface KitResultProps {
-  readonly kit: MadeKit;
+  readonly kit: CreatedKit;
   readonly rows: readonly SecretRow[];
-  readonly onAgain: () => void;
+  readonly onCreateAnother: () => void;
 }
 
 /** A kit that was handed to the downloads: what to keep with it, its digest, and its sheet. */
-export function KitResult({ kit, rows, onAgain }: KitResultProps) {
+export function KitResult({ kit, rows, onCreateAnother }: KitResultProps) {
   const { t } = useTranslation("safeguard");
-  const titlesOf = useTitlesOf(rows);
+  const titlesOf = useSecretTitles(rows);
   const [printing, setPrinting] = useState(false);
   return (
     <Stack $gap={4}>
-      <SectionTitle ref={takeFocus} tabIndex={-1}>
+      <SectionTitle ref={focusOnMount} tabIndex={-1}>
         {t("kit.done_title")}
       </SectionTitle>
       <Muted>{t("kit.done_body", { name: kit.name })}</Muted>
-      {!kit.passphrase && (
+      {!kit.hasPassphrase && (
         <Notice tone="warn" title={t("kit.open_title")}>
           {t("kit.open_body")}
         </Notice>
       )}
-      {kit.beside.length > 0 && (
+      {kit.attachments.length > 0 && (
         <Notice
           tone="warn"
           title={t("kit.beside_title")}
-          actions={kit.beside.map(({ name, file }) => (
+          actions={kit.attachments.map(({ name, file }) => (
             <Button
               key={name}
               tone="quiet"
@@ -54,8 +54,8 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
           {t("kit.beside_body")}
         </Notice>
       )}
-      {kit.left.length > 0 && (
-        <Notice title={t("kit.left_title")}>{t("kit.left_body", { titles: titlesOf(kit.left) })}</Notice>
+      {kit.skipped.length > 0 && (
+        <Notice title={t("kit.left_title")}>{t("kit.left_body", { titles: titlesOf(kit.skipped) })}</Notice>
       )}
       {kit.notVerified.length > 0 && (
         <Notice tone="warn" title={t("kit.author_title")}>
@@ -87,11 +87,11 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
           {t("kit.save_action")}
         </Button>
         <CopyButton label={t("kit.copy_action")} text={() => kit.sha256} />
-        <Button tone="plain" onClick={onAgain}>
+        <Button tone="plain" onClick={onCreateAnother}>
           {t("kit.again_action")}
         </Button>
       </SpacedRow>
-      <SaveToDrive kind="kit" files={() => filesOf(kit)} refused={!kit.passphrase} />
+      <SaveToDrive kind="kit" files={() => filesOf(kit)} blocked={!kit.hasPassphrase} />
       {printing && (
         <KitSheet
           kit={kit}
@@ -105,10 +105,12 @@ export function KitResult({ kit, rows, onAgain }: KitResultProps) {
 }
 
 /** The kit, and what has to lie beside it. */
-function filesOf({ name, file, beside }: MadeKit): readonly File[] {
+function filesOf({ name, file, attachments }: CreatedKit): readonly File[] {
   return [
     new File([file], name, { type: "text/html" }),
-    ...beside.map((large) => new File([large.file], large.name, { type: "application/octet-stream" })),
+    ...attachments.map(
+      (attachment) => new File([attachment.file], attachment.name, { type: "application/octet-stream" }),
+    ),
   ];
 }
 

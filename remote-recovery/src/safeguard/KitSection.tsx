@@ -15,20 +15,20 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { KitList } from "./KitList.tsx";
-import { KitMaker } from "./KitMaker.tsx";
+import { KitForm } from "./KitForm.tsx";
 
 interface KitSectionProps {
   /** Called once a kit was handed to the downloads. */
-  readonly onMade: () => void;
+  readonly onCreated: () => void;
 }
 
 /** Making a kit, and which ones there are; titles show on an unlocked device alone. */
-export function KitSection({ onMade }: KitSectionProps) {
+export function KitSection({ onCreated }: KitSectionProps) {
   const { t } = useTranslation("safeguard");
   const access = useVault();
   const state = useVaultState(access);
   if (access.status === "ready" && state.status === "unlocked")
-    return <UnlockedKits vault={access.vault} onMade={onMade} />;
+    return <UnlockedKits vault={access.vault} onCreated={onCreated} />;
   return (
     <Card aria-labelledby="kit-title">
       <Stack $gap={3}>
@@ -47,13 +47,13 @@ export function KitSection({ onMade }: KitSectionProps) {
           </>
         )}
       </Stack>
-      {access.status === "ready" && state.status === "unknown" && <Refresh vault={access.vault} />}
+      {access.status === "ready" && state.status === "unknown" && <VaultRefresh vault={access.vault} />}
     </Card>
   );
 }
 
 /** How things stand is asked for once. */
-function Refresh({ vault }: { readonly vault: Vault }) {
+function VaultRefresh({ vault }: { readonly vault: Vault }) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     vault.refresh().catch(setError);
@@ -61,27 +61,27 @@ function Refresh({ vault }: { readonly vault: Vault }) {
   return error === null ? <Skeleton height="44px" /> : <ErrorNotice error={error} />;
 }
 
-type Reading = { readonly rows: readonly SecretRow[] } | { readonly error: unknown };
+type RowsResult = { readonly rows: readonly SecretRow[] } | { readonly error: unknown };
 
-function UnlockedKits({ vault, onMade }: KitSectionProps & { readonly vault: Vault }) {
+function UnlockedKits({ vault, onCreated }: KitSectionProps & { readonly vault: Vault }) {
   const { t } = useTranslation("safeguard");
-  const [reading, setReading] = useState<Reading | null>(null);
-  const [made, setMade] = useState(0);
+  const [result, setResult] = useState<RowsResult | null>(null);
+  const [createdCount, setCreatedCount] = useState(0);
   useEffect(() => {
     const controller = new AbortController();
     vault.list({ signal: controller.signal }).then(
       (rows) => {
-        setReading({ rows: rows.filter(isThere) });
+        setResult({ rows: rows.filter(isAvailable) });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setReading({ error });
+        if (!controller.signal.aborted) setResult({ error });
       },
     );
     return () => {
       controller.abort();
     };
-  }, [vault, made]);
-  const rows = reading !== null && "rows" in reading ? reading.rows : [];
+  }, [vault, createdCount]);
+  const rows = result !== null && "rows" in result ? result.rows : [];
   return (
     <>
       <Card aria-labelledby="kit-title">
@@ -90,16 +90,16 @@ function UnlockedKits({ vault, onMade }: KitSectionProps & { readonly vault: Vau
             <SectionTitle id="kit-title">{t("kit.title")}</SectionTitle>
             <Muted>{t("kit.body")}</Muted>
           </Stack>
-          {reading === null && <Skeleton height="320px" />}
-          {reading !== null && "error" in reading && <ErrorNotice error={reading.error} />}
-          {reading !== null && "rows" in reading && rows.length === 0 && <Muted>{t("kit.empty_body")}</Muted>}
+          {result === null && <Skeleton height="320px" />}
+          {result !== null && "error" in result && <ErrorNotice error={result.error} />}
+          {result !== null && "rows" in result && rows.length === 0 && <Muted>{t("kit.empty_body")}</Muted>}
           {rows.length > 0 && (
-            <KitMaker
+            <KitForm
               vault={vault}
               rows={rows}
-              onMade={() => {
-                setMade((before) => before + 1);
-                onMade();
+              onCreated={() => {
+                setCreatedCount((previous) => previous + 1);
+                onCreated();
               }}
             />
           )}
@@ -111,6 +111,6 @@ function UnlockedKits({ vault, onMade }: KitSectionProps & { readonly vault: Vau
 }
 
 /** With a title, a content, and outside the trash. */
-function isThere({ label, deletedAt, droppedAt }: SecretRow): boolean {
+function isAvailable({ label, deletedAt, droppedAt }: SecretRow): boolean {
   return label !== null && deletedAt === null && droppedAt === null;
 }

@@ -1,13 +1,13 @@
-import { usePortal, type MadeKit } from "@relicario/shared/contract";
+import { usePortal, type CreatedKit } from "@relicario/shared/contract";
 import { PrintSheet } from "@relicario/shared/forms";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { QrCode } from "../qr/QrCode.tsx";
 
 interface KitSheetProps {
-  readonly kit: MadeKit;
+  readonly kit: CreatedKit;
   readonly onEnd: () => void;
 }
 
@@ -17,7 +17,7 @@ interface KitSheetProps {
  */
 export function KitSheet({ kit, onEnd }: KitSheetProps) {
   const { t } = useTranslation("safeguard");
-  const { dateTime, number } = formatsOf(usePortal().language);
+  const { dateTime, number } = getFormats(usePortal().language);
   return (
     <PrintSheet onEnd={onEnd}>
       <Sheet>
@@ -25,25 +25,25 @@ export function KitSheet({ kit, onEnd }: KitSheetProps) {
         <p>{t("sheet.what_body")}</p>
         <Line>{t("sheet.kit_line")}</Line>
         <Line>{t("sheet.picture_line")}</Line>
-        {kit.passphrase ? <Line>{t("sheet.passphrase_line")}</Line> : <p>{t("sheet.open_line")}</p>}
+        {kit.hasPassphrase ? <Line>{t("sheet.passphrase_line")}</Line> : <p>{t("sheet.open_line")}</p>}
         <h2>{t("sheet.steps_title")}</h2>
         <p>{t("sheet.steps_body")}</p>
-        <Facts>
+        <Details>
           <dt>{t("sheet.name_title")}</dt>
           <dd>{kit.name}</dd>
           <dt>{t("sheet.made_title")}</dt>
-          <dd>{dateTime(kit.madeAt)}</dd>
+          <dd>{dateTime(kit.createdAt)}</dd>
           <dt>{t("sheet.count_title")}</dt>
           <dd>{number(kit.secretIds.length)}</dd>
-          {kit.beside.length > 0 && (
+          {kit.attachments.length > 0 && (
             <>
               <dt>{t("sheet.beside_title")}</dt>
-              <dd>{kit.beside.map(({ name }) => name).join(", ")}</dd>
+              <dd>{kit.attachments.map(({ name }) => name).join(", ")}</dd>
             </>
           )}
           <dt>{t("sheet.printed_title")}</dt>
           <dd>{dateTime(new Date().toISOString())}</dd>
-        </Facts>
+        </Details>
         <Digest>
           <QrCode text={kit.sha256} label={kit.sha256} />
           <div>
@@ -84,7 +84,7 @@ const Line = styled.p`
   break-inside: avoid;
 `;
 
-const Facts = styled.dl`
+const Details = styled.dl`
   display: grid;
   grid-template-columns: max-content 1fr;
   gap: 1mm 6mm;

@@ -4,12 +4,12 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 
 import { FlowSteps } from "../flow/FlowSteps.tsx";
-import { KeepTaken } from "../picture/KeepTaken.tsx";
-import { useTaken } from "../picture/taken-picture.ts";
+import { SaveCapturedPicture } from "../picture/SaveCapturedPicture.tsx";
+import { useCapturedPicture } from "../picture/captured-picture.ts";
 import { KitSection } from "./KitSection.tsx";
-import { showSafeguard } from "./leave-safeguard.ts";
+import { trackSafeguardMount } from "./safeguard-cleanup.ts";
 
-const things = ["picture", "passphrase", "account", "exit"] as const;
+const topics = ["picture", "passphrase", "account", "exit"] as const;
 
 /**
  * What to keep, and how: in words, and as a kit that opens without the portal. `?secret=` names
@@ -20,25 +20,25 @@ export default function SafeguardPage() {
   const { t } = useTranslation(["safeguard", "provide-image"]);
   const [query] = useSearchParams();
   const secretId = query.get("secret");
-  const taken = useTaken();
-  const [kitMade, setKitMade] = useState(false);
-  const kept = taken?.saved === true;
-  useEffect(showSafeguard, []);
+  const capturedPicture = useCapturedPicture();
+  const [kitCreated, setKitCreated] = useState(false);
+  const pictureSaved = capturedPicture?.saved === true;
+  useEffect(trackSafeguardMount, []);
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {secretId !== null && <FlowSteps flow="backup" step="safeguard" />}
-      {taken !== null && <KeepTaken taken={taken} />}
-      {things.map((thing) => (
-        <Card key={thing} aria-labelledby={`keep-${thing}`}>
+      {capturedPicture !== null && <SaveCapturedPicture capturedPicture={capturedPicture} />}
+      {topics.map((topic) => (
+        <Card key={topic} aria-labelledby={`keep-${topic}`}>
           <Stack $gap={2}>
-            <SectionTitle id={`keep-${thing}`}>{t(`${thing}.title`)}</SectionTitle>
-            <Muted>{t(`${thing}.body`)}</Muted>
+            <SectionTitle id={`keep-${topic}`}>{t(`${topic}.title`)}</SectionTitle>
+            <Muted>{t(`${topic}.body`)}</Muted>
           </Stack>
         </Card>
       ))}
       <KitSection
-        onMade={() => {
-          setKitMade(true);
+        onCreated={() => {
+          setKitCreated(true);
         }}
       />
       <Notice tone="warn">{t("page.lost_body")}</Notice>
@@ -48,9 +48,9 @@ export default function SafeguardPage() {
         ) : (
           <ButtonLink
             to={`/congrats?${new URLSearchParams({ secret: secretId }).toString()}`}
-            tone={kept || kitMade ? "primary" : "quiet"}
+            tone={pictureSaved || kitCreated ? "primary" : "quiet"}
           >
-            {t(kept ? "page.kept_action" : "page.next_action")}
+            {t(pictureSaved ? "page.kept_action" : "page.next_action")}
           </ButtonLink>
         )}
       </SpacedRow>

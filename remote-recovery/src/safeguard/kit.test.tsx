@@ -1,11 +1,17 @@
 import decodeQr from "qr/decode.js";
-import { createFakeVault, expectAccessible, picture, renderApp, type FakeSecret } from "@relicario/shared/testing";
+import {
+  createFakeVault,
+  expectAccessible,
+  createPictureFile,
+  renderApp,
+  type FakeSecret,
+} from "@relicario/shared/testing";
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import SafeguardPage from "./SafeguardPage.tsx";
 
-const some: readonly FakeSecret[] = [
+const fakeSecrets: readonly FakeSecret[] = [
   { title: "Cold wallet", content: "abandon ability" },
   { title: "The deed", content: "of the house", foreign: true },
   { title: "Film", content: "long", large: true },
@@ -13,26 +19,26 @@ const some: readonly FakeSecret[] = [
 ];
 
 /** What was handed to the downloads: names. */
-const saved: string[] = [];
+const savedNames: string[] = [];
 
 beforeEach(() => {
-  saved.length = 0;
+  savedNames.length = 0;
   URL.createObjectURL = jest.fn(() => "blob:test/1"); // jsdom has no object URLs
   URL.revokeObjectURL = jest.fn();
   jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
-    saved.push(this.download);
+    savedNames.push(this.download);
   });
 });
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-async function draw(
+async function renderPage(
   settings: Parameters<typeof createFakeVault>[0] = {},
   language: "en" | "es" = "en",
   path = "/safeguard",
 ) {
-  const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }], ...settings });
+  const vault = createFakeVault({ secrets: fakeSecrets, images: [{ name: "Garden", picture: "garden" }], ...settings });
   const app = await renderApp(
     <main>
       <SafeguardPage />
@@ -42,27 +48,27 @@ async function draw(
   return { vault, ...app };
 }
 
-async function makeWith(name: string): Promise<void> {
-  await userEvent.upload(await screen.findByLabelText("Choose a picture"), picture(name));
+async function createKitWith(name: string): Promise<void> {
+  await userEvent.upload(await screen.findByLabelText("Choose a picture"), createPictureFile(name));
   await userEvent.click(screen.getByRole("button", { name: "Make the kit" }));
 }
 
 describe("the kit on Safeguard", () => {
   it("hands over a kit of all secrets, says what belongs to it, and lists it", async () => {
-    await draw();
+    await renderPage();
     await expectAccessible();
     expect((await screen.findAllByRole("checkbox")).map((box) => box.closest("label")?.textContent)).toEqual([
       "Cold wallet",
       "The deed",
       "Film",
     ]);
-    await makeWith("garden");
+    await createKitWith("garden");
     expect(await screen.findByRole("heading", { name: "The kit is made" })).toHaveFocus();
-    expect(saved).toEqual([expect.stringMatching(/^kit-\d{4}-\d{2}-\d{2}\.html$/)]);
+    expect(savedNames).toEqual([expect.stringMatching(/^kit-\d{4}-\d{2}-\d{2}\.html$/)]);
     expect(screen.getByText("This kit has no passphrase")).toBeVisible();
     expect(screen.getByText(/do not carry your signature: The deed\.$/)).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: /^Save .*\.age$/ }));
-    expect(saved[1]).toMatch(/\.age$/);
+    expect(savedNames[1]).toMatch(/\.age$/);
     const kits = within(await screen.findByRole("region", { name: "Kits you have made" }));
     expect(kits.getByText("Up to date")).toBeVisible();
     expect(kits.getByText("Holds: Cold wallet, The deed, Film.")).toBeVisible();
@@ -70,40 +76,40 @@ describe("the kit on Safeguard", () => {
   });
 
   it("does not make of a kit that the picture is kept", async () => {
-    await draw({}, "en", "/safeguard?secret=one");
-    await makeWith("garden");
+    await renderPage({}, "en", "/safeguard?secret=one");
+    await createKitWith("garden");
     await screen.findByRole("heading", { name: "The kit is made" });
     expect(screen.getByRole("link", { name: "Go on" })).toHaveAttribute("href", "/congrats?secret=one");
     expect(screen.queryByRole("link", { name: "I have kept my picture" })).toBeNull();
   });
 
   it("lets no list of another screen pass for fresh, since rows say which kits hold them", async () => {
-    const { queryClient } = await draw();
+    const { queryClient } = await renderPage();
     await screen.findByLabelText("Choose a picture");
     queryClient.setQueryData(["rows"], []);
-    await makeWith("garden");
+    await createKitWith("garden");
     await screen.findByRole("heading", { name: "The kit is made" });
     expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(true);
   });
 
   it("asks for secrets and a picture, and says that it is not this picture", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Choose none" }));
     await userEvent.click(screen.getByRole("button", { name: "Make the kit" }));
     expect(screen.getByText("Choose at least one secret.")).toBeVisible();
     await userEvent.click(screen.getByRole("checkbox", { name: "The deed" }));
     await userEvent.click(screen.getByRole("button", { name: "Make the kit" }));
     expect(screen.getByText("Choose the picture first.")).toBeVisible();
-    await makeWith("lake");
+    await createKitWith("lake");
     expect(await screen.findByRole("alert")).toBeVisible();
-    expect(saved).toEqual([]);
-    await makeWith("garden");
+    expect(savedNames).toEqual([]);
+    await createKitWith("garden");
     expect(await screen.findByText("Holds: The deed.")).toBeVisible();
   });
 
   it("says which kits are out of date, and since which secrets changed", async () => {
-    const kit = { sha256: "ab".repeat(32), madeAt: "2026-11-02T10:00:00.000Z" };
-    await draw({
+    const kit = { sha256: "ab".repeat(32), createdAt: "2026-11-02T10:00:00.000Z" };
+    await renderPage({
       secrets: [
         { title: "Edited", content: "x", kits: [{ ...kit, outdated: true }] },
         {
@@ -111,7 +117,7 @@ describe("the kit on Safeguard", () => {
           content: "x",
           kits: [
             { ...kit, outdated: false },
-            { sha256: "cd".repeat(32), madeAt: "2026-11-03T10:00:00.000Z", outdated: false },
+            { sha256: "cd".repeat(32), createdAt: "2026-11-03T10:00:00.000Z", outdated: false },
           ],
         },
       ],
@@ -127,8 +133,8 @@ describe("the kit on Safeguard", () => {
   it("prints a sheet with digest, QR code and lines to fill in, and no title of a secret", async () => {
     const print = jest.fn();
     window.print = print;
-    const { vault } = await draw();
-    await makeWith("garden");
+    const { vault } = await renderPage();
+    await createKitWith("garden");
     await userEvent.click(await screen.findByRole("button", { name: "Print the sheet" }));
     expect(print).toHaveBeenCalledTimes(1);
     const sheet = document.querySelector("[data-print]");
@@ -138,7 +144,7 @@ describe("the kit on Safeguard", () => {
     expect(sheet?.querySelector("code")?.textContent.replaceAll(" ", "")).toBe(sha256);
     expect(sheet?.querySelector("svg")).toHaveAttribute("aria-label", sha256);
     expect(readQr(sheet?.querySelector("svg") ?? null)).toBe(sha256);
-    for (const { title } of some) expect(sheet).not.toHaveTextContent(title);
+    for (const { title } of fakeSecrets) expect(sheet).not.toHaveTextContent(title);
     act(() => {
       window.dispatchEvent(new Event("afterprint"));
     });
@@ -148,11 +154,11 @@ describe("the kit on Safeguard", () => {
   });
 
   it("ends the act and leaves the form as it is after cancelling", async () => {
-    const vault = createFakeVault({ secrets: some, images: [{ name: "Garden", picture: "garden" }] });
+    const vault = createFakeVault({ secrets: fakeSecrets, images: [{ name: "Garden", picture: "garden" }] });
     const signals: (AbortSignal | undefined)[] = [];
-    const waiting: typeof vault = {
+    const pendingVault: typeof vault = {
       ...vault,
-      makeKit: (_secretIds, _opener, options) => {
+      createKit: (_secretIds, _opener, options) => {
         signals.push(options?.signal);
         return new Promise(() => undefined);
       },
@@ -161,9 +167,9 @@ describe("the kit on Safeguard", () => {
       <main>
         <SafeguardPage />
       </main>,
-      { vault: waiting, path: "/safeguard", route: "/safeguard" },
+      { vault: pendingVault, path: "/safeguard", route: "/safeguard" },
     );
-    await makeWith("garden");
+    await createKitWith("garden");
     await userEvent.click(await screen.findByRole("button", { name: "Cancel" }));
     expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
     expect(screen.getByRole("button", { name: "Make the kit" })).toBeEnabled();
@@ -173,7 +179,7 @@ describe("the kit on Safeguard", () => {
     ["en", "Unlock with your picture"],
     ["es", "Desbloquear con tu imagen"],
   ] as const)("asks to unlock first on a locked device, in %s", async (language, action) => {
-    await draw({ unlocked: false }, language);
+    await renderPage({ unlocked: false }, language);
     expect(await screen.findByRole("link", { name: action })).toHaveAttribute(
       "href",
       "/provide-image-recovery?then=%2Fsafeguard",
@@ -191,8 +197,8 @@ function readQr(svg: SVGSVGElement | null): string {
   const data = new Uint8ClampedArray(width * width * 4).fill(255);
   for (const [, x, y] of (svg?.querySelector("path")?.getAttribute("d") ?? "").matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
     for (let row = 0; row < scale; row += 1) {
-      const first = ((Number(y) * scale + row) * width + Number(x) * scale) * 4;
-      for (let at = first; at < first + scale * 4; at += 1) data[at] = at % 4 === 3 ? 255 : 0;
+      const start = ((Number(y) * scale + row) * width + Number(x) * scale) * 4;
+      for (let index = start; index < start + scale * 4; index += 1) data[index] = index % 4 === 3 ? 255 : 0;
     }
   }
   return decodeQr({ width, height: width, data });

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface ScriptedCall {
+export interface ScriptedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
@@ -9,47 +9,47 @@ export interface ScriptedCall {
   readonly body: Buffer;
 }
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly bytes?: Buffer;
   /** The connection is cut after what was said. */
-  readonly cut?: boolean;
+  readonly cutConnection?: boolean;
 }
 
 export interface ScriptedServer {
   readonly origin: string;
-  readonly calls: ScriptedCall[];
+  readonly requests: ScriptedRequest[];
   /** What it answers from now on. */
-  script: (call: ScriptedCall) => ScriptedAnswer;
+  script: (request: ScriptedRequest) => ScriptedResponse;
   readonly stop: () => Promise<void>;
 }
 
 /** A server on a free port of this machine that answers as a test says. */
 export async function startScriptedServer(): Promise<ScriptedServer> {
-  const calls: ScriptedCall[] = [];
+  const requests: ScriptedRequest[] = [];
   const server = createServer((incoming, response) => {
-    const pieces: Buffer[] = [];
-    incoming.on("data", (piece: Buffer) => pieces.push(piece));
+    const chunks: Buffer[] = [];
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
     incoming.on("end", () => {
-      const call = {
+      const request = {
         method: incoming.method ?? "",
         path: incoming.url ?? "",
         headers: incoming.headers,
-        body: Buffer.concat(pieces),
+        body: Buffer.concat(chunks),
       };
-      calls.push(call);
-      const { status = 200, headers = {}, json, bytes, cut = false } = scripted.script(call);
+      requests.push(request);
+      const { status = 200, headers = {}, json, bytes, cutConnection = false } = scripted.script(request);
       response.writeHead(status, { connection: "close", ...headers });
-      if (!cut) response.end(bytes ?? (json === undefined ? "" : JSON.stringify(json)));
+      if (!cutConnection) response.end(bytes ?? (json === undefined ? "" : JSON.stringify(json)));
       else response.write(bytes ?? " ", () => response.destroy());
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const scripted: ScriptedServer = {
     origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    calls,
+    requests,
     script: () => ({ status: 500 }),
     stop: () =>
       new Promise((resolve) => {

@@ -13,9 +13,11 @@ globalThis.measureSealing = async (megabytes, rounds) => {
   const address = URL.createObjectURL(
     new Blob([await (await fetch("/worker.js")).text()], { type: "text/javascript" }),
   );
-  const [main, helper] = [new Worker(address), new Worker(address)].map((worker) => Comlink.wrap<BenchWorker>(worker));
-  if (main === undefined || helper === undefined) throw new TypeError("no workers");
+  const [mainWorker, digestWorker] = [new Worker(address), new Worker(address)].map((worker) =>
+    Comlink.wrap<BenchWorker>(worker),
+  );
+  if (mainWorker === undefined || digestWorker === undefined) throw new TypeError("no workers");
   const { port1, port2 } = new MessageChannel();
-  await helper.serveDigests(Comlink.transfer(port2, [port2]));
-  return main.measure(Comlink.transfer(port1, [port1]), megabytes, rounds);
+  await digestWorker.serveDigests(Comlink.transfer(port2, [port2]));
+  return mainWorker.measure(Comlink.transfer(port1, [port1]), megabytes, rounds);
 };

@@ -8,8 +8,8 @@
 import { join } from "node:path";
 
 import { buildEngine } from "@relicario/engine/build";
-import { start } from "@relicario/engine/browsers";
-import { bundle, serve } from "@relicario/engine/serve";
+import { launchBrowser } from "@relicario/engine/browsers";
+import { bundleScript, serve } from "@relicario/engine/serve";
 
 /** Times typage, in the same run (sealing.md, Budgets). */
 const limits = { seal_ratio: 3, open_ratio: 3 } as const;
@@ -22,11 +22,11 @@ const [megabytes = 128, rounds = 5] = process.argv
 await buildEngine(); // the server of the vectors is used, which also serves the engine
 const { origin, close } = await serve(
   new Map([
-    ["/worker.js", await bundle(join(import.meta.dirname, "sealing.worker.ts"))],
-    ["/page.js", await bundle(join(import.meta.dirname, "sealing.page.ts"))],
+    ["/worker.js", await bundleScript(join(import.meta.dirname, "sealing.worker.ts"))],
+    ["/page.js", await bundleScript(join(import.meta.dirname, "sealing.page.ts"))],
   ]),
 );
-const browser = await start("Chromium");
+const browser = await launchBrowser("Chromium");
 if (browser === null) throw new Error("Chromium is not installed; RELICARIO_CHROMIUM names another one");
 try {
   console.log(`${await browser.version()}, ${String(megabytes)} MB, median of ${String(rounds)} rounds`);
@@ -37,8 +37,8 @@ try {
     megabytes,
     rounds,
   );
-  const ratio = (of: string, to: string): number =>
-    Math.round((100 * (speeds[of] ?? 0)) / (speeds[to] ?? Infinity)) / 100;
+  const ratio = (numerator: string, denominator: string): number =>
+    Math.round((100 * (speeds[numerator] ?? 0)) / (speeds[denominator] ?? Infinity)) / 100;
   const figures = {
     ...speeds,
     seal_ratio: ratio("browser_seal", "typage_seal"),

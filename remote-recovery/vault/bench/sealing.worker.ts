@@ -8,23 +8,23 @@ import * as Comlink from "comlink";
 
 import { openDevice } from "../src/device/device.ts";
 import { newIdentity, recipientOf } from "../src/seal/age.ts";
-import { copyOf, release } from "../src/seal/bytes.ts";
+import { copyOf, freeBuffers } from "../src/seal/bytes.ts";
+import { contentHeadSize, paddedLength, pieceSize, sealedLength, sealedPieceSize } from "../src/seal/content-sizes.ts";
+import { createContentSeal, openContentHead, pieceNonce } from "../src/seal/content-stream.ts";
+import { openPieces, createPieceCipher, type PieceCipher } from "../src/transfer/piece-cipher.ts";
 import {
-  contentHeadBytes,
-  paddedLength,
-  pieceBytes,
-  sealedLength,
-  sealedPieceBytes,
-} from "../src/seal/content-pieces.ts";
-import { newContentSeal, openContentHead, pieceNonce } from "../src/seal/content-stream.ts";
-import { openPieces, pieceCipher, type PieceCipher } from "../src/transfer/piece-cipher.ts";
-import { openUploadRecords, readSealing, uploadsOf, wrapPublishing, wrapSealing } from "../src/transfer/records.ts";
-import { digestOver, type RunningDigest } from "../src/transfer/running-digest.ts";
+  openUploadRecords,
+  readSealingState,
+  createSendingRecords,
+  wrapPublishingState,
+  wrapSealingState,
+} from "../src/transfer/upload-records.ts";
+import { connectDigest, type ResumableDigest } from "../src/transfer/resumable-digest.ts";
 import { saveContent } from "../src/transfer/save-content.ts";
-import { sealedFile } from "../src/transfer/sealed-file.ts";
+import { createSealedFile } from "../src/transfer/sealed-file.ts";
 import { sendContent } from "../src/transfer/send-content.ts";
-import { createTransferWorkerApi, type DigestMaker } from "../src/transfer/transfer-worker-api.ts";
-import type { Patience } from "../src/transfer/until-through.ts";
+import { createTransferWorkerApi, type DigestServer } from "../src/transfer/transfer-worker-api.ts";
+import type { RetryPolicy } from "../src/transfer/retry-until-success.ts";
 import type { TransferCalls } from "../src/transfer/upload-calls.ts";
 
 export type Figures = Readonly<Record<string, number>>;
@@ -32,48 +32,48 @@ export type Figures = Readonly<Record<string, number>>;
 export interface BenchWorker {
   readonly serveDigests: (port: MessagePort) => void;
   /** Megabytes a second of each, the median of the rounds. */
-  readonly measure: (helper: MessagePort, megabytes: number, rounds: number) => Promise<Figures>;
+  readonly measure: (digestPort: MessagePort, megabytes: number, rounds: number) => Promise<Figures>;
 }
 
-const patience: Patience = { wait: () => Promise.reject(new Error("nothing to wait for")) };
+const retryPolicy: RetryPolicy = { wait: () => Promise.reject(new Error("nothing to wait for")) };
 const partSize = 8 * 1024 * 1024;
 const uploadId = "019a9e2c-7c1e-7abc-8def-0123456789ab";
 
 const worker: BenchWorker = {
   serveDigests: createTransferWorkerApi().serveDigests,
-  measure: async (port, megabytes, rounds) => {
-    const helper = Comlink.wrap<DigestMaker>(port);
+  measure: async (digestPort, megabytes, rounds) => {
+    const digestWorker = Comlink.wrap<DigestServer>(digestPort);
     const file = randomFile(megabytes * 1_000_000);
     const figures = new Map<string, number[]>();
     for (let round = 0; round < rounds; round++) {
-      const add = async (name: string, work: () => Promise<unknown>): Promise<void> => {
-        const before = performance.now();
-        await work();
-        figures.set(name, [...(figures.get(name) ?? []), file.size / 1000 / (performance.now() - before)]);
+      const measure = async (name: string, callback: () => Promise<unknown>): Promise<void> => {
+        const startTime = performance.now();
+        await callback();
+        figures.set(name, [...(figures.get(name) ?? []), file.size / 1000 / (performance.now() - startTime)]);
       };
-      const typage = await sealByTypage(file, add);
-      await add("typage_open", () => typageOpens(typage));
-      const ours = await sealByVault(file, helper, add);
-      await add("fetch_and_save", () => vaultOpens(file.size, ours, helper));
-      await add("aes_gcm_seal", () => aesGcm(file));
-      for (const by of ["browser", "libsodium"] as const) await sealAndOpen(file, by, add);
+      const sealedByTypage = await sealByTypage(file, measure);
+      await measure("typage_open", () => openByTypage(sealedByTypage));
+      const sealedWithVault = await sealByVault(file, digestWorker, measure);
+      await measure("fetch_and_save", () => openByVault(file.size, sealedWithVault, digestWorker));
+      await measure("aes_gcm_seal", () => sealByAesGcm(file));
+      for (const backend of ["browser", "libsodium"] as const) await sealAndOpen(file, backend, measure);
     }
     return Object.fromEntries([...figures].map(([name, values]) => [name, Math.round(10 * median(values)) / 10]));
   },
 };
 Comlink.expose(worker);
 
-type Add = (name: string, work: () => Promise<unknown>) => Promise<void>;
+type Measure = (name: string, callback: () => Promise<unknown>) => Promise<void>;
 
-async function sealByTypage(file: Blob, add: Add): Promise<{ sealed: Blob; identity: string }> {
+async function sealByTypage(file: Blob, measure: Measure): Promise<{ sealed: Blob; identity: string }> {
   const identity = newIdentity();
   const encrypter = new Encrypter();
   encrypter.addRecipient(await recipientOf(identity));
-  await add("typage_seal", async () => drain(await encrypter.encrypt(file.stream())));
+  await measure("typage_seal", async () => drain(await encrypter.encrypt(file.stream())));
   return { sealed: await new Response(await encrypter.encrypt(file.stream())).blob(), identity };
 }
 
-async function typageOpens({ sealed, identity }: { sealed: Blob; identity: string }): Promise<void> {
+async function openByTypage({ sealed, identity }: { sealed: Blob; identity: string }): Promise<void> {
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
   await drain(await decrypter.decrypt(sealed.stream()));
@@ -85,12 +85,12 @@ async function typageOpens({ sealed, identity }: { sealed: Blob; identity: strin
  */
 async function sealByVault(
   file: Blob,
-  helper: Comlink.Remote<DigestMaker>,
-  add: Add,
+  digestWorker: Comlink.Remote<DigestServer>,
+  measure: Measure,
 ): Promise<{ sealed: Blob; identity: string; sha256: string }> {
   const device = await openDevice({ vendorId: "bench", issuer: "https://id.example", subject: "bench" });
   const records = await openUploadRecords(device.name);
-  const { identity, payloadKey, prefix } = await newContentSeal();
+  const { identity, payloadKey, prefix } = await createContentSeal();
   const sealedSize = sealedLength(prefix.length, paddedLength("file", file.size));
   const sealing = {
     payload_key: toB64u(payloadKey),
@@ -115,8 +115,8 @@ async function sealByVault(
     sent: 0,
     sealed: false,
     handle: null,
-    sealing: await wrapSealing(device, { ...sealing, parts: [] }),
-    publishing: await wrapPublishing(device, {
+    sealing: await wrapSealingState(device, { ...sealing, parts: [] }),
+    publishing: await wrapPublishingState(device, {
       identity,
       base_version: null,
       request: null,
@@ -139,24 +139,25 @@ async function sealByVault(
     published: null,
   };
   const calls: TransferCalls = {
-    ...noCalls,
+    ...unmeasuredCalls,
     state: () => Promise.resolve(state),
     part: async (_id, { part }, data) => {
       parts[part - 1] = data;
     },
   };
-  await add("seal_and_send", () =>
-    withDigest(helper, (digest) =>
+  await measure("seal_and_send", () =>
+    withDigest(digestWorker, (digest) =>
       sendContent(
-        { records: uploadsOf(device, records), calls, digest, patience, now: Date.now },
+        { records: createSendingRecords(device, records), calls, digest, retryPolicy, now: Date.now },
         uploadId,
         file,
-        quiet,
+        callOptions,
       ),
     ),
   );
   const record = await records.get(uploadId);
-  const { content_sha256: sha256 } = record === null ? { content_sha256: null } : await readSealing(device, record);
+  const { content_sha256: sha256 } =
+    record === null ? { content_sha256: null } : await readSealingState(device, record);
   await records.remove(uploadId);
   records.close();
   device.close();
@@ -164,10 +165,10 @@ async function sealByVault(
   return { sealed: new Blob(parts), identity, sha256 };
 }
 
-async function vaultOpens(
+async function openByVault(
   size: number,
   { sealed, identity, sha256 }: { sealed: Blob; identity: string; sha256: string },
-  helper: Comlink.Remote<DigestMaker>,
+  digestWorker: Comlink.Remote<DigestServer>,
 ): Promise<void> {
   const range: TransferCalls["range"] = async (_content, start, end) => ({
     bytes: new Uint8Array(await sealed.slice(start, end).arrayBuffer()),
@@ -175,21 +176,21 @@ async function vaultOpens(
   });
   const head = await openContentHead(
     identity,
-    copyOf(new Uint8Array(await sealed.slice(0, contentHeadBytes).arrayBuffer())),
+    copyOf(new Uint8Array(await sealed.slice(0, contentHeadSize).arrayBuffer())),
   );
   const sink = { write: async () => undefined, commit: () => Promise.resolve(null), discard: async () => undefined };
-  await withDigest(helper, (digest) =>
+  await withDigest(digestWorker, (digest) =>
     saveContent(
-      { calls: { range }, digest, patience, sink },
+      { calls: { range }, digest, retryPolicy, sink },
       { secretId: uploadId, version: 1, kind: "file", size, sha256, ...head },
-      quiet,
+      callOptions,
     ),
   );
 }
 
-async function aesGcm(file: Blob): Promise<void> {
+async function sealByAesGcm(file: Blob): Promise<void> {
   const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt"]);
-  await overPieces(file, async (piece, index) => {
+  await forEachPiece(file, async (piece, index) => {
     await crypto.subtle.encrypt({ name: "AES-GCM", iv: pieceNonce(index, false) }, key, piece);
   });
 }
@@ -197,57 +198,64 @@ async function aesGcm(file: Blob): Promise<void> {
 /**
  * Sealing and opening alone, by either library: what digests, records and sending do not slow down.
  */
-async function sealAndOpen(file: Blob, by: PieceCipher["by"], add: Add): Promise<void> {
-  const { payloadKey, prefix } = await newContentSeal();
-  const cipher = await pieceCipher(payloadKey, by);
-  const sealed = sealedFile(file, "file", prefix, cipher);
-  const perRange = 128 * sealedPieceBytes;
+async function sealAndOpen(file: Blob, backend: PieceCipher["backend"], measure: Measure): Promise<void> {
+  const { payloadKey, prefix } = await createContentSeal();
+  const cipher = await createPieceCipher(payloadKey, backend);
+  const sealed = createSealedFile(file, "file", prefix, cipher);
+  const rangeSize = 128 * sealedPieceSize;
   const parts: Blob[] = [];
-  await add(`${by}_seal`, async () => {
-    for (let at = prefix.length; at < sealed.length; at += perRange)
-      release(await sealed.range(at, Math.min(sealed.length, at + perRange)));
+  await measure(`${backend}_seal`, async () => {
+    for (let offset = prefix.length; offset < sealed.length; offset += rangeSize)
+      freeBuffers(await sealed.range(offset, Math.min(sealed.length, offset + rangeSize)));
   });
   // Once more, to be kept: that is the browser's store of blobs, which typage's stream is not kept
   // in either.
-  for (let at = prefix.length; at < sealed.length; at += perRange)
-    parts.push(new Blob([await sealed.range(at, Math.min(sealed.length, at + perRange))]));
-  await add(`${by}_open`, async () => {
-    const room = new Uint8Array(128 * pieceBytes);
-    const fetched = (index: number): Promise<ArrayBuffer> | undefined => parts[index]?.arrayBuffer();
-    let next = fetched(0);
+  for (let offset = prefix.length; offset < sealed.length; offset += rangeSize)
+    parts.push(new Blob([await sealed.range(offset, Math.min(sealed.length, offset + rangeSize))]));
+  await measure(`${backend}_open`, async () => {
+    const buffer = new Uint8Array(128 * pieceSize);
+    const fetchPart = (index: number): Promise<ArrayBuffer> | undefined => parts[index]?.arrayBuffer();
+    let next = fetchPart(0);
     for (let index = 0; next !== undefined; index++) {
       const sealedRange = new Uint8Array(await next);
-      next = fetched(index + 1); // ahead, as the product does
-      await openPieces(cipher, sealedRange, index * 128, next === undefined, room);
-      release(sealedRange);
+      next = fetchPart(index + 1); // ahead, as the product does
+      await openPieces(cipher, sealedRange, index * 128, next === undefined, buffer);
+      freeBuffers(sealedRange);
     }
   });
-  cipher.end();
+  cipher.dispose();
 }
 
-async function overPieces(
+async function forEachPiece(
   file: Blob,
-  work: (piece: Uint8Array<ArrayBuffer>, index: number) => Promise<void>,
+  callback: (piece: Uint8Array<ArrayBuffer>, index: number) => Promise<void>,
 ): Promise<void> {
-  for (let at = 0; at < file.size; at += partSize) {
-    const part = new Uint8Array(await file.slice(at, at + partSize).arrayBuffer());
-    for (let from = 0; from < part.length; from += pieceBytes)
-      await work(part.subarray(from, from + pieceBytes), (at + from) / pieceBytes);
+  for (let offset = 0; offset < file.size; offset += partSize) {
+    const part = new Uint8Array(await file.slice(offset, offset + partSize).arrayBuffer());
+    for (let pieceStart = 0; pieceStart < part.length; pieceStart += pieceSize)
+      await callback(part.subarray(pieceStart, pieceStart + pieceSize), (offset + pieceStart) / pieceSize);
   }
 }
 
-const quiet = { signal: new AbortController().signal, onProgress: (): void => undefined };
+const callOptions = { signal: new AbortController().signal, onProgress: (): void => undefined };
 
-const never = (): Promise<never> => Promise.reject(new Error("this call is not measured"));
-const noCalls: TransferCalls = { start: never, state: never, part: never, finish: never, cancel: never, range: never };
+const rejectCall = (): Promise<never> => Promise.reject(new Error("this call is not measured"));
+const unmeasuredCalls: TransferCalls = {
+  start: rejectCall,
+  state: rejectCall,
+  part: rejectCall,
+  finish: rejectCall,
+  cancel: rejectCall,
+  range: rejectCall,
+};
 
 async function withDigest(
-  helper: Comlink.Remote<DigestMaker>,
-  work: (digest: RunningDigest) => Promise<unknown>,
+  digestWorker: Comlink.Remote<DigestServer>,
+  callback: (digest: ResumableDigest) => Promise<unknown>,
 ): Promise<void> {
   const { port1, port2 } = new MessageChannel();
-  await helper.digest(Comlink.transfer(port2, [port2]));
-  await work(digestOver(port1));
+  await digestWorker.digest(Comlink.transfer(port2, [port2]));
+  await callback(connectDigest(port1));
   port1.close();
 }
 
@@ -263,7 +271,8 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
 function randomFile(size: number): Blob {
   const blocks = Array.from({ length: Math.ceil(size / partSize) }, () => {
     const block = new Uint8Array(partSize);
-    for (let at = 0; at < partSize; at += 65_536) crypto.getRandomValues(block.subarray(at, at + 65_536));
+    for (let offset = 0; offset < partSize; offset += 65_536)
+      crypto.getRandomValues(block.subarray(offset, offset + 65_536));
     return new Blob([block]);
   });
   return new Blob(blocks).slice(0, size);

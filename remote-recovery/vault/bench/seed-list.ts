@@ -12,16 +12,16 @@ import { z } from "zod";
 
 import { loadEngineInNode } from "@relicario/engine/node";
 import { openDevice } from "../src/device/device.ts";
-import { readAccount } from "../src/steps/read-account.ts";
-import { openKeyring } from "../src/steps/read-keyring.ts";
-import { sealRow } from "../src/steps/sealed-secret.ts";
-import { nextChange } from "../src/steps/signed-change.ts";
-import { unlock } from "../src/acts/unlock.ts";
+import { readAccount } from "../src/operation-parts/read-account.ts";
+import { openKeyring } from "../src/operation-parts/read-keyring.ts";
+import { sealRow } from "../src/operation-parts/seal-secret.ts";
+import { buildNextChange } from "../src/operation-parts/build-keyring-change.ts";
+import { unlock } from "../src/operations/unlock.ts";
 import { utf8 } from "../src/seal/bytes.ts";
 import { sealContent } from "../src/seal/content.ts";
-import { newId, timestamp } from "../src/seal/ids.ts";
+import { newId, formatTimestamp } from "../src/seal/ids.ts";
 import type { RootRow } from "../src/seal/state.ts";
-import { serviceOn } from "../src/service.ts";
+import { createService } from "../src/service.ts";
 import { openVaultContext } from "../src/vault-context.ts";
 
 const Settings = z.object({ SEED_API: z.url(), SEED_TOKEN: z.string().min(1), SEED_PICTURE: z.string().min(1) });
@@ -41,28 +41,28 @@ const things = [
   "licence",
   "diary",
 ] as const;
-const pick = <T>(from: readonly [T, ...T[]], index: number): T => from[index % from.length] ?? from[0];
+const pick = <T>(items: readonly [T, ...T[]], index: number): T => items[index % items.length] ?? items[0];
 
-const http = createHttp({ baseUrl, token: () => Promise.resolve(token) });
+const http = createHttp({ baseUrl, getToken: () => Promise.resolve(token) });
 const { user_id: userId } = await http.request("GET", "/user/me", Me);
 const vault = await openVaultContext({
   userId,
-  service: serviceOn(http),
+  service: createService(http),
   engine: await loadEngineInNode(),
   device: await openDevice({ vendorId: "seed", issuer: "seed", subject: userId }), // Node has no IndexedDB: in memory
-  tell: () => undefined,
+  onStateChange: () => undefined,
 });
-(await unlock(vault, { picture: await openAsBlob(picture), passphrase: null }, {})).opener.forget();
+(await unlock(vault, { picture: await openAsBlob(picture), passphrase: null }, {})).opener.wipe();
 
 const account = await readAccount(vault);
 if (account === null || vault.keys === null) throw new Error("there is no first secret to go on from");
 const { keys } = vault;
-const opened = await openKeyring(vault, keys, vault.accountKey, account.view.keyring);
+const openedKeyring = await openKeyring(vault, keys, vault.accountKey, account.view.keyring);
 const rows: RootRow[] = [...account.rows.values()];
 let { keyring } = account.view;
 
 /** Content, ticket and label of one secret; they do not depend on the others. */
-async function sealed(index: number) {
+async function sealSecret(index: number) {
   const secretId = newId(Date.now());
   const content = await sealContent("text", utf8(`what is kept under number ${String(index)}`));
   const described = {
@@ -71,20 +71,26 @@ async function sealed(index: number) {
     contentKind: "text" as const,
     name: "secret.txt",
     mime: "text/plain",
-    createdAt: timestamp(Date.now()),
+    createdAt: formatTimestamp(Date.now()),
   };
   return {
     secretId,
     content: toB64u(content.sealed),
-    row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, opened.book.openers),
+    row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, openedKeyring.book.openers),
   };
 }
 
-let ready = sealed(0);
+let nextSecret = sealSecret(0);
 for (let index = 0; index < count; index++) {
-  const { secretId, content, row } = await ready;
+  const { secretId, content, row } = await nextSecret;
   rows.push(row.root);
-  const change = await nextChange(vault, { view: { keyring, opened }, rows: account.rows }, opened, rows, {});
+  const change = await buildNextChange(
+    vault,
+    { view: { keyring, openedKeyring }, rows: account.rows },
+    openedKeyring,
+    rows,
+    {},
+  );
   const stored = vault.service.store({
     secret_db_id: secretId,
     label: row.label,
@@ -92,7 +98,7 @@ for (let index = 0; index < count; index++) {
     content,
     keyring: change.keyring,
   });
-  if (index + 1 < count) ready = sealed(index + 1); // while the service writes
+  if (index + 1 < count) nextSecret = sealSecret(index + 1); // while the service writes
   await stored;
   keyring = { ...keyring, state_rev: change.keyring.state_rev, state: change.keyring.state };
   if ((index + 1) % 1_000 === 0) console.log(`${String(index + 1)} secrets`);

@@ -4,12 +4,12 @@
  * or in a typed error within 5 seconds of processor time. The last line is JSON; the exit code is 1
  * when a limit is broken.
  */
-import { damage, damaged } from "@relicario/engine/damage";
+import { damage, applyDamage } from "@relicario/engine/damage";
 import { PortalError } from "@relicario/shared/errors";
 import fc from "fast-check";
 
 import { randomBytes } from "../src/seal/bytes.ts";
-import { makeHelper, openHelper, parseHelper, sketchOf } from "../src/seal/helper.ts";
+import { makeHelper, openHelper, parseHelper, readSketch } from "../src/seal/helper.ts";
 import { sketchFor } from "../src/testing/fake-engine.ts";
 
 const limits = { case_ms: 5000 } as const;
@@ -25,23 +25,23 @@ const helpers = [
   (await makeHelper(imageSecret, sketch, "long words")).helper,
 ];
 
-async function open(bytes: Uint8Array): Promise<string> {
+async function openHelperBytes(bytes: Uint8Array): Promise<string> {
   const helper = parseHelper(bytes);
   if (helper.encrypted) return "read"; // opening it would try Argon2id, not us
-  await openHelper(helper, await sketchOf(helper, null), imageSecret, null);
+  await openHelper(helper, await readSketch(helper, null), imageSecret, null);
   return "opened";
 }
 
-const one = fc.record({
+const helperCase = fc.record({
   helper: fc.constantFrom(...helpers),
   changes: fc.array(damage, { minLength: 1, maxLength: 4 }),
 });
 const outcomes: Record<string, number> = {};
 let longest = 0;
 let untyped = 0;
-for (const [index, { helper, changes }] of fc.sample(one, { numRuns: cases, seed }).entries()) {
+for (const [index, { helper, changes }] of fc.sample(helperCase, { numRuns: cases, seed }).entries()) {
   const before = process.cpuUsage();
-  const outcome = await open(changes.reduce<Uint8Array>(damaged, helper)).catch((error: unknown) => {
+  const outcome = await openHelperBytes(changes.reduce<Uint8Array>(applyDamage, helper)).catch((error: unknown) => {
     if (error instanceof PortalError) return error.code;
     untyped++;
     console.log(`case ${String(index)} of seed ${String(seed)}: ${String(error)}`);

@@ -3,22 +3,22 @@ import type { VaultProgress, VaultState } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "@relicario/engine";
-import { lockedSince, type Device, type Remembered } from "./device/device.ts";
-import { keptRowsOf, type KeptRows, type RowsRead } from "./device/kept-rows.ts";
-import { titlesKeysFrom, type AccountKey, type TitlesKeys } from "./seal/account-key.ts";
+import { lockedSince, type Device, type StateCheckpoint } from "./device/device.ts";
+import { createRowCache, type RowCache, type FetchedRows } from "./device/row-cache.ts";
+import { fromStoredMetadataKeys, type AccountKey, type MetadataKeys } from "./seal/account-key.ts";
 import type { Book } from "./seal/book.ts";
 import type { Label } from "./seal/label.ts";
 import type { Shares } from "./seal/shares.ts";
 import type { RootRow } from "./seal/state.ts";
 import type { Service } from "./service.ts";
-import { createClaims, type Claims } from "./shares/claims.ts";
-import { pauseFor, type Pause } from "./steps/until-answered.ts";
+import { createClaims, type ViewClaims } from "./shares/claims.ts";
+import { pauseFor, type Pause } from "./operation-parts/send-with-retry.ts";
 
 /**
  * What a vault context is made of. Clock, pauses and locks are parameters so that tests can replace
  * them.
  */
-export interface VaultContextParts {
+export interface VaultContextDeps {
   readonly userId: string;
   readonly service: Service;
   readonly engine: Engine;
@@ -26,7 +26,7 @@ export interface VaultContextParts {
   /** Starts locked, whatever the device keeps. */
   readonly locked?: boolean;
   /** Called after each change of the state. */
-  readonly tell: (state: VaultState) => void;
+  readonly onStateChange: (state: VaultState) => void;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   readonly pause?: Pause;
@@ -36,7 +36,7 @@ export interface VaultContextParts {
 
 /** An exclusive lock by name, held while `work` runs. */
 export interface WriterLocks {
-  readonly request: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+  readonly request: <T>(name: string, callback: () => Promise<T>) => Promise<T>;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface VaultContext {
   readonly now: () => number;
   readonly pause: Pause;
   /** Null while locked. */
-  keys: TitlesKeys | null;
+  keys: MetadataKeys | null;
   /** From the showing of an opener until this worker ends; null before. */
   accountKey: AccountKey | null;
   /**
@@ -59,21 +59,21 @@ export interface VaultContext {
    */
   pending: FirstAccount | null;
   /** The newest state seen by this worker, where the device could not write it down. */
-  remembered: Remembered | null;
+  checkpoint: StateCheckpoint | null;
   /** The state that was refused last as `older_state`: only this one may the person choose. */
-  alarmed: OlderState | null;
+  rejectedState: OlderState | null;
   /** Views of shares that this worker has asked for. */
-  readonly claims: Claims;
-  /** The list as it was read last; see `steps/read-account.ts`. */
-  held: HeldList | null;
-  readonly kept: KeptHere;
+  readonly claims: ViewClaims;
+  /** The list as it was read last; see `operation-parts/read-account.ts`. */
+  cachedList: CachedList | null;
+  readonly rowCache: RowCacheState;
   readonly getState: () => VaultState;
   readonly setState: (state: VaultState) => void;
   /**
    * Runs writers one after another, those of this account in other tabs too, so that a device never
    * conflicts with itself.
    */
-  readonly oneWriter: <T>(write: () => Promise<T>) => Promise<T>;
+  readonly runExclusive: <T>(write: () => Promise<T>) => Promise<T>;
 }
 
 /**
@@ -95,7 +95,7 @@ export interface AccountRow extends RootRow {
  * All rows as they were read and checked last, and where the account's counter of row changes
  * stood.
  */
-export interface HeldList {
+export interface CachedList {
   readonly rows: ReadonlyMap<string, AccountRow>;
   readonly stateRev: number;
   readonly changes: number;
@@ -103,20 +103,20 @@ export interface HeldList {
    * What was read and not kept on the device yet. Null on a device that keeps no rows, and when
    * there is nothing new.
    */
-  readonly unkept: RowsRead | null;
+  readonly unsaved: FetchedRows | null;
 }
 
 /** The rows on this device; see `device/kept-rows.ts`. */
-export interface KeptHere {
-  readonly rows: KeptRows;
+export interface RowCacheState {
+  readonly cache: RowCache;
   /** The one reading of them in the life of a worker; null before. */
-  taken: Promise<void> | null;
+  loading: Promise<void> | null;
   /** The newest write, which never rejects. */
-  writing: Promise<void>;
+  lastWrite: Promise<void>;
 }
 
 /** What every act takes beside its arguments. */
-export interface ActOptions {
+export interface OperationOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: VaultProgress) => void;
 }
@@ -130,7 +130,7 @@ export interface OlderState {
 
 /** Everything that a new account begins with, but the rows. */
 export interface FirstAccount {
-  readonly keys: TitlesKeys;
+  readonly keys: MetadataKeys;
   readonly book: Book;
   readonly shares: Shares;
   readonly statement: KeyStatement;
@@ -142,40 +142,43 @@ export interface FirstAccount {
 }
 
 /** Starts locked, and unlocked on an own device that was not locked. */
-export async function openVaultContext(parts: VaultContextParts): Promise<VaultContext> {
+export async function openVaultContext(deps: VaultContextDeps): Promise<VaultContext> {
   let state: VaultState = { status: "unknown" };
-  let writers: Promise<unknown> = Promise.resolve();
-  const record = await parts.device.read();
-  const now = parts.now ?? Date.now;
-  const since = lockedSince(record, now());
+  let writeQueue: Promise<unknown> = Promise.resolve();
+  const record = await deps.device.read();
+  const now = deps.now ?? Date.now;
+  const lockedAt = lockedSince(record, now());
   const keys =
-    record.titlesKeys === null || since !== null || parts.locked === true ? null : titlesKeysFrom(record.titlesKeys);
+    record.metadataKeys === null || lockedAt !== null || deps.locked === true
+      ? null
+      : fromStoredMetadataKeys(record.metadataKeys);
   return {
-    userId: parts.userId,
-    service: parts.service,
-    engine: parts.engine,
-    device: parts.device,
+    userId: deps.userId,
+    service: deps.service,
+    engine: deps.engine,
+    device: deps.device,
     now,
-    pause: parts.pause ?? pauseFor,
+    pause: deps.pause ?? pauseFor,
     keys,
     accountKey: null,
     pending: null,
-    remembered: null,
-    alarmed: null,
+    checkpoint: null,
+    rejectedState: null,
     claims: createClaims(now),
-    held: null,
-    kept: { rows: keptRowsOf(parts.device, parts.userId), taken: null, writing: Promise.resolve() },
+    cachedList: null,
+    rowCache: { cache: createRowCache(deps.device, deps.userId), loading: null, lastWrite: Promise.resolve() },
     getState: () => state,
     setState: (next) => {
       if (JSON.stringify(next) === JSON.stringify(state)) return;
       state = next;
-      parts.tell(state);
+      deps.onStateChange(state);
     },
-    oneWriter: (write) => {
-      const alone = () => withLock(parts.locks ?? browserLocks(), parts.device.name, write);
-      const turn = writers.then(alone, alone);
-      writers = turn.catch(() => null); // the error goes to the caller of this write; the next write runs in any case
-      return turn;
+    runExclusive: (write) => {
+      const lockedWrite = () => withLock(deps.locks ?? browserLocks(), deps.device.name, write);
+      const result = writeQueue.then(lockedWrite, lockedWrite);
+      // the error goes to the caller of this write; the next write runs in any case
+      writeQueue = result.catch(() => null);
+      return result;
     },
   };
 }
@@ -185,7 +188,7 @@ export async function openVaultContext(parts: VaultContextParts): Promise<VaultC
  *
  * @throws PortalError `vault_locked`.
  */
-export function requireKeys(vault: VaultContext): TitlesKeys {
+export function requireKeys(vault: VaultContext): MetadataKeys {
   if (vault.keys === null) throw new PortalError("vault_locked");
   return vault.keys;
 }
@@ -198,5 +201,5 @@ function withLock<T>(locks: WriterLocks | null, account: string, write: () => Pr
 function browserLocks(): WriterLocks | null {
   if (!("navigator" in globalThis) || !("locks" in globalThis.navigator)) return null;
   const { locks } = globalThis.navigator;
-  return { request: (name, work) => locks.request(name, work) };
+  return { request: (name, callback) => locks.request(name, callback) };
 }

@@ -4,8 +4,8 @@
 import "./zod-settings.ts";
 
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
-import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
+import { createCallClient, serveCalls } from "@relicario/engine/worker-calls";
 
 import { createVaultWorkerApi } from "./worker/vault-worker-api.ts";
 
-serveCalls(createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)));
+serveCalls(createVaultWorkerApi((port) => createCallClient<EngineWorkerApi>(port)));

@@ -4,8 +4,8 @@ import type { Http, LinkSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Bytes } from "./seal/bytes.ts";
-import { createClaims, type Claims } from "./shares/claims.ts";
-import type { Pause } from "./steps/until-answered.ts";
+import { createClaims, type ViewClaims } from "./shares/claims.ts";
+import type { Pause } from "./operation-parts/send-with-retry.ts";
 
 /**
  * The visitor of one page, as its worker holds it between acts. Nothing that it is made of leads to
@@ -17,9 +17,9 @@ export interface VisitorContext {
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly pause: Pause;
-  readonly claims: Claims;
+  readonly claims: ViewClaims;
   /** The link that was opened in this tab; null while there was none. */
-  readonly link: () => Promise<Link | null>;
+  readonly getLink: () => Promise<Link | null>;
 }
 
 export interface Link {
@@ -29,25 +29,25 @@ export interface Link {
   readonly key: Bytes;
 }
 
-export interface VisitorParts extends Omit<VisitorContext, "link" | "claims"> {
+export interface VisitorDeps extends Omit<VisitorContext, "getLink" | "claims"> {
   /** Gives what the link carried, once. */
   readonly takeLinkSecret: () => Promise<LinkSecret | null>;
 }
 
 const LinkKey = bytesB64u(32, { exact: true });
 
-export function openVisitorContext({ takeLinkSecret, ...parts }: VisitorParts): VisitorContext {
-  let held: Promise<Link | null> | null = null;
+export function openVisitorContext({ takeLinkSecret, ...deps }: VisitorDeps): VisitorContext {
+  let linkPromise: Promise<Link | null> | null = null;
   return {
-    ...parts,
-    claims: createClaims(parts.now),
-    link: async () => {
-      const taking = (held ??= takeLinkSecret().then(linkOf));
-      const link = await taking.catch((error: unknown) => {
-        if (held === taking) held = null;
+    ...deps,
+    claims: createClaims(deps.now),
+    getLink: async () => {
+      const current = (linkPromise ??= takeLinkSecret().then(parseLink));
+      const link = await current.catch((error: unknown) => {
+        if (linkPromise === current) linkPromise = null;
         throw error;
       });
-      if (link === null && held === taking) held = null; // one may be opened yet
+      if (link === null && linkPromise === current) linkPromise = null; // one may be opened yet
       return link;
     },
   };
@@ -60,12 +60,12 @@ export function openVisitorContext({ takeLinkSecret, ...parts }: VisitorParts): 
  * @throws PortalError `link_incomplete` when the link had none, or was that of another path.
  */
 export async function requireLinkKey(visitor: VisitorContext, ...paths: readonly string[]): Promise<Bytes> {
-  const link = await visitor.link();
+  const link = await visitor.getLink();
   if (link === null || !paths.includes(link.path)) throw new PortalError("link_incomplete");
   return link.key;
 }
 
-function linkOf(secret: LinkSecret | null): Link | null {
+function parseLink(secret: LinkSecret | null): Link | null {
   if (secret === null || !LinkKey.safeParse(secret.s).success) return null;
   return { path: secret.path.replace(/\/$/, ""), key: fromB64u(secret.s) };
 }

@@ -5,8 +5,8 @@
 import "./zod-settings.ts";
 
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
-import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
+import { createCallClient, serveCalls } from "@relicario/engine/worker-calls";
 
 import { createVisitorWorkerApi } from "./worker/visitor-worker-api.ts";
 
-serveCalls(createVisitorWorkerApi((port) => callsTo<EngineWorkerApi>(port)));
+serveCalls(createVisitorWorkerApi((port) => createCallClient<EngineWorkerApi>(port)));

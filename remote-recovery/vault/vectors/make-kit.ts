@@ -10,10 +10,10 @@ import { openAsBlob, readFileSync } from "node:fs";
 
 import { loadEngineInNode } from "@relicario/engine/node";
 
-import { makeKit } from "../src/acts/make-kit.ts";
-import { protect } from "../src/acts/protect.ts";
+import { createKit } from "../src/operations/create-kit.ts";
+import { protect } from "../src/operations/protect.ts";
 import { openDevice } from "../src/device/device.ts";
-import { serviceOn } from "../src/service.ts";
+import { createService } from "../src/service.ts";
 import { createFakeService } from "../src/testing/fake-service.ts";
 import { openVaultContext } from "../src/vault-context.ts";
 
@@ -21,13 +21,16 @@ const [picturePath = "", templatePath = "", passphrase = null] = process.argv.sl
 const userId = "019a9e2c-7c1e-7abc-8def-0123456789ab";
 const vault = await openVaultContext({
   userId,
-  service: serviceOn(createFakeService(userId).http),
+  service: createService(createFakeService(userId).http),
   engine: await loadEngineInNode(),
   device: await openDevice({ vendorId: "relicario", issuer: "https://id.example", subject: "vectors" }),
-  tell: () => undefined,
+  onStateChange: () => undefined,
 });
-const shown = { picture: await openAsBlob(picturePath), passphrase };
-const common = { tags: ["paper"], protection: { kind: "picture", shown, name: "Vectors" } } as const;
+const presentedPicture = { picture: await openAsBlob(picturePath), passphrase };
+const common = {
+  tags: ["paper"],
+  protection: { kind: "picture", picture: presentedPicture, name: "Vectors" },
+} as const;
 const text = await protect(
   vault,
   {
@@ -64,17 +67,17 @@ const hostile = await protect(
   },
   {},
 );
-const nothingLarge = () => Promise.reject(new Error("nothing here is large"));
-const { file: kit } = await makeKit(
+const rejectLarge = () => Promise.reject(new Error("nothing here is large"));
+const { file: kit } = await createKit(
   vault,
   {
-    range: nothingLarge,
-    openSink: nothingLarge,
-    patience: { wait: () => Promise.resolve() },
+    range: rejectLarge,
+    openSink: rejectLarge,
+    retryPolicy: { wait: () => Promise.resolve() },
     file: (name) => Promise.resolve(new Uint8Array(name === "kit" ? readFileSync(templatePath) : [])),
   },
   [text.secretId, file.secretId, hostile.secretId],
-  shown,
+  presentedPicture,
   { note: "In the drawer" },
 );
 process.stdout.write(new Uint8Array(await kit.arrayBuffer()));

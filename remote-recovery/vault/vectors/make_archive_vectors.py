@@ -54,7 +54,7 @@ def main():
         "about": "Made by make_archive_vectors.py. Bytes are base64url unless a name says otherwise. docs/formats.md explains.",
         "exit_identity": exit_identity,
         "archives": [archive(1, secrets), archive(2, secrets)],
-        "secrets": [said for _, _, said in secrets],
+        "secrets": [summary for _, _, summary in secrets],
     }, indent=2, ensure_ascii=False))
 
 

@@ -16,7 +16,7 @@ from make_request_vectors import words
 from make_vectors import age_seal, b64u, fixed, hkdf, identity_of, padded, public_key, recipient_of, sha256, sign
 
 
-def stretched(link_key, share_id, password):
+def stretch_link_key(link_key, share_id, password):
     if not password:
         return link_key
     typed = unicodedata.normalize("NFC", password).encode()
@@ -26,7 +26,7 @@ def stretched(link_key, share_id, password):
 
 
 def link(link_key, share_id, password, image_root):
-    key = stretched(link_key, share_id, password)
+    key = stretch_link_key(link_key, share_id, password)
     identity = identity_of(hkdf(key + (image_root or b""), "relicario/v1/link-id"))
     return {
         "password": password, "image_root": None if image_root is None else b64u(image_root), "stretched": b64u(key),

@@ -145,9 +145,9 @@ def helper(image_secret, sketch, passphrase, salt, sketch_salt, nonce, root, unu
         key = hash_secret_raw(b"RIE1/sk" + u32(len(typed)) + typed, sketch_salt, **COSTS)
         encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
         stored = encryptor.update(bytes(with_bits)) + encryptor.finalize()
-    whole = header + stored + nonce + wrapped
-    assert len(whole) == 454
-    return whole
+    helper_bytes = header + stored + nonce + wrapped
+    assert len(helper_bytes) == 454
+    return helper_bytes
 
 
 def main():
@@ -203,12 +203,12 @@ def main():
         "kits": [{"sha256": b64u(fixed("kit")), "made_at": when, "key_epoch": 1, "ticket_sha256": b64u(sha256(sealed_ticket))}], "source": b64u(fixed("source")),
     }
     label_jwe = jwe(derived["label"], {"typ": "relicario-label", "user_id": user_id, "key_epoch": 1, "secret_id": secret_id, "version": 1, "rev": 1}, label, fixed("label iv", 12))
-    whose = {"user_id": user_id, "key_epoch": 1}
+    owner_header = {"user_id": user_id, "key_epoch": 1}
     book_inner = {
         "v": 1, "openers": [{"id": image_id, "recipient": image_recipient}], "sketches": [{"image_id": image_id, "sketch": b64u(sketch)}],
         "old_identity_seeds": [{"key_epoch": 1, "seed": b64u(fixed("old identity"))}],
     }
-    book_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "book"}, book_inner, fixed("book inner iv", 12))
+    book_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **owner_header, "of": "book"}, book_inner, fixed("book inner iv", 12))
     former = [{"version": version, "ticket_sha256": b64u(fixed(f"former ticket {version}"))} for version in [1, 2, 10]]
     former_lines = "".join(f"{version} {fixed(f'former ticket {version}').hex()}\n" for version in [1, 2, 10])
     book = {
@@ -219,20 +219,20 @@ def main():
     book_jwe = jwe(derived["book"], {"typ": "relicario-book", "user_id": user_id, "key_epoch": 1}, book, fixed("book iv", 12))
     share_id = b64u(fixed("share", 16))
     shares_inner = {"v": 1, "shares": [{"share_id": share_id, "link_key": b64u(fixed("link key")), "recipient": None}]}
-    shares_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "shares"}, shares_inner, fixed("shares inner iv", 12))
+    shares_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **owner_header, "of": "shares"}, shares_inner, fixed("shares inner iv", 12))
     shares = {
         "v": 1, "inner": shares_inner_jwe,
         "shares": [{"share_id": share_id, "secret_id": secret_id, "version": 1, "audience": "public", "rev": 1, "ticket_sha256": b64u(fixed("share ticket")), "created_at": when, "expires_at": when, "revoked_at": None}],
     }
-    shares_jwe = jwe(derived["shares"], {"typ": "relicario-shares", **whose}, shares, fixed("shares iv", 12))
+    shares_jwe = jwe(derived["shares"], {"typ": "relicario-shares", **owner_header}, shares, fixed("shares iv", 12))
     request_id = b64u(fixed("request", 16))
     requests_inner = {"v": 1, "requests": [{"request_id": request_id, "link_key": b64u(fixed("request link key")), "note": "for the notary"}]}
-    requests_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **whose, "of": "requests"}, requests_inner, fixed("requests inner iv", 12))
+    requests_inner_jwe = jwe(derived["inner"], {"typ": "relicario-inner", **owner_header, "of": "requests"}, requests_inner, fixed("requests inner iv", 12))
     requests = {
         "v": 1, "inner": requests_inner_jwe,
         "requests": [{"request_id": request_id, "title": "The deed", "created_at": when, "expires_at": when, "state": "open", "answer_sha256": None}],
     }
-    requests_jwe = jwe(derived["requests"], {"typ": "relicario-requests", **whose}, requests, fixed("requests iv", 12))
+    requests_jwe = jwe(derived["requests"], {"typ": "relicario-requests", **owner_header}, requests, fixed("requests iv", 12))
     line = f"{secret_id} 1 1 {hashlib.sha256(label_jwe.encode()).hexdigest()}\n"
     second_id = "019a9e2c-7c1e-7abc-8def-00000000cafe"
     two_lines = line + f"{second_id} 3 7 {hashlib.sha256(b'another label').hexdigest()}\n"
@@ -273,7 +273,7 @@ def main():
         "helper": {
             "image_secret": b64u(image_secret), "sketch": b64u(sketch), "salt": b64u(parts["salt"]), "nonce": b64u(parts["nonce"]), "image_root": b64u(image_root),
             "unused_bits": b64u(parts["unused_bits"]),
-            "helpers": [{**one, "sketch_salt": b64u(one["sketch_salt"]), "bytes": b64u(one["bytes"])} for one in helpers],
+            "helpers": [{**entry, "sketch_salt": b64u(entry["sketch_salt"]), "bytes": b64u(entry["bytes"])} for entry in helpers],
         },
         "padding": {"document": {"a": "b"}, "padded_length": len(padded({"a": "b"})), "text": [{"size": size, "padded_length": 256 * max(1, -(-size // 256))} for size in [0, 1, 255, 256, 257, 512]]},
         "label": {"document": label, "jwe": label_jwe, "secret_id": secret_id, "version": 1, "rev": 1},

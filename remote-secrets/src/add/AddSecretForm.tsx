@@ -6,70 +6,70 @@ import { useState } from "react";
 import { FormProvider, useForm, useFormContext } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useSaving } from "../form/useSaving.ts";
+import { useSave } from "../form/useSave.ts";
 import { ContentSection } from "../form/ContentSection.tsx";
 import { ImageSection } from "../form/ImageSection.tsx";
 import { NamingSection } from "../form/NamingSection.tsx";
-import { OpenerFirst } from "../form/OpenerFirst.tsx";
+import { OpenerPrompt } from "../form/OpenerPrompt.tsx";
 import { useProblemText } from "../form/useProblemText.ts";
-import { SavingProgress } from "../form/SavingProgress.tsx";
-import { allImages, newImage, protectRequestOf, SecretDraft } from "../form/secret-draft.ts";
+import { SaveProgress } from "../form/SaveProgress.tsx";
+import { allImages, newImage, toProtectRequest, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
 
 interface AddSecretFormProps {
   readonly vault: Vault;
   /** The account is empty: saving creates its keys. */
-  readonly first: boolean;
+  readonly isFirstSecret: boolean;
   readonly images: readonly RecoveryImage[];
   /** Tags in use, offered for completion. */
   readonly suggestions: readonly string[];
 }
 
-export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFormProps) {
+export function AddSecretForm({ vault, isFirstSecret, images, suggestions }: AddSecretFormProps) {
   const { t } = useTranslation("beta-add-secret");
   const { navigate, notify } = usePortal();
-  const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
+  const [redirect, setRedirect] = useState<{ readonly path: string } | null>(null);
   const form = useForm<SecretDraft>({
     resolver: zodResolver(SecretDraft),
     defaultValues: {
       kind: "text",
       text: "",
       file: null,
-      contentKept: false,
+      keepsContent: false,
       title: "",
       tags: [],
       image: images.length === 0 ? newImage : allImages,
       imageName: t("image.default_body", { number: images.length + 1 }),
-      shown: null,
-      first,
-      promised: false,
+      openerHandle: null,
+      isFirstSecret,
+      emptyConfirmed: false,
     },
   });
   const { handleSubmit, formState } = form;
-  const { saving, save, cancel } = useSaving();
-  const running = saving.status === "running";
-  const failure = saving.status === "failed" ? saving.error : null;
+  const { saveState, save, cancel } = useSave();
+  const running = saveState.status === "running";
+  const failure = saveState.status === "failed" ? saveState.error : null;
   const pictureFailed = failure?.code.startsWith("picture_") === true;
-  const openerFirst = failure?.code === "show_opener_first";
+  const needsOpener = failure?.code === "show_opener_first";
   const { errors } = formState;
 
   const notifySaved = () => {
     notify({ tone: "success", text: t("save.done_status") });
   };
   const submit = handleSubmit((draft) => {
-    const request = protectRequestOf(draft);
+    const request = toProtectRequest(draft);
     return save({
       content: request.content,
       run: (options) => vault.protect(request, options),
       onSaved: ({ secretId }) => {
         form.reset(); // drops the plaintext now, not when the page unmounts
         notifySaved();
-        setSaved({
+        setRedirect({
           path:
             draft.image === newImage ? `/congrats?${new URLSearchParams({ secret: secretId }).toString()}` : "/secrets",
         });
       },
-      onSavedElsewhere: notifySaved,
+      onSavedAfterUnmount: notifySaved,
     });
   });
 
@@ -77,9 +77,9 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <UnsavedGuard
-          dirty={formState.isDirty && !(running && saving.large)}
+          dirty={formState.isDirty && !(running && saveState.large)}
           saving={running}
-          saved={saved}
+          redirect={redirect}
           onLeave={navigate}
         />
         <Stack $gap={5}>
@@ -96,10 +96,10 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
             editing={false}
             disabled={running}
           />
-          {first && <FirstPromise disabled={running} />}
-          <SavingProgress saving={saving} />
-          {openerFirst && <OpenerFirst vault={vault} onShown={() => void submit()} />}
-          {!pictureFailed && !openerFirst && <ErrorNotice error={failure} />}
+          {isFirstSecret && <EmptyAccountConfirmation disabled={running} />}
+          <SaveProgress saveState={saveState} />
+          {needsOpener && <OpenerPrompt vault={vault} onUnlocked={() => void submit()} />}
+          {!pictureFailed && !needsOpener && <ErrorNotice error={failure} />}
           {formState.submitCount > 0 && Object.keys(errors).length > 0 && (
             <FieldError>{t("save.incomplete_error")}</FieldError>
           )}
@@ -123,18 +123,18 @@ export function AddSecretForm({ vault, first, images, suggestions }: AddSecretFo
  * The service says that the account is empty. Only the person can know that it is not, so this must
  * be confirmed before new keys are made.
  */
-function FirstPromise({ disabled }: { readonly disabled: boolean }) {
+function EmptyAccountConfirmation({ disabled }: { readonly disabled: boolean }) {
   const { t } = useTranslation("beta-add-secret");
   const { register, formState } = useFormContext<SecretDraft>();
-  const problemText = useProblemText();
+  const translateProblem = useProblemText();
   return (
     <Notice tone="warn" title={t("first.title")}>
       <p>{t("first.body")}</p>
       <Checkbox
         label={t("first.label")}
-        error={problemText(formState.errors.promised?.message)}
+        error={translateProblem(formState.errors.emptyConfirmed?.message)}
         disabled={disabled}
-        {...register("promised")}
+        {...register("emptyConfirmed")}
       />
     </Notice>
   );

@@ -7,15 +7,15 @@ import { PortalError } from "@relicario/shared/errors";
 import {
   createFakeVault,
   expectAccessible,
-  picture,
+  createPictureFile,
   renderApp,
-  shownImage,
+  createOpenerHandle,
   type FakeVault,
   type FakeVaultSettings,
 } from "@relicario/shared/testing";
 import AddSecretPage from "./AddSecretPage.tsx";
 
-async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<typeof renderApp>[1] = {}) {
+async function renderPage(vault: FakeVault = createFakeVault(), settings: Parameters<typeof renderApp>[1] = {}) {
   const app = await renderApp(
     <main>
       <AddSecretPage />
@@ -24,30 +24,30 @@ async function draw(vault: FakeVault = createFakeVault(), settings: Parameters<t
   );
   return { vault, ...app };
 }
-const kept: FakeVaultSettings = {
+const populatedVault: FakeVaultSettings = {
   images: [{ name: "Garden", picture: "garden" }],
   secrets: [{ title: "Keys", content: "x", tags: ["home"] }],
 };
 
-async function fill({ withPicture = true, promise = true } = {}) {
+async function fillForm({ withPicture = true, promise = true } = {}) {
   await userEvent.click(await screen.findByRole("textbox", { name: "Your secret" }));
   await userEvent.paste("abandon ability");
   await userEvent.click(screen.getByRole("textbox", { name: "Title" }));
   await userEvent.paste("Wallet");
   await userEvent.type(screen.getByLabelText("Tags"), "family,");
-  if (withPicture) await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("market"));
+  if (withPicture) await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("market"));
   if (promise) await userEvent.click(screen.getByRole("checkbox"));
 }
 const save = () => userEvent.click(screen.getByRole("button", { name: "Protect" }));
 
 /** A vault that goes on protecting until it is told to stop. */
-function waitingVault(settings?: FakeVaultSettings) {
-  const fake = createFakeVault(settings);
-  const asked: { request: ProtectRequest; options: CallOptions | undefined }[] = [];
+function createPendingVault(settings?: FakeVaultSettings) {
+  const fakeVault = createFakeVault(settings);
+  const protectCalls: { request: ProtectRequest; options: CallOptions | undefined }[] = [];
   const vault: FakeVault = {
-    ...fake,
+    ...fakeVault,
     protect: (request, options) => {
-      asked.push({ request, options });
+      protectCalls.push({ request, options });
       return new Promise((_resolve, reject) => {
         options?.signal?.addEventListener("abort", () => {
           reject(new PortalError("cancelled"));
@@ -55,19 +55,19 @@ function waitingVault(settings?: FakeVaultSettings) {
       });
     },
   };
-  return { vault, asked };
+  return { vault, protectCalls };
 }
 
 const garden = { id: "01890a5d-ac96-7000-8000-00000000000a", name: "Garden", createdAt: "2026-11-01T09:00:00.000Z" };
 
 /** The field, when the picture that is chosen turns out to be an image in use. */
-function FieldOfAnImageInUse({ onChange, onKnown }: PictureFieldProps) {
-  const show = () => {
-    onChange(shownImage(picture("garden")));
-    onKnown?.(garden);
+function KnownImageField({ onChange, onRecognise }: PictureFieldProps) {
+  const handleShow = () => {
+    onChange(createOpenerHandle(createPictureFile("garden")));
+    onRecognise?.(garden);
   };
   return (
-    <button type="button" onClick={show}>
+    <button type="button" onClick={handleShow}>
       Show the garden
     </button>
   );
@@ -75,8 +75,11 @@ function FieldOfAnImageInUse({ onChange, onKnown }: PictureFieldProps) {
 
 describe("AddSecretPage", () => {
   it("asks for no name of a picture that is in use already, whatever was typed before", async () => {
-    const { record, location } = await draw({ ...createFakeVault(kept), PictureField: FieldOfAnImageInUse });
-    await fill({ withPicture: false, promise: false });
+    const { record, location } = await renderPage({
+      ...createFakeVault(populatedVault),
+      PictureField: KnownImageField,
+    });
+    await fillForm({ withPicture: false, promise: false });
     await userEvent.click(screen.getByRole("radio", { name: /A new image/ }));
     await userEvent.clear(screen.getByLabelText("Name of the image"));
     await userEvent.click(screen.getByRole("button", { name: "Show the garden" }));
@@ -90,8 +93,8 @@ describe("AddSecretPage", () => {
   });
 
   it("protects the first secret behind a new picture, and goes on to what to keep", async () => {
-    const { vault, location, record } = await draw();
-    await fill();
+    const { vault, location, record } = await renderPage();
+    await fillForm();
     await expectAccessible();
     await save();
     await waitFor(() => {
@@ -104,8 +107,8 @@ describe("AddSecretPage", () => {
   });
 
   it("asks for the promise that nothing was protected before", async () => {
-    const { vault } = await draw();
-    await fill({ promise: false });
+    const { vault } = await renderPage();
+    await fillForm({ promise: false });
     await save();
     expect(await screen.findByText("Only you can know this. Tick it if it is true.")).toBeVisible();
     expect(vault.calls).not.toContain("protect");
@@ -115,7 +118,7 @@ describe("AddSecretPage", () => {
   });
 
   it("says beside each field what is missing, and sends nothing", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderPage();
     await screen.findByRole("textbox", { name: "Your secret" });
     await save();
     expect(await screen.findByText("Type what you want to protect.")).toBeVisible();
@@ -127,7 +130,7 @@ describe("AddSecretPage", () => {
   });
 
   it("no longer asks for a title once the chosen file has given one", async () => {
-    await draw(createFakeVault(kept));
+    await renderPage(createFakeVault(populatedVault));
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
     await save();
     expect(await screen.findByText("Give it a title.")).toBeVisible();
@@ -140,30 +143,30 @@ describe("AddSecretPage", () => {
   });
 
   it("uses an image again, and goes back to the list", async () => {
-    const { vault, location } = await draw(createFakeVault(kept));
-    await fill({ withPicture: false, promise: false });
+    const { vault, location } = await renderPage(createFakeVault(populatedVault));
+    await fillForm({ withPicture: false, promise: false });
     expect(screen.getByRole("radio", { name: "Your image “Garden”" })).toBeChecked();
     await save();
     await waitFor(() => {
       expect(location()).toBe("/secrets");
     });
-    expect(await vault.images()).toHaveLength(1);
+    expect(await vault.listImages()).toHaveLength(1);
   });
 
   it("takes a new image beside those in use", async () => {
-    const { vault } = await draw(createFakeVault(kept));
-    await vault.openers.recognise(shownImage(picture("garden"))); // one was shown on this page before
+    const { vault } = await renderPage(createFakeVault(populatedVault));
+    await vault.openers.recognise(createOpenerHandle(createPictureFile("garden"))); // one was shown on this page before
     await screen.findByRole("radio", { name: "A new image" });
     await userEvent.click(screen.getByRole("radio", { name: "A new image" }));
-    await fill({ promise: false });
+    await fillForm({ promise: false });
     await save();
     await waitFor(async () => {
-      expect((await vault.images()).map(({ name }) => name)).toEqual(["Garden", "Image 2"]);
+      expect((await vault.listImages()).map(({ name }) => name)).toEqual(["Garden", "Image 2"]);
     });
   });
 
   it("unlocks first on a locked device", async () => {
-    await draw(createFakeVault({ ...kept, unlocked: false }));
+    await renderPage(createFakeVault({ ...populatedVault, unlocked: false }));
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
       "href",
       "/provide-image-recovery?then=%2Fadd-secret",
@@ -173,14 +176,14 @@ describe("AddSecretPage", () => {
   });
 
   it("sends a text as the file secret.txt, in one request", async () => {
-    const { vault, asked } = waitingVault(kept);
-    await draw(vault);
-    await fill({ withPicture: false, promise: false });
+    const { vault, protectCalls } = createPendingVault(populatedVault);
+    await renderPage(vault);
+    await fillForm({ withPicture: false, promise: false });
     await save();
     await waitFor(() => {
-      expect(asked).toHaveLength(1);
+      expect(protectCalls).toHaveLength(1);
     });
-    expect(asked[0]?.request).toMatchObject({
+    expect(protectCalls[0]?.request).toMatchObject({
       contentKind: "text",
       name: "secret.txt",
       mime: "text/plain",
@@ -191,7 +194,7 @@ describe("AddSecretPage", () => {
     await waitFor(() => {
       expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     });
-    expect(asked[0]?.options?.signal?.aborted).toBe(true);
+    expect(protectCalls[0]?.options?.signal?.aborted).toBe(true);
   });
 
   it.each([
@@ -199,34 +202,34 @@ describe("AddSecretPage", () => {
     ["the largest small file", maxSmallContentBytes, false],
     ["a file that goes in parts", maxSmallContentBytes + 1, true],
   ])("sends %s as it is, and not as a text", async (_, size, large) => {
-    const { vault, asked } = waitingVault(kept);
-    await draw(vault);
+    const { vault, protectCalls } = createPendingVault(populatedVault);
+    await renderPage(vault);
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
     const file = new File([new Uint8Array(size)], "scan.pdf", { type: "application/pdf" });
     await userEvent.upload(screen.getByLabelText("File to protect"), file);
     expect(screen.getByRole("textbox", { name: "Title" })).toHaveValue("scan");
     await save();
     await waitFor(() => {
-      expect(asked).toHaveLength(1);
+      expect(protectCalls).toHaveLength(1);
     });
-    expect(asked[0]?.request).toMatchObject({
+    expect(protectCalls[0]?.request).toMatchObject({
       contentKind: "file",
       name: "scan.pdf",
       mime: "application/pdf",
       title: "scan",
     });
-    expect(asked[0]?.request.content).toBe(file);
+    expect(protectCalls[0]?.request.content).toBe(file);
     expect(screen.queryByText(/You can go to another page/) !== null).toBe(large);
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     await waitFor(() => {
       expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     });
-    expect(asked[0]?.options?.signal?.aborted).toBe(true);
+    expect(protectCalls[0]?.options?.signal?.aborted).toBe(true);
   });
 
   it("lets a large file go on when the page is left, without asking", async () => {
-    const { vault, asked } = waitingVault(kept);
-    const { goTo, location, record } = await draw(vault);
+    const { vault, protectCalls } = createPendingVault(populatedVault);
+    const { goTo, location, record } = await renderPage(vault);
     await userEvent.click(await screen.findByRole("radio", { name: "File" }));
     await userEvent.upload(
       screen.getByLabelText("File to protect"),
@@ -237,11 +240,11 @@ describe("AddSecretPage", () => {
     await goTo("/home");
     expect(location()).toBe("/home");
     expect(record.confirms).toEqual([]);
-    expect(asked[0]?.options?.signal?.aborted).toBe(false);
+    expect(protectCalls[0]?.options?.signal?.aborted).toBe(false);
   });
 
   it("protects a seed phrase as one", async () => {
-    const { vault, location } = await draw(createFakeVault(kept));
+    const { vault, location } = await renderPage(createFakeVault(populatedVault));
     await userEvent.click(await screen.findByRole("radio", { name: "Seed phrase" }));
     await userEvent.click(screen.getByRole("textbox", { name: "Your seed phrase" }));
     await userEvent.paste(`${"abandon ".repeat(11)}about`);
@@ -258,7 +261,7 @@ describe("AddSecretPage", () => {
   });
 
   it("loses nothing when the kind is changed and changed back", async () => {
-    await draw(createFakeVault(kept));
+    await renderPage(createFakeVault(populatedVault));
     await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "words");
     await userEvent.click(screen.getByRole("radio", { name: "File" }));
     expect(screen.queryByRole("textbox", { name: "Your secret" })).not.toBeInTheDocument();
@@ -267,11 +270,11 @@ describe("AddSecretPage", () => {
   });
 
   it("shows progress by phase, and cancels with everything kept", async () => {
-    const { vault, asked } = waitingVault();
-    await draw(vault);
-    await fill();
+    const { vault, protectCalls } = createPendingVault();
+    await renderPage(vault);
+    await fillForm();
     await save();
-    act(() => asked[0]?.options?.onProgress?.({ phase: "sealing", done: 1, total: 2 }));
+    act(() => protectCalls[0]?.options?.onProgress?.({ phase: "sealing", done: 1, total: 2 }));
     expect(screen.getByRole("progressbar", { name: "Sealing" })).toHaveAttribute("aria-valuenow", "50");
     expect(screen.getByRole("textbox", { name: "Title" })).toBeDisabled();
     await expectAccessible();
@@ -292,8 +295,8 @@ describe("AddSecretPage", () => {
   ] as const)("keeps what was typed when saving fails (%s)", async (code, text) => {
     const vault = createFakeVault();
     vault.failWith("protect", code);
-    await draw(vault);
-    await fill();
+    await renderPage(vault);
+    await fillForm();
     await save();
     expect(await screen.findByRole("alert")).toHaveTextContent(text);
     expect(screen.getByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
@@ -301,31 +304,31 @@ describe("AddSecretPage", () => {
     vault.failWith("protect", null);
     await save();
     await waitFor(() => {
-      expect(vault.calls.filter((each) => each === "protect")).toHaveLength(2);
+      expect(vault.calls.filter((call) => call === "protect")).toHaveLength(2);
     });
   });
 
   it("asks for a picture in use before it adds another on a device that shows titles without one, and keeps what was typed", async () => {
-    const vault = createFakeVault(kept);
+    const vault = createFakeVault(populatedVault);
     vault.failWith("protect", "show_opener_first");
-    await draw(vault);
+    await renderPage(vault);
     await userEvent.click(await screen.findByRole("radio", { name: /^A new image/ }));
-    await fill({ promise: false });
+    await fillForm({ promise: false });
     await save();
-    const ask = await screen.findByRole("region", { name: "First show a picture that you use already" });
+    const openerPrompt = await screen.findByRole("region", { name: "First show a picture that you use already" });
     await expectAccessible();
-    const show = within(ask).getByRole("button", { name: "Show it and save" });
-    await userEvent.click(show);
-    expect(within(ask).getByText("Choose the picture first.")).toBeInTheDocument();
+    const showButton = within(openerPrompt).getByRole("button", { name: "Show it and save" });
+    await userEvent.click(showButton);
+    expect(within(openerPrompt).getByText("Choose the picture first.")).toBeInTheDocument();
     expect(vault.calls).not.toContain("unlock");
-    await userEvent.upload(within(ask).getByLabelText("Choose a picture"), picture("forest"));
-    await userEvent.click(show);
-    expect(await within(ask).findByRole("alert")).toHaveTextContent(/picture/);
+    await userEvent.upload(within(openerPrompt).getByLabelText("Choose a picture"), createPictureFile("forest"));
+    await userEvent.click(showButton);
+    expect(await within(openerPrompt).findByRole("alert")).toHaveTextContent(/picture/);
     vault.failWith("protect", null);
-    await userEvent.upload(within(ask).getByLabelText("Choose a picture"), picture("garden"));
-    await userEvent.click(show);
+    await userEvent.upload(within(openerPrompt).getByLabelText("Choose a picture"), createPictureFile("garden"));
+    await userEvent.click(showButton);
     await waitFor(() => {
-      expect(vault.calls.filter((each) => each === "protect")).toHaveLength(2);
+      expect(vault.calls.filter((call) => call === "protect")).toHaveLength(2);
     });
     expect(vault.calls).toContain("unlock");
   });
@@ -333,8 +336,8 @@ describe("AddSecretPage", () => {
   it("says at the picture what is wrong with the picture", async () => {
     const vault = createFakeVault();
     vault.failWith("protect", "picture_too_plain");
-    await draw(vault);
-    await fill();
+    await renderPage(vault);
+    await fillForm();
     await save();
     const alerts = await screen.findAllByRole("alert");
     expect(alerts).toHaveLength(1);
@@ -342,7 +345,7 @@ describe("AddSecretPage", () => {
   });
 
   it("asks before what was typed is lost", async () => {
-    const { record, goTo, location } = await draw(createFakeVault(), { answer: false });
+    const { record, goTo, location } = await renderPage(createFakeVault(), { confirmAnswer: false });
     await userEvent.type(await screen.findByRole("textbox", { name: "Title" }), "Wallet");
     await goTo("/home");
     await waitFor(() => {
@@ -353,9 +356,9 @@ describe("AddSecretPage", () => {
   });
 
   it("says that it is still being sealed, and makes staying the main answer", async () => {
-    const { vault } = waitingVault();
-    const { record, goTo, location } = await draw(vault, { answer: false });
-    await fill();
+    const { vault } = createPendingVault();
+    const { record, goTo, location } = await renderPage(vault, { confirmAnswer: false });
+    await fillForm();
     await save();
     await goTo("/home");
     await waitFor(() => {
@@ -372,46 +375,46 @@ describe("AddSecretPage", () => {
   });
 
   it("leaves when the person says so, and without asking when nothing was typed", async () => {
-    const typed = await draw();
+    const editedPage = await renderPage();
     await userEvent.type(await screen.findByRole("textbox", { name: "Title" }), "Wallet");
-    await typed.goTo("/home");
+    await editedPage.goTo("/home");
     await waitFor(() => {
-      expect(typed.location()).toBe("/home");
+      expect(editedPage.location()).toBe("/home");
     });
-    typed.unmount();
+    editedPage.unmount();
 
-    const untouched = await draw();
+    const untouchedPage = await renderPage();
     await screen.findByRole("textbox", { name: "Title" });
-    await untouched.goTo("/home");
-    expect(untouched.location()).toBe("/home");
-    expect(untouched.record.confirms).toEqual([]);
+    await untouchedPage.goTo("/home");
+    expect(untouchedPage.location()).toBe("/home");
+    expect(untouchedPage.record.confirms).toEqual([]);
   });
 
   it("warns at closing the page while something is unsaved", async () => {
-    await draw();
-    const closing = () => {
+    await renderPage();
+    const isCloseBlocked = () => {
       const event = new Event("beforeunload", { cancelable: true });
       window.dispatchEvent(event);
       return event.defaultPrevented;
     };
     await screen.findByRole("textbox", { name: "Title" });
-    expect(closing()).toBe(false);
+    expect(isCloseBlocked()).toBe(false);
     await userEvent.type(screen.getByRole("textbox", { name: "Title" }), "W");
-    expect(closing()).toBe(true);
+    expect(isCloseBlocked()).toBe(true);
   });
 
   it("ends what is under way when the page is left", async () => {
-    const { vault, asked } = waitingVault();
-    const { unmount } = await draw(vault);
-    await fill();
+    const { vault, protectCalls } = createPendingVault();
+    const { unmount } = await renderPage(vault);
+    await fillForm();
     await save();
     unmount();
-    expect(asked[0]?.options?.signal?.aborted).toBe(true);
+    expect(protectCalls[0]?.options?.signal?.aborted).toBe(true);
   });
 
   it("drops what was typed when the portal locks", async () => {
-    const vault = createFakeVault(kept);
-    const { record } = await draw(vault);
+    const vault = createFakeVault(populatedVault);
+    const { record } = await renderPage(vault);
     await userEvent.type(await screen.findByRole("textbox", { name: "Your secret" }), "abandon");
     await act(async () => {
       for (const listener of record.lockListeners) await listener("lock");
@@ -422,7 +425,7 @@ describe("AddSecretPage", () => {
   });
 
   it("lets no browser correct, keep or look up what is typed", async () => {
-    await draw();
+    await renderPage();
     const text = await screen.findByRole("textbox", { name: "Your secret" });
     expect(text).toHaveAttribute("spellcheck", "false");
     expect(text).toHaveAttribute("autocomplete", "off");
@@ -430,7 +433,7 @@ describe("AddSecretPage", () => {
   });
 
   it("is whole in Spanish and in the dark", async () => {
-    await draw(createFakeVault(), { language: "es", theme: "dark" });
+    await renderPage(createFakeVault(), { language: "es", theme: "dark" });
     expect(await screen.findByRole("textbox", { name: "Tu secreto" })).toBeVisible();
     expect(screen.getByText(/Aquí todavía no hay nada guardado/)).toBeVisible();
     await expectAccessible();

@@ -6,13 +6,13 @@ import { useTranslation } from "react-i18next";
 import { Navigate, useSearchParams } from "react-router-dom";
 
 import { useClearOnLock } from "../data/clear-on-lock.ts";
-import { imagesQuery, refreshQuery, rowsQuery, vaultOf } from "../data/secrets.ts";
+import { imagesQuery, refreshQuery, rowsQuery, getVault } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { AddSecretForm } from "./AddSecretForm.tsx";
 
 /** What the form starts with. */
 interface Snapshot {
-  readonly first: boolean;
+  readonly isFirstSecret: boolean;
   readonly images: readonly RecoveryImage[];
 }
 
@@ -23,10 +23,10 @@ interface Snapshot {
 export default function AddSecretPage() {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
   const { user } = usePortal();
-  const [query] = useSearchParams();
+  const [searchParams] = useSearchParams();
   const access = useVault();
   const state = useVaultState(access);
-  const vault = vaultOf(access);
+  const vault = getVault(access);
   const refresh = useQuery(refreshQuery(vault, user.userId));
   const images = useQuery(imagesQuery(vault, user.userId, state.status));
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
@@ -34,14 +34,16 @@ export default function AddSecretPage() {
 
   // Taken once: saving the first secret changes status and images while the form is still mounted.
   const [snapshot, setSnapshot] = useState<Snapshot | null>(null);
-  if (snapshot === null && state.status === "empty") setSnapshot({ first: true, images: [] });
+  if (snapshot === null && state.status === "empty") setSnapshot({ isFirstSecret: true, images: [] });
   if (snapshot === null && state.status === "unlocked" && images.data !== undefined)
-    setSnapshot({ first: false, images: images.data });
+    setSnapshot({ isFirstSecret: false, images: images.data });
   if (snapshot !== null && state.status === "locked") setSnapshot(null);
 
-  if (query.has("guided") && state.status === "empty") return <Navigate to="/welcome-backup" replace />;
+  if (searchParams.has("guided") && state.status === "empty") return <Navigate to="/welcome-backup" replace />;
   const failure =
-    access.status === "failed" ? { error: access.error, retry: access.retry } : (failed(refresh) ?? failed(images));
+    access.status === "failed"
+      ? { error: access.error, retry: access.retry }
+      : (getQueryFailure(refresh) ?? getQueryFailure(images));
   return (
     <Page title={t("page.title")} lead={t("page.lead_body")}>
       {failure !== null && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
@@ -70,7 +72,7 @@ export default function AddSecretPage() {
   );
 }
 
-function failed(query: {
+function getQueryFailure(query: {
   readonly isError: boolean;
   readonly error: unknown;
   readonly refetch: () => Promise<unknown>;

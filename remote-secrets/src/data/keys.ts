@@ -12,6 +12,6 @@ export const secretKeys = {
   images: (userId: string, status: VaultState["status"]) => ["secrets", userId, "images", status] as const,
   history: (userId: string, secretId: string) => ["secrets", userId, "history", secretId] as const,
   liveShares: (userId: string, status: VaultState["status"]) => ["secrets", userId, "live-shares", status] as const,
-  listMemory: (userId: string) => ["secrets", userId, "list-memory"] as const,
+  savedListState: (userId: string) => ["secrets", userId, "saved-list-state"] as const,
   uploads: (userId: string, status: VaultState["status"]) => ["secrets", userId, "uploads", status] as const,
 };

@@ -18,8 +18,8 @@ export function useSetFavorite(vault: Vault) {
         try {
           await vault.setFavorite(secretId, favorite);
         } catch (error) {
-          const rest = secretIds.slice(secretIds.indexOf(secretId));
-          updateCachedRows(client, user.userId, rest, (row) => ({ ...row, favorite: !favorite }));
+          const remainingIds = secretIds.slice(secretIds.indexOf(secretId));
+          updateCachedRows(client, user.userId, remainingIds, (row) => ({ ...row, favorite: !favorite }));
           throw error;
         }
       }
@@ -47,11 +47,11 @@ export function usePurge(vault: Vault) {
   return useRowsMutation((secretIds) => vault.purge(secretIds));
 }
 
-function useRowsMutation(change: (secretIds: readonly string[]) => Promise<void>) {
+function useRowsMutation(mutateRows: (secretIds: readonly string[]) => Promise<void>) {
   const { user } = usePortal();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: change,
+    mutationFn: mutateRows,
     onSettled: () => client.invalidateQueries({ queryKey: secretKeys.all(user.userId) }),
   });
 }
@@ -60,10 +60,10 @@ function updateCachedRows(
   client: QueryClient,
   userId: string,
   secretIds: readonly string[],
-  change: (row: SecretRow) => SecretRow,
+  updateRow: (row: SecretRow) => SecretRow,
 ): void {
-  const wanted = new Set(secretIds);
+  const affectedIds = new Set(secretIds);
   client.setQueriesData<readonly SecretRow[]>({ queryKey: [...secretKeys.all(userId), "rows"] }, (rows) =>
-    rows?.map((row) => (wanted.has(row.secretId) ? change(row) : row)),
+    rows?.map((row) => (affectedIds.has(row.secretId) ? updateRow(row) : row)),
   );
 }

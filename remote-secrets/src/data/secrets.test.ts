@@ -1,8 +1,8 @@
 import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
 
-import { shareRows, tagsOf } from "./secrets.ts";
+import { reuseUnchangedRows, collectTags } from "./secrets.ts";
 
-const at = "2026-11-01T00:00:00.000Z";
+const timestamp = "2026-11-01T00:00:00.000Z";
 const label: SecretLabel = {
   title: "",
   tags: [],
@@ -10,26 +10,26 @@ const label: SecretLabel = {
   name: "secret.txt",
   size: 1,
   openers: [],
-  rehearsedAt: null,
+  copyCheckedAt: null,
   kits: [],
 };
-const withTags = (tags: readonly string[]): SecretRow => ({
+const createRow = (tags: readonly string[]): SecretRow => ({
   secretId: tags.join(),
   version: 1,
   rev: 1,
   favorite: false,
   sealedSize: 1,
-  createdAt: at,
-  updatedAt: at,
+  createdAt: timestamp,
+  updatedAt: timestamp,
   deletedAt: null,
   droppedAt: null,
   label: { ...label, tags },
 });
-const locked: SecretRow = { ...withTags([]), label: null };
+const lockedRow: SecretRow = { ...createRow([]), label: null };
 
 describe("tagsOf", () => {
   it("gives the most used first, and those of equal use by name", () => {
-    expect(tagsOf([withTags(["home"]), withTags(["home", "old"]), locked, withTags(["bank"])])).toEqual([
+    expect(collectTags([createRow(["home"]), createRow(["home", "old"]), lockedRow, createRow(["bank"])])).toEqual([
       "home",
       "bank",
       "old",
@@ -38,43 +38,43 @@ describe("tagsOf", () => {
 });
 
 describe("shareRows", () => {
-  const [one, other] = [withTags(["home"]), withTags(["bank"])];
-  const again = (row: SecretRow): SecretRow => structuredClone(row);
+  const [homeRow, bankRow] = [createRow(["home"]), createRow(["bank"])];
+  const cloneRow = (row: SecretRow): SecretRow => structuredClone(row);
 
   it("gives the list of before when nothing changed", () => {
-    const before = [one, other];
-    expect(shareRows(before, before.map(again))).toBe(before);
-    expect(shareRows([locked], [again(locked)])).toEqual([locked]);
+    const previous = [homeRow, bankRow];
+    expect(reuseUnchangedRows(previous, previous.map(cloneRow))).toBe(previous);
+    expect(reuseUnchangedRows([lockedRow], [cloneRow(lockedRow)])).toEqual([lockedRow]);
   });
 
   it("keeps the rows that are as they were", () => {
-    const starred = { ...other, favorite: true };
-    const shared = shareRows([one, other], [again(one), starred]);
-    expect(shared[0]).toBe(one);
-    expect(shared[1]).toBe(starred);
+    const starredRow = { ...bankRow, favorite: true };
+    const merged = reuseUnchangedRows([homeRow, bankRow], [cloneRow(homeRow), starredRow]);
+    expect(merged[0]).toBe(homeRow);
+    expect(merged[1]).toBe(starredRow);
   });
 
   it.each<[string, SecretRow]>([
-    ["another label", { ...one, rev: 2, label: { ...label, title: "New" } }],
-    ["a label, after unlocking", { ...locked, secretId: one.secretId, label }],
+    ["another label", { ...homeRow, rev: 2, label: { ...label, title: "New" } }],
+    ["a label, after unlocking", { ...lockedRow, secretId: homeRow.secretId, label }],
     [
       "a kit that is outdated by now",
-      { ...one, label: { ...label, kits: [{ sha256: "", madeAt: at, outdated: true }] } },
+      { ...homeRow, label: { ...label, kits: [{ sha256: "", createdAt: timestamp, outdated: true }] } },
     ],
-    ["a place in the trash", { ...one, deletedAt: at }],
-  ])("takes a row that has %s", (_what, row) => {
-    const before =
+    ["a place in the trash", { ...homeRow, deletedAt: timestamp }],
+  ])("takes a row that has %s", (_description, row) => {
+    const previous =
       row.label?.kits.length === 1
-        ? { ...one, label: { ...label, kits: [{ sha256: "", madeAt: at, outdated: false }] } }
+        ? { ...homeRow, label: { ...label, kits: [{ sha256: "", createdAt: timestamp, outdated: false }] } }
         : row.label === label
           ? { ...row, label: null }
-          : one;
-    expect(shareRows([before], [row])[0]).toBe(row);
+          : homeRow;
+    expect(reuseUnchangedRows([previous], [row])[0]).toBe(row);
   });
 
   it("follows what came, went and moved", () => {
-    expect(shareRows([one, other], [again(other)])).toEqual([other]);
-    expect(shareRows([one, other], [again(other), again(one)])).toEqual([other, one]);
-    expect(shareRows(undefined, [one])).toEqual([one]);
+    expect(reuseUnchangedRows([homeRow, bankRow], [cloneRow(bankRow)])).toEqual([bankRow]);
+    expect(reuseUnchangedRows([homeRow, bankRow], [cloneRow(bankRow), cloneRow(homeRow)])).toEqual([bankRow, homeRow]);
+    expect(reuseUnchangedRows(undefined, [homeRow])).toEqual([homeRow]);
   });
 });

@@ -61,14 +61,14 @@ export function rowsQuery(vault: Vault | null, userId: string, status: VaultStat
               client.setQueryData<PartialRows>(secretKeys.partialRows(userId, status), { rows, ...progress });
             };
             try {
-              const first = client.getQueryData(secretKeys.rows(userId, status)) === undefined;
-              return newestFirst(await vault.list({ signal, ...(first ? { onRows } : {}) }));
+              const isFirstFetch = client.getQueryData(secretKeys.rows(userId, status)) === undefined;
+              return sortNewestFirst(await vault.list({ signal, ...(isFirstFetch ? { onRows } : {}) }));
             } finally {
               client.removeQueries({ queryKey: secretKeys.partialRows(userId, status) });
             }
           },
-    structuralSharing: (before, after) =>
-      shareRows(before as readonly SecretRow[] | undefined, after as readonly SecretRow[]),
+    structuralSharing: (previous, next) =>
+      reuseUnchangedRows(previous as readonly SecretRow[] | undefined, next as readonly SecretRow[]),
     gcTime: plaintextCacheMilliseconds,
   });
 }
@@ -87,25 +87,28 @@ function partialRowsQuery(userId: string, status: VaultState["status"]) {
  * where nothing did. A row is as it was when what the service counts and what the account signed of
  * it is: comparing every member of 10,000 rows blocks the page.
  */
-export function shareRows(before: readonly SecretRow[] | undefined, after: readonly SecretRow[]): readonly SecretRow[] {
-  if (before === undefined) return after;
-  const known = new Map(before.map((row) => [row.secretId, row]));
-  const shared = after.map((row) => {
-    const same = known.get(row.secretId);
-    return same !== undefined && isSameRow(same, row) ? same : row;
+export function reuseUnchangedRows(
+  previous: readonly SecretRow[] | undefined,
+  next: readonly SecretRow[],
+): readonly SecretRow[] {
+  if (previous === undefined) return next;
+  const previousById = new Map(previous.map((row) => [row.secretId, row]));
+  const merged = next.map((row) => {
+    const previousRow = previousById.get(row.secretId);
+    return previousRow !== undefined && isSameRow(previousRow, row) ? previousRow : row;
   });
-  return shared.length === before.length && shared.every((row, index) => row === before[index]) ? before : shared;
+  return merged.length === previous.length && merged.every((row, index) => row === previous[index]) ? previous : merged;
 }
 
-function isSameRow(one: SecretRow, other: SecretRow): boolean {
-  const names = Object.keys(one) as (keyof SecretRow)[];
-  if (!names.every((name) => name === "label" || one[name] === other[name])) return false;
+function isSameRow(left: SecretRow, right: SecretRow): boolean {
+  const keys = Object.keys(left) as (keyof SecretRow)[];
+  if (!keys.every((name) => name === "label" || left[name] === right[name])) return false;
   // One revision has one label; only whether a kit is outdated also depends on the account's key.
-  if (one.label === null || other.label === null) return one.label === other.label;
-  const { kits } = other.label;
+  if (left.label === null || right.label === null) return left.label === right.label;
+  const { kits } = right.label;
   return (
-    one.label.kits.length === kits.length &&
-    one.label.kits.every(({ outdated }, index) => outdated === kits[index]?.outdated)
+    left.label.kits.length === kits.length &&
+    left.label.kits.every(({ outdated }, index) => outdated === kits[index]?.outdated)
   );
 }
 
@@ -113,7 +116,7 @@ function isSameRow(one: SecretRow, other: SecretRow): boolean {
 export function imagesQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.images(userId, status),
-    queryFn: vault === null || status !== "unlocked" ? skipToken : () => vault.images(),
+    queryFn: vault === null || status !== "unlocked" ? skipToken : () => vault.listImages(),
     gcTime: plaintextCacheMilliseconds,
   });
 }
@@ -133,7 +136,7 @@ export function liveSharesQuery(vault: Vault | null, userId: string, status: Vau
 export function historyQuery(vault: Vault | null, userId: string, secretId: string) {
   return queryOptions({
     queryKey: secretKeys.history(userId, secretId),
-    queryFn: vault === null ? skipToken : ({ signal }) => vault.history(secretId, { signal }),
+    queryFn: vault === null ? skipToken : ({ signal }) => vault.listVersions(secretId, { signal }),
     staleTime: 0,
     retry: false,
   });
@@ -146,7 +149,7 @@ const uploadPollMilliseconds = { running: 1_000, waiting: 60_000 };
 export function uploadsQuery(vault: Vault | null, userId: string, status: VaultState["status"]) {
   return queryOptions({
     queryKey: secretKeys.uploads(userId, status),
-    queryFn: vault === null || status === "unknown" ? skipToken : () => vault.uploads(),
+    queryFn: vault === null || status === "unknown" ? skipToken : () => vault.listUploads(),
     staleTime: 0,
     gcTime: plaintextCacheMilliseconds,
     refetchInterval: ({ state: { data = [] } }) => {
@@ -166,7 +169,7 @@ export interface ReadFailure {
 }
 
 /** State of the secrets for a screen, combined from the vault and its queries. */
-export type Secrets =
+export type SecretsState =
   | { readonly status: "loading" }
   | { readonly status: "failed"; readonly failure: ReadFailure }
   | {
@@ -185,17 +188,17 @@ export type Secrets =
        * Whether uploads, which stand above the rows, and the marks of shares in them are known too,
        * so that neither moves a row.
        */
-      readonly settled: boolean;
+      readonly layoutSettled: boolean;
     };
 
-export function useSecrets(): Secrets {
+export function useSecrets(): SecretsState {
   const { user } = usePortal();
   const access = useVault();
   const state = useVaultState(access);
-  const vault = vaultOf(access);
+  const vault = getVault(access);
   const refresh = useQuery(refreshQuery(vault, user.userId));
   const rows = useQuery(rowsQuery(vault, user.userId, state.status));
-  const partial = useQuery(partialRowsQuery(user.userId, state.status));
+  const partialRows = useQuery(partialRowsQuery(user.userId, state.status));
   // Prefetched with the rows, for the components of the screens that use them.
   const uploads = useQuery(uploadsQuery(vault, user.userId, state.status));
   const shares = useQuery(liveSharesQuery(vault, user.userId, state.status));
@@ -204,12 +207,13 @@ export function useSecrets(): Secrets {
 
   if (access.status === "failed")
     return { status: "failed", failure: { error: access.error, vault: null, retry: access.retry } };
-  const failed = refresh.isError ? refresh : rows.isError ? rows : null;
-  const failure = failed === null ? null : { error: failed.error, vault, retry: () => void failed.refetch() };
+  const failedQuery = refresh.isError ? refresh : rows.isError ? rows : null;
+  const failure =
+    failedQuery === null ? null : { error: failedQuery.error, vault, retry: () => void failedQuery.refetch() };
   if (failure !== null && (rows.data === undefined || !isConnectionError(failure.error)))
     return { status: "failed", failure };
   if (vault === null || state.status === "unknown") return { status: "loading" };
-  const settled = !isOnItsWay(uploads) && !isOnItsWay(shares);
+  const layoutSettled = !isFirstFetchPending(uploads) && !isFirstFetchPending(shares);
   if (rows.data !== undefined)
     return {
       status: "ready",
@@ -218,17 +222,17 @@ export function useSecrets(): Secrets {
       vaultStatus: state.status,
       rows: rows.data,
       openingProgress: null,
-      settled,
+      layoutSettled,
     };
-  if (partial.data === undefined || partial.data.rows.length === 0) return { status: "loading" };
+  if (partialRows.data === undefined || partialRows.data.rows.length === 0) return { status: "loading" };
   return {
     status: "ready",
     failure,
     vault,
     vaultStatus: state.status,
-    rows: partial.data.rows,
-    openingProgress: partial.data,
-    settled,
+    rows: partialRows.data.rows,
+    openingProgress: partialRows.data,
+    layoutSettled,
   };
 }
 
@@ -236,7 +240,7 @@ export function useSecrets(): Secrets {
  * Whether a first answer is still to come, for what stands below it. A failure ends that for good:
  * nothing waits for further tries.
  */
-export function isOnItsWay({
+export function isFirstFetchPending({
   isFetched,
   isFetching,
   failureCount,
@@ -253,17 +257,17 @@ function isConnectionError(error: unknown): boolean {
 }
 
 /** Null until the vault is loaded, and when loading failed. */
-export function vaultOf(access: VaultAccess): Vault | null {
+export function getVault(access: VaultAccess): Vault | null {
   return access.status === "ready" ? access.vault : null;
 }
 
 /** Tags in use, the most used first. */
-export function tagsOf(rows: readonly SecretRow[]): readonly string[] {
+export function collectTags(rows: readonly SecretRow[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { label } of rows) for (const tag of label?.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  return [...counts].toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([tag]) => tag);
+  return [...counts].toSorted(([a, left], [b, right]) => right - left || (a < b ? -1 : 1)).map(([tag]) => tag);
 }
 
-function newestFirst(rows: readonly SecretRow[]): readonly SecretRow[] {
+function sortNewestFirst(rows: readonly SecretRow[]): readonly SecretRow[] {
   return rows.toSorted((a, b) => (a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0));
 }

@@ -1,5 +1,5 @@
-import { usePortal, type SecretChange, type ShownImage, type Vault } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { usePortal, type SecretChange, type OpenerHandle, type Vault } from "@relicario/shared/contract";
+import { getFormats } from "@relicario/shared/i18n";
 import { isPortalError, toPortalError, type PortalError } from "@relicario/shared/errors";
 import {
   Button,
@@ -17,7 +17,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { OpenContent, openText } from "./OpenContent.tsx";
+import { OpenContentPanel, openText } from "./OpenContentPanel.tsx";
 import type { EditingSecret } from "./secret-change.ts";
 
 interface ConflictNoticeProps {
@@ -34,7 +34,7 @@ interface ConflictNoticeProps {
   /** The version that this edit started from. */
   readonly base: EditingSecret;
   /** The picture that opened the content during this edit; null when none was shown. */
-  readonly editingKeepic: ShownImage | null;
+  readonly editingKeepic: OpenerHandle | null;
   readonly disabled: boolean;
   readonly onSaveMine: () => void;
   readonly onKeepTheirs: () => void;
@@ -59,28 +59,28 @@ export function ConflictNotice({
 }: ConflictNoticeProps) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
-  const heading = useRef<HTMLHeadingElement>(null);
+  const headingRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    heading.current?.focus();
+    headingRef.current?.focus();
   }, []);
-  const { size } = formatsOf(language);
-  const theirContent = theirs.version !== base.version;
-  const tagsOf = (tags: readonly string[]) => (tags.length === 0 ? t("conflict.no_tags_body") : tags.join(", "));
+  const { size } = getFormats(language);
+  const contentDiffers = theirs.version !== base.version;
+  const formatTags = (tags: readonly string[]) => (tags.length === 0 ? t("conflict.no_tags_body") : tags.join(", "));
   return (
     <Card role="alert" aria-labelledby="conflict-title">
       <Stack $gap={4}>
-        <SectionTitle id="conflict-title" ref={heading} tabIndex={-1}>
+        <SectionTitle id="conflict-title" ref={headingRef} tabIndex={-1}>
           {t("conflict.title")}
         </SectionTitle>
         <p>{t("conflict.body")}</p>
-        <Sides>
+        <ComparisonGrid>
           <section aria-labelledby="conflict-mine">
             <h3 id="conflict-mine">{t("conflict.mine_title")}</h3>
             <dl>
               <dt>{t("title.label")}</dt>
               <dd>{mine.title}</dd>
               <dt>{t("tags.label")}</dt>
-              <dd>{tagsOf(mine.tags)}</dd>
+              <dd>{formatTags(mine.tags)}</dd>
               <dt>{t("conflict.content_label")}</dt>
               <dd>
                 {mine.content === undefined ? (
@@ -99,18 +99,18 @@ export function ConflictNotice({
               <dt>{t("title.label")}</dt>
               <dd>{theirs.title}</dd>
               <dt>{t("tags.label")}</dt>
-              <dd>{tagsOf(theirs.tags)}</dd>
+              <dd>{formatTags(theirs.tags)}</dd>
               <dt>{t("conflict.content_label")}</dt>
               <dd>
-                {theirContent ? (
-                  <TheirContent vault={vault} theirs={theirs} editingKeepic={editingKeepic} />
+                {contentDiffers ? (
+                  <TheirContentView vault={vault} theirs={theirs} editingKeepic={editingKeepic} />
                 ) : (
                   t("conflict.same_body")
                 )}
               </dd>
             </dl>
           </section>
-        </Sides>
+        </ComparisonGrid>
         <SpacedRow>
           <Button disabled={disabled} onClick={onSaveMine}>
             {t("conflict.mine_action")}
@@ -130,7 +130,7 @@ export function ConflictNotice({
   );
 }
 
-type Shown =
+type ContentState =
   | { readonly status: "hidden" }
   | { readonly status: "asking" }
   | { readonly status: "opening" }
@@ -141,50 +141,50 @@ type Shown =
  * The other device's content. It is opened with `editingKeepic` when there is one, else a picture
  * is asked for.
  */
-function TheirContent({
+function TheirContentView({
   vault,
   theirs,
   editingKeepic,
 }: Pick<ConflictNoticeProps, "vault" | "theirs" | "editingKeepic">) {
   const { t } = useTranslation("beta-add-secret");
   const { language } = usePortal();
-  const [shown, setShown] = useState<Shown>({ status: "hidden" });
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
-  if (theirs.contentKind === "file") return `${theirs.name}, ${formatsOf(language).size(theirs.size)}`;
+  const [contentState, setContentState] = useState<ContentState>({ status: "hidden" });
+  const abortController = useRef<AbortController | null>(null);
+  useEffect(() => () => abortController.current?.abort(), []);
+  if (theirs.contentKind === "file") return `${theirs.name}, ${getFormats(language).size(theirs.size)}`;
 
   const handleShow = () => {
     if (editingKeepic === null) {
-      setShown({ status: "asking" });
+      setContentState({ status: "asking" });
       return;
     }
     const controller = new AbortController();
-    running.current = controller;
-    setShown({ status: "opening" });
+    abortController.current = controller;
+    setContentState({ status: "opening" });
     openText(vault, theirs.secretId, editingKeepic, controller.signal, () => undefined).then(
       (text) => {
-        if (!controller.signal.aborted) setShown({ status: "open", text });
+        if (!controller.signal.aborted) setContentState({ status: "open", text });
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
-        if (isPortalError(error, "picture_needed")) setShown({ status: "asking" }); // a lock has put it away
-        else setShown({ status: "failed", error: toPortalError(error) });
+        if (isPortalError(error, "picture_needed")) setContentState({ status: "asking" }); // a lock has put it away
+        else setContentState({ status: "failed", error: toPortalError(error) });
       },
     );
   };
-  switch (shown.status) {
+  switch (contentState.status) {
     case "open":
-      return <pre>{shown.text}</pre>;
+      return <pre>{contentState.text}</pre>;
     case "asking":
       return (
-        <OpenContent
+        <OpenContentPanel
           vault={vault}
           secretId={theirs.secretId}
           onOpened={(text) => {
-            setShown({ status: "open", text });
+            setContentState({ status: "open", text });
           }}
           onClose={() => {
-            setShown({ status: "hidden" });
+            setContentState({ status: "hidden" });
           }}
         />
       );
@@ -194,20 +194,20 @@ function TheirContent({
       return (
         <Stack $gap={2}>
           <span>{t("conflict.changed_body")}</span>
-          {shown.status === "failed" && <ErrorNotice error={shown.error} />}
+          {contentState.status === "failed" && <ErrorNotice error={contentState.error} />}
           <div>
-            <Button tone="quiet" size="small" pending={shown.status === "opening"} onClick={handleShow}>
+            <Button tone="quiet" size="small" pending={contentState.status === "opening"} onClick={handleShow}>
               {t("conflict.show_action")}
             </Button>
           </div>
         </Stack>
       );
     default:
-      return shown satisfies never;
+      return contentState satisfies never;
   }
 }
 
-const Sides = styled.div`
+const ComparisonGrid = styled.div`
   display: grid;
   grid-template-columns: repeat(2, minmax(0, 1fr));
   gap: ${space(4)};

@@ -3,27 +3,27 @@ import {
   usePortal,
   type RecoveryImage,
   type SecretChange,
-  type ShownImage,
+  type OpenerHandle,
   type Vault,
 } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack, useForgetting } from "@relicario/shared/ui";
+import { Button, Card, ErrorNotice, Notice, SpacedRow, Stack, useReleaseOpener } from "@relicario/shared/ui";
 import { useState } from "react";
 import { FormProvider, useForm } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
 import { ImageSection } from "../form/ImageSection.tsx";
 import { NamingSection } from "../form/NamingSection.tsx";
-import { OpenerFirst } from "../form/OpenerFirst.tsx";
-import { SavingProgress } from "../form/SavingProgress.tsx";
-import { allImages, protectRequestOf, sameImages, SecretDraft } from "../form/secret-draft.ts";
+import { OpenerPrompt } from "../form/OpenerPrompt.tsx";
+import { SaveProgress } from "../form/SaveProgress.tsx";
+import { allImages, toProtectRequest, sameImages, SecretDraft } from "../form/secret-draft.ts";
 import { UnsavedGuard } from "../form/UnsavedGuard.tsx";
-import { useSaving } from "../form/useSaving.ts";
-import { RemoveVersions } from "../history/RemoveVersions.tsx";
+import { useSave } from "../form/useSave.ts";
+import { RemoveVersionsPanel } from "../history/RemoveVersionsPanel.tsx";
 import { ConflictNotice } from "./ConflictNotice.tsx";
-import { EditContent } from "./EditContent.tsx";
-import { changeOf, type EditingSecret } from "./secret-change.ts";
+import { EditContentSection } from "./EditContentSection.tsx";
+import { toSecretChange, type EditingSecret } from "./secret-change.ts";
 
 interface EditSecretFormProps {
   readonly vault: Vault;
@@ -36,12 +36,12 @@ interface EditSecretFormProps {
 }
 
 /** A save that the service refused. */
-interface Attempt {
+interface SaveAttempt {
   readonly draft: SecretDraft;
   readonly change: SecretChange;
 }
 
-interface Conflict extends Attempt {
+interface Conflict extends SaveAttempt {
   readonly theirs: EditingSecret;
 }
 
@@ -55,11 +55,11 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   /** Text of the content once it was opened; empty before, and for a file. */
   const [recoveredSecret, setRecoveredSecret] = useState("");
   /** The picture that opened it: it also opens what another device saved meanwhile. */
-  const [editingKeepic, setEditingKeepic] = useState<ShownImage | null>(null);
-  useForgetting(vault, editingKeepic);
-  const [saved, setSaved] = useState<{ readonly path: string } | null>(null);
+  const [editingKeepic, setEditingKeepic] = useState<OpenerHandle | null>(null);
+  useReleaseOpener(vault, editingKeepic);
+  const [redirect, setRedirect] = useState<{ readonly path: string } | null>(null);
   const [conflict, setConflict] = useState<Conflict | null>(null);
-  const [deletedAttempt, setDeletedAttempt] = useState<Attempt | null>(null);
+  const [deletedAttempt, setDeletedAttempt] = useState<SaveAttempt | null>(null);
   const [refetchError, setRefetchError] = useState<unknown>(null);
   const [unchanged, setUnchanged] = useState(false);
   const form = useForm<SecretDraft>({
@@ -68,36 +68,36 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
       kind: editingSecret.contentKind,
       text: "",
       file: null,
-      contentKept: true,
+      keepsContent: true,
       title: editingSecret.title,
       tags: [...editingSecret.tags],
       image: sameImages,
       imageName: t("image.default_body", { number: images.length + 1 }),
-      shown: null,
-      first: false,
-      promised: false,
+      openerHandle: null,
+      isFirstSecret: false,
+      emptyConfirmed: false,
     },
   });
   const { handleSubmit, formState } = form;
-  const { saving, save, cancel, forgetFailure } = useSaving();
-  const running = saving.status === "running";
-  const failure = saving.status === "failed" ? saving.error : null;
+  const { saveState, save, cancel, clearFailure } = useSave();
+  const running = saveState.status === "running";
+  const failure = saveState.status === "failed" ? saveState.error : null;
   const pictureFailed = failure?.code.startsWith("picture_") === true;
-  const openerFirst = failure?.code === "show_opener_first";
+  const needsOpener = failure?.code === "show_opener_first";
 
-  const finishSaved = (text: string) => {
+  const finishSave = (text: string) => {
     form.reset();
     notify({ tone: "success", text });
-    setSaved({ path: "/secrets" });
+    setRedirect({ path: "/secrets" });
   };
   const update = (draft: SecretDraft, change: SecretChange) =>
     save({
       content: change.content?.content ?? null,
       run: (options) => vault.update(editingSecret.secretId, change, options),
       onSaved: () => {
-        finishSaved(t("edit.done_status"));
+        finishSave(t("edit.done_status"));
       },
-      onSavedElsewhere: () => {
+      onSavedAfterUnmount: () => {
         notify({ tone: "success", text: t("edit.done_status") });
       },
       onFailed: (error: PortalError) => {
@@ -107,7 +107,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
         return true;
       },
     });
-  const showConflict = async (attempt: Attempt) => {
+  const showConflict = async (attempt: SaveAttempt) => {
     try {
       const theirs = await refetchSecret();
       if (theirs === null) setDeletedAttempt(attempt);
@@ -118,22 +118,22 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
   };
   const submit = handleSubmit(async (draft) => {
     const base = conflict?.theirs ?? editingSecret;
-    const change = changeOf(draft, { ...editingSecret, version: base.version, rev: base.rev }, recoveredSecret);
+    const change = toSecretChange(draft, { ...editingSecret, version: base.version, rev: base.rev }, recoveredSecret);
     setUnchanged(change === null);
     setConflict(null);
     setDeletedAttempt(null);
     setRefetchError(null);
     if (change !== null) await update(draft, change);
   });
-  const saveAsNew = ({ draft }: Attempt) => {
-    const request = protectRequestOf(draft.image === sameImages ? { ...draft, image: allImages } : draft);
+  const saveAsNew = ({ draft }: SaveAttempt) => {
+    const request = toProtectRequest(draft.image === sameImages ? { ...draft, image: allImages } : draft);
     return save({
       content: request.content,
       run: (options) => vault.protect(request, options),
       onSaved: () => {
-        finishSaved(t("conflict.apart_status"));
+        finishSave(t("conflict.apart_status"));
       },
-      onSavedElsewhere: () => {
+      onSavedAfterUnmount: () => {
         notify({ tone: "success", text: t("conflict.apart_status") });
       },
     });
@@ -143,9 +143,9 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
     <FormProvider {...form}>
       <form onSubmit={(event) => void submit(event)} noValidate>
         <UnsavedGuard
-          dirty={formState.isDirty && !(running && saving.large)}
+          dirty={formState.isDirty && !(running && saveState.large)}
           saving={running}
-          saved={saved}
+          redirect={redirect}
           onLeave={navigate}
         />
         <Stack $gap={5}>
@@ -165,7 +165,7 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
               onSaveMine={() => void submit()}
               onKeepTheirs={() => {
                 form.reset();
-                setSaved({ path: "/secrets" });
+                setRedirect({ path: "/secrets" });
               }}
               onSaveAsNew={conflict.change.content === undefined ? null : () => void saveAsNew(conflict)}
             />
@@ -189,13 +189,13 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
           <Card>
             <Stack $gap={5}>
               <NamingSection suggestions={suggestions} disabled={running} />
-              <EditContent
+              <EditContentSection
                 vault={vault}
                 secret={editingSecret}
                 disabled={running}
                 onOpened={setRecoveredSecret}
-                onHandedOver={setEditingKeepic}
-                onKept={() => {
+                onOpenerHandedOver={setEditingKeepic}
+                onContentKept={() => {
                   setRecoveredSecret("");
                 }}
               />
@@ -208,12 +208,12 @@ export function EditSecretForm({ vault, editingSecret, images, suggestions, refe
             editing
             disabled={running}
           />
-          <SavingProgress saving={saving} />
-          {openerFirst && <OpenerFirst vault={vault} onShown={() => void submit()} />}
-          {!pictureFailed && !openerFirst && <ErrorNotice error={failure ?? refetchError} />}
+          <SaveProgress saveState={saveState} />
+          {needsOpener && <OpenerPrompt vault={vault} onUnlocked={() => void submit()} />}
+          {!pictureFailed && !needsOpener && <ErrorNotice error={failure ?? refetchError} />}
           {failure?.code === "too_many_versions" && (
             <Card>
-              <RemoveVersions vault={vault} secretId={editingSecret.secretId} onRemoved={forgetFailure} />
+              <RemoveVersionsPanel vault={vault} secretId={editingSecret.secretId} onRemoved={clearFailure} />
             </Card>
           )}
           {unchanged && <Notice role="status">{t("edit.unchanged_status")}</Notice>}

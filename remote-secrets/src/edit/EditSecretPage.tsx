@@ -17,11 +17,19 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Navigate, useParams } from "react-router-dom";
 
-import { imagesQuery, liveSharesQuery, rowsQuery, tagsOf, useSecrets, vaultOf, type Secrets } from "../data/secrets.ts";
+import {
+  imagesQuery,
+  liveSharesQuery,
+  rowsQuery,
+  collectTags,
+  useSecrets,
+  getVault,
+  type SecretsState,
+} from "../data/secrets.ts";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { EditSecretForm } from "./EditSecretForm.tsx";
-import { editingSecretOf, type EditingSecret } from "./secret-change.ts";
+import { toEditingSecret, type EditingSecret } from "./secret-change.ts";
 
 /**
  * Routes `/edit-secret/:secretId` and `/edit-secret`, which names no secret and leads to the list
@@ -37,14 +45,15 @@ function EditSecret({ secretId }: { readonly secretId: string }) {
   const { t } = useTranslation(["beta-add-secret", "beta-home", "file-upload"]);
   const secrets = useSecrets();
   const unlocked = useVaultState(useVault()).status === "unlocked";
-  const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
+  const row =
+    secrets.status === "ready" ? secrets.rows.find((candidate) => candidate.secretId === secretId) : undefined;
 
   // A snapshot, taken once: the form stays mounted when the list fails or another device deletes
   // the secret. Only leaving
   // the page, another id in the route, or locking drops it.
   const [editingSecret, setEditingSecret] = useState<EditingSecret | null>(null);
-  const current = unlocked && row?.deletedAt === null ? editingSecretOf(row) : null;
-  if (editingSecret === null && current !== null) setEditingSecret(current);
+  const loadedSecret = unlocked && row?.deletedAt === null ? toEditingSecret(row) : null;
+  if (editingSecret === null && loadedSecret !== null) setEditingSecret(loadedSecret);
   if (editingSecret !== null && (!unlocked || editingSecret.secretId !== secretId)) setEditingSecret(null);
   return (
     <Page
@@ -60,7 +69,7 @@ function EditSecret({ secretId }: { readonly secretId: string }) {
       {secrets.status === "ready" && secrets.vaultStatus === "locked" && (
         <UnlockNotice vault={secrets.vault} returnTo={`/edit-secret/${secretId}`} reason="edit" />
       )}
-      {editingSecret === null && isGone(secrets, row) && (
+      {editingSecret === null && isMissing(secrets, row) && (
         <EmptyState
           icon={<FileQuestion />}
           title={t(row === undefined ? "edit.gone_title" : "edit.trashed_title")}
@@ -70,30 +79,30 @@ function EditSecret({ secretId }: { readonly secretId: string }) {
         </EmptyState>
       )}
       {editingSecret !== null && (
-        <LoadedForm
+        <EditFormLoader
           key={editingSecret.secretId}
           editingSecret={editingSecret}
           rows={secrets.status === "ready" ? secrets.rows : []}
         />
       )}
-      {editingSecret === null && isWaiting(secrets, row) && <LoadingForm />}
+      {editingSecret === null && isLoadingRow(secrets, row) && <FormSkeleton />}
     </Page>
   );
 }
 
-function isGone(secrets: Secrets, row: SecretRow | undefined): boolean {
+function isMissing(secrets: SecretsState, row: SecretRow | undefined): boolean {
   if (secrets.status !== "ready" || secrets.vaultStatus === "locked") return false;
   return row === undefined ? secrets.openingProgress === null : row.deletedAt !== null;
 }
 
-function isWaiting(secrets: Secrets, row: SecretRow | undefined): boolean {
+function isLoadingRow(secrets: SecretsState, row: SecretRow | undefined): boolean {
   return (
     secrets.status === "loading" ||
     (secrets.status === "ready" && secrets.openingProgress !== null && row === undefined)
   );
 }
 
-interface LoadedFormProps {
+interface EditFormLoaderProps {
   readonly editingSecret: EditingSecret;
   readonly rows: readonly SecretRow[];
 }
@@ -102,28 +111,28 @@ interface LoadedFormProps {
  * Waits for the recovery images, and keeps their first answer: the form's choices must not change
  * while it is filled in.
  */
-function LoadedForm({ editingSecret, rows }: LoadedFormProps) {
+function EditFormLoader({ editingSecret, rows }: EditFormLoaderProps) {
   const { t } = useTranslation("beta-add-secret");
   const { user } = usePortal();
   const client = useQueryClient();
   const access = useVault();
   const { status } = useVaultState(access);
-  const vault = vaultOf(access);
+  const vault = getVault(access);
   const { data } = useQuery(imagesQuery(vault, user.userId, status));
   const [images, setImages] = useState<readonly RecoveryImage[] | null>(null);
   if (images === null && data !== undefined) setImages(data);
 
   const refetchSecret = async () => {
-    const now = await client.query({ ...rowsQuery(vault, user.userId, status), staleTime: 0 });
-    const row = now.find(({ secretId }) => secretId === editingSecret.secretId);
-    return row === undefined ? null : editingSecretOf(row);
+    const latestRows = await client.query({ ...rowsQuery(vault, user.userId, status), staleTime: 0 });
+    const row = latestRows.find(({ secretId }) => secretId === editingSecret.secretId);
+    return row === undefined ? null : toEditingSecret(row);
   };
   const shares = useQuery(liveSharesQuery(vault, user.userId, status));
-  if (vault === null || images === null || shares.isPending) return <LoadingForm />;
-  const own = (shares.data ?? []).filter(({ secretId }) => secretId === editingSecret.secretId).length;
+  if (vault === null || images === null || shares.isPending) return <FormSkeleton />;
+  const shareCount = (shares.data ?? []).filter(({ secretId }) => secretId === editingSecret.secretId).length;
   return (
     <>
-      {own > 0 && (
+      {shareCount > 0 && (
         <Notice
           actions={
             <ButtonLink tone="quiet" size="small" to={`/share/${editingSecret.secretId}`}>
@@ -131,21 +140,21 @@ function LoadedForm({ editingSecret, rows }: LoadedFormProps) {
             </ButtonLink>
           }
         >
-          {t("edit.shared_body", { count: own })}
+          {t("edit.shared_body", { count: shareCount })}
         </Notice>
       )}
       <EditSecretForm
         vault={vault}
         editingSecret={editingSecret}
         images={images}
-        suggestions={tagsOf(rows)}
+        suggestions={collectTags(rows)}
         refetchSecret={refetchSecret}
       />
     </>
   );
 }
 
-function LoadingForm() {
+function FormSkeleton() {
   const { t } = useTranslation("beta-add-secret");
   return (
     <Loading label={t("page.loading_status")}>

@@ -1,4 +1,4 @@
-import { FileField, KindChoice, SecretTextArea, SeedField, titleOfFile } from "@relicario/shared/forms";
+import { FileField, KindChoice, SecretTextArea, SeedField, suggestTitle } from "@relicario/shared/forms";
 import { Stack } from "@relicario/shared/ui";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
@@ -17,7 +17,7 @@ interface ContentSectionProps {
 export function ContentSection({ disabled }: ContentSectionProps) {
   const { t } = useTranslation(["beta-add-secret", "file-upload"]);
   const { control, register, setValue, getValues, formState } = useFormContext<SecretDraft>();
-  const problemText = useProblemText();
+  const translateProblem = useProblemText();
   const kind = useWatch({ control, name: "kind" });
   const { errors, isSubmitted } = formState;
   return (
@@ -36,7 +36,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
           <SecretTextArea
             label={t("content.label")}
             hint={t("content.hint")}
-            error={problemText(errors.text?.message)}
+            error={translateProblem(errors.text?.message)}
             disabled={disabled}
             {...register("text")}
           />
@@ -49,7 +49,7 @@ export function ContentSection({ disabled }: ContentSectionProps) {
               <SeedField
                 value={field.value}
                 disabled={disabled}
-                error={problemText(fieldState.error?.message)}
+                error={translateProblem(fieldState.error?.message)}
                 fieldRef={field.ref}
                 onBlur={field.onBlur}
                 onChange={field.onChange}
@@ -64,15 +64,15 @@ export function ContentSection({ disabled }: ContentSectionProps) {
             render={({ field, fieldState }) => (
               <FileField
                 label={t("file-upload:choose.file_aria")}
-                invitation={t("file-upload:choose.drop_body")}
+                placeholder={t("file-upload:choose.drop_body")}
                 hint={t("file-upload:choose.cloud_hint")}
                 value={field.value}
                 disabled={disabled}
-                error={problemText(fieldState.error?.message)}
+                error={translateProblem(fieldState.error?.message)}
                 onChange={(file) => {
                   field.onChange(file);
                   if (getValues("title") === "")
-                    setValue("title", titleOfFile(file.name), { shouldDirty: true, shouldValidate: isSubmitted });
+                    setValue("title", suggestTitle(file.name), { shouldDirty: true, shouldValidate: isSubmitted });
                 }}
               />
             )}

@@ -1,7 +1,7 @@
 import type { RecoveryImage, Vault } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import { ChoiceGroup, FieldError, maxImageNameLength, TextField, type Choice } from "@relicario/shared/forms";
-import { Card, SectionTitle, Stack, useErrorSentence, useForgetting } from "@relicario/shared/ui";
+import { Card, SectionTitle, Stack, useErrorMessage, useReleaseOpener } from "@relicario/shared/ui";
 import type { TFunction } from "i18next";
 import { useState } from "react";
 import { Controller, useFormContext, useWatch } from "react-hook-form";
@@ -26,9 +26,9 @@ interface ImageSectionProps {
 export function ImageSection({ vault, images, pictureError, editing, disabled }: ImageSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control } = useFormContext<SecretDraft>();
-  const problemText = useProblemText();
+  const translateProblem = useProblemText();
   const isNew = useWatch({ control, name: "image" }) === newImage;
-  useForgetting(vault, useWatch({ control, name: "shown" }));
+  useReleaseOpener(vault, useWatch({ control, name: "openerHandle" }));
   return (
     <Card aria-labelledby="add-secret-image" data-tour="add-secret-image">
       <Stack $gap={5}>
@@ -42,17 +42,19 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
                 <ChoiceGroup
                   legend={t("image.which_label")}
                   name="image"
-                  choices={imageChoices(images, editing, t)}
+                  choices={buildImageChoices(images, editing, t)}
                   value={field.value}
                   disabled={disabled}
                   onChange={field.onChange}
                 />
-                {fieldState.error !== undefined && <FieldError>{problemText(fieldState.error.message)}</FieldError>}
+                {fieldState.error !== undefined && (
+                  <FieldError>{translateProblem(fieldState.error.message)}</FieldError>
+                )}
               </Stack>
             )}
           />
         )}
-        {isNew && <NewImage vault={vault} pictureError={pictureError} disabled={disabled} />}
+        {isNew && <NewImageFields vault={vault} pictureError={pictureError} disabled={disabled} />}
       </Stack>
     </Card>
   );
@@ -62,25 +64,32 @@ export function ImageSection({ vault, images, pictureError, editing, disabled }:
  * The picture of a new image, and a name for it. A picture that turns out to be an image in use has
  * its name.
  */
-function NewImage({ vault, pictureError, disabled }: Pick<ImageSectionProps, "vault" | "pictureError" | "disabled">) {
+function NewImageFields({
+  vault,
+  pictureError,
+  disabled,
+}: Pick<ImageSectionProps, "vault" | "pictureError" | "disabled">) {
   const { t } = useTranslation("beta-add-secret");
-  const sentence = useErrorSentence();
+  const describeError = useErrorMessage();
   const { control, register, formState, resetField } = useFormContext<SecretDraft>();
-  const problemText = useProblemText();
+  const translateProblem = useProblemText();
   const [inUse, setInUse] = useState(false);
   return (
     <>
       <Controller
         control={control}
-        name="shown"
+        name="openerHandle"
         render={({ field, fieldState }) => (
           <vault.PictureField
             purpose="choose"
             value={field.value}
             disabled={disabled}
-            error={problemText(fieldState.error?.message) ?? (pictureError === null ? null : sentence(pictureError))}
+            error={
+              translateProblem(fieldState.error?.message) ??
+              (pictureError === null ? null : describeError(pictureError))
+            }
             onChange={field.onChange}
-            onKnown={(image) => {
+            onRecognise={(image) => {
               setInUse(image !== null);
               if (image !== null) resetField("imageName"); // a name that was typed wrongly would stop the form, unseen
             }}
@@ -91,7 +100,7 @@ function NewImage({ vault, pictureError, disabled }: Pick<ImageSectionProps, "va
         <TextField
           label={t("image.name_label")}
           hint={t("image.name_hint")}
-          error={problemText(formState.errors.imageName?.message)}
+          error={translateProblem(formState.errors.imageName?.message)}
           maxLength={maxImageNameLength}
           autoComplete="off"
           spellCheck={false}
@@ -103,19 +112,21 @@ function NewImage({ vault, pictureError, disabled }: Pick<ImageSectionProps, "va
   );
 }
 
-function imageChoices(
+function buildImageChoices(
   images: readonly RecoveryImage[],
   editing: boolean,
   t: TFunction<readonly ["beta-add-secret", "errors"]>,
 ): readonly Choice<string>[] {
-  const each = images.map(({ id, name }) => ({ value: id, label: t("image.one_label", { name }) }));
-  const all = { value: allImages, label: t("image.all_label"), hint: t("image.all_hint") };
-  const fresh = { value: newImage, label: t("image.new_label"), hint: t("image.new_hint") };
-  const same = editing ? [{ value: sameImages, label: t("image.same_label"), hint: t("image.same_hint") }] : [];
-  const only = each[0];
+  const imageChoicesById = images.map(({ id, name }) => ({ value: id, label: t("image.one_label", { name }) }));
+  const allChoice = { value: allImages, label: t("image.all_label"), hint: t("image.all_hint") };
+  const newChoice = { value: newImage, label: t("image.new_label"), hint: t("image.new_hint") };
+  const sameChoice = editing ? [{ value: sameImages, label: t("image.same_label"), hint: t("image.same_hint") }] : [];
+  const onlyChoice = imageChoicesById[0];
   return [
-    ...same,
-    ...(images.length === 1 && only !== undefined ? [{ ...only, value: allImages }] : [all, ...each]),
-    fresh,
+    ...sameChoice,
+    ...(images.length === 1 && onlyChoice !== undefined
+      ? [{ ...onlyChoice, value: allImages }]
+      : [allChoice, ...imageChoicesById]),
+    newChoice,
   ];
 }

@@ -17,7 +17,7 @@ interface NamingSectionProps {
 export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
   const { t } = useTranslation("beta-add-secret");
   const { control, register, formState } = useFormContext<SecretDraft>();
-  const problemText = useProblemText();
+  const translateProblem = useProblemText();
   const { errors } = formState;
   return (
     <Stack $gap={5}>
@@ -25,7 +25,7 @@ export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
         <TextField
           label={t("title.label")}
           hint={t("title.hint")}
-          error={problemText(errors.title?.message)}
+          error={translateProblem(errors.title?.message)}
           autoComplete="off"
           spellCheck={false}
           disabled={disabled}
@@ -41,8 +41,8 @@ export function NamingSection({ suggestions, disabled }: NamingSectionProps) {
               label={t("tags.label")}
               hint={t("tags.hint")}
               optional
-              error={problemText(
-                fieldState.error?.message ?? errors.tags?.find?.((each) => each !== undefined)?.message,
+              error={translateProblem(
+                fieldState.error?.message ?? errors.tags?.find?.((tagError) => tagError !== undefined)?.message,
               )}
               value={field.value}
               suggestions={suggestions}

@@ -8,7 +8,7 @@ interface UnsavedGuardProps {
   /** It is being sealed and sent: leaving ends that. */
   readonly saving: boolean;
   /** Set after saving: the guard is released, and the page navigates to this path. */
-  readonly saved: { readonly path: string } | null;
+  readonly redirect: { readonly path: string } | null;
   readonly onLeave: (path: string) => void;
 }
 
@@ -16,18 +16,18 @@ interface UnsavedGuardProps {
  * Asks before unsaved input is lost. Navigates after saving, in an effect, because the guard must
  * be released first.
  */
-export function UnsavedGuard({ dirty, saving, saved, onLeave }: UnsavedGuardProps) {
+export function UnsavedGuard({ dirty, saving, redirect, onLeave }: UnsavedGuardProps) {
   const { t } = useTranslation("beta-add-secret");
   useEffect(() => {
-    if (saved !== null) onLeave(saved.path);
-  }, [saved, onLeave]);
+    if (redirect !== null) onLeave(redirect.path);
+  }, [redirect, onLeave]);
   return (
     <LeaveGuard
-      guarding={dirty && saved === null}
+      active={dirty && redirect === null}
       title={t(saving ? "leave.saving_title" : "leave.confirm_title")}
       body={t(saving ? "leave.saving_body" : "leave.confirm_body")}
-      leave={t("leave.confirm_action")}
-      stay={t("leave.stay_action")}
+      leaveLabel={t("leave.confirm_action")}
+      stayLabel={t("leave.stay_action")}
     />
   );
 }

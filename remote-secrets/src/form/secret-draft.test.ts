@@ -1,28 +1,28 @@
 import { maxFileBytes, maxTags, maxTagLength, maxTitleLength } from "@relicario/shared/api";
-import type { ShownImage } from "@relicario/shared/contract";
+import type { OpenerHandle } from "@relicario/shared/contract";
 import { maxTextBytes } from "@relicario/shared/forms";
-import { shownImage } from "@relicario/shared/testing";
+import { createOpenerHandle } from "@relicario/shared/testing";
 
-import { allImages, isDraftProblem, newImage, protectRequestOf, sameImages, SecretDraft } from "./secret-draft.ts";
+import { allImages, isDraftProblem, newImage, toProtectRequest, sameImages, SecretDraft } from "./secret-draft.ts";
 
-const shown: ShownImage = shownImage(new Blob(["garden"]), " as typed ");
+const openerHandle: OpenerHandle = createOpenerHandle(new Blob(["garden"]), " as typed ");
 const draft: SecretDraft = {
   kind: "text",
   file: null,
-  contentKept: false,
+  keepsContent: false,
   text: "abandon ability\n",
   title: "Wallet",
   tags: ["family"],
   image: newImage,
   imageName: "Garden",
-  shown,
-  first: false,
-  promised: false,
+  openerHandle,
+  isFirstSecret: false,
+  emptyConfirmed: false,
 };
-const sized = (name: string, size: number): File =>
+const createSizedFile = (name: string, size: number): File =>
   Object.defineProperty(new File(["x"], name), "size", { value: size });
-const problems = (change: Partial<SecretDraft>) => {
-  const parsed = SecretDraft.safeParse({ ...draft, ...change });
+const listProblems = (overrides: Partial<SecretDraft>) => {
+  const parsed = SecretDraft.safeParse({ ...draft, ...overrides });
   return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 };
 
@@ -31,7 +31,7 @@ describe("SecretDraft", () => {
     const parsed = SecretDraft.parse({ ...draft, text: "  a \n", title: "  Wallet " });
     expect(parsed.text).toBe("  a \n");
     expect(parsed.title).toBe("Wallet");
-    expect(parsed.shown).toBe(shown);
+    expect(parsed.openerHandle).toBe(openerHandle);
   });
 
   it.each<[Partial<SecretDraft>, string]>([
@@ -42,37 +42,37 @@ describe("SecretDraft", () => {
     [{ title: "x".repeat(maxTitleLength + 1) }, "title: title_long"],
     [{ tags: Array.from({ length: maxTags + 1 }, (_, index) => String(index)) }, "tags: tags_many"],
     [{ tags: ["x".repeat(maxTagLength + 1)] }, "tags.0: tags_long"],
-    [{ shown: null }, "shown: image_missing"],
+    [{ openerHandle: null }, "openerHandle: image_missing"],
     [{ imageName: " " }, "imageName: image_name_missing"],
-    [{ first: true }, "promised: promise_missing"],
+    [{ isFirstSecret: true }, "emptyConfirmed: promise_missing"],
     [{ kind: "seed", text: "" }, "text: text_missing"],
     [{ kind: "file" }, "file: file_missing"],
     [{ kind: "file", file: new File([], "a.pdf") }, "file: file_empty"],
     [{ kind: "file", file: new File(["x"], "x".repeat(256)) }, "file: file_name_long"],
-    [{ kind: "file", file: sized("film.mp4", maxFileBytes + 1) }, "file: file_large"],
-    [{ contentKept: true, image: allImages }, "image: content_needed"],
-  ])("refuses %j", (change, expected) => {
-    expect(problems(change)).toContain(expected);
+    [{ kind: "file", file: createSizedFile("film.mp4", maxFileBytes + 1) }, "file: file_large"],
+    [{ keepsContent: true, image: allImages }, "image: content_needed"],
+  ])("refuses %j", (overrides, expected) => {
+    expect(listProblems(overrides)).toContain(expected);
   });
 
   it.each<[Partial<SecretDraft>]>([
     [{ text: "x".repeat(maxTextBytes) }],
-    [{ image: allImages, shown: null, imageName: "" }],
-    [{ first: true, promised: true }],
-    [{ kind: "file", text: "", file: sized("film.mp4", maxFileBytes) }],
-    [{ contentKept: true, text: "", image: sameImages }],
-  ])("accepts %j", (change) => {
-    expect(problems(change)).toEqual([]);
+    [{ image: allImages, openerHandle: null, imageName: "" }],
+    [{ isFirstSecret: true, emptyConfirmed: true }],
+    [{ kind: "file", text: "", file: createSizedFile("film.mp4", maxFileBytes) }],
+    [{ keepsContent: true, text: "", image: sameImages }],
+  ])("accepts %j", (overrides) => {
+    expect(listProblems(overrides)).toEqual([]);
   });
 
   it("measures a text in bytes, not in letters", () => {
-    expect(problems({ text: "ñ".repeat(maxTextBytes / 2 + 1) })).toContain("text: text_long");
+    expect(listProblems({ text: "ñ".repeat(maxTextBytes / 2 + 1) })).toContain("text: text_long");
   });
 });
 
 describe("protectRequestOf", () => {
   it("makes the file secret.txt of a text", () => {
-    const request = protectRequestOf(draft);
+    const request = toProtectRequest(draft);
     expect(request).toMatchObject({
       title: "Wallet",
       tags: ["family"],
@@ -81,26 +81,26 @@ describe("protectRequestOf", () => {
       mime: "text/plain",
     });
     expect(request.content.size).toBe(16);
-    expect(request.protection).toEqual({ kind: "picture", shown, name: "Garden" });
+    expect(request.protection).toEqual({ kind: "picture", picture: openerHandle, name: "Garden" });
   });
 
   it("keeps a file as it is, and does not call it a text", () => {
     const file = new File(["%PDF"], "pasaporte.pdf", { type: "application/pdf" });
-    const request = protectRequestOf({ ...draft, kind: "file", file });
+    const request = toProtectRequest({ ...draft, kind: "file", file });
     expect(request).toMatchObject({ contentKind: "file", name: "pasaporte.pdf", mime: "application/pdf" });
     expect(request.content).toBe(file);
-    expect(protectRequestOf({ ...draft, kind: "file", file: new File(["?"], "thing") }).mime).toBe(
+    expect(toProtectRequest({ ...draft, kind: "file", file: new File(["?"], "thing") }).mime).toBe(
       "application/octet-stream",
     );
   });
 
   it("marks a seed phrase as one", () => {
-    expect(protectRequestOf({ ...draft, kind: "seed" })).toMatchObject({ contentKind: "seed", name: "secret.txt" });
+    expect(toProtectRequest({ ...draft, kind: "seed" })).toMatchObject({ contentKind: "seed", name: "secret.txt" });
   });
 
   it("names the images in use, none for all of them", () => {
-    expect(protectRequestOf({ ...draft, image: allImages }).protection).toEqual({ kind: "openers", openers: [] });
-    expect(protectRequestOf({ ...draft, image: "id-1" }).protection).toEqual({ kind: "openers", openers: ["id-1"] });
+    expect(toProtectRequest({ ...draft, image: allImages }).protection).toEqual({ kind: "openers", openers: [] });
+    expect(toProtectRequest({ ...draft, image: "id-1" }).protection).toEqual({ kind: "openers", openers: ["id-1"] });
   });
 });
 

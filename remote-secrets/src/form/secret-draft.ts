@@ -1,6 +1,6 @@
 import { maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
-import type { ContentKind, ProtectRequest, ShownImage } from "@relicario/shared/contract";
-import { contentOf, contentProblem, contentProblems, maxImageNameLength } from "@relicario/shared/forms";
+import type { ContentKind, ProtectRequest, OpenerHandle } from "@relicario/shared/contract";
+import { toContentRequest, findContentProblem, contentProblems, maxImageNameLength } from "@relicario/shared/forms";
 import { z } from "zod";
 
 /**
@@ -13,7 +13,7 @@ export const sameImages = "same";
 
 export const contentKinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
 
-const wellFormed = (text: string): boolean => text.isWellFormed();
+const isWellFormed = (text: string): boolean => text.isWellFormed();
 
 /** Validation errors; each has a text `problem.<name>_error`. */
 export const draftProblems = [
@@ -30,7 +30,7 @@ export const draftProblems = [
 ] as const;
 export type DraftProblem = (typeof draftProblems)[number];
 
-const problem = (name: DraftProblem): { error: DraftProblem } => ({ error: name });
+const withProblem = (name: DraftProblem): { error: DraftProblem } => ({ error: name });
 
 /**
  * Values of the add and edit forms. `text` is kept exactly as typed; title and image name are
@@ -42,54 +42,54 @@ export const SecretDraft = z
     text: z.string(),
     file: z.custom<File>().nullable(),
     /** Edit only: the stored content is neither opened nor replaced. */
-    contentKept: z.boolean(),
+    keepsContent: z.boolean(),
     title: z
       .string()
       .trim()
-      .min(1, problem("title_missing"))
-      .max(maxTitleLength, problem("title_long"))
-      .refine(wellFormed, problem("text_broken")),
+      .min(1, withProblem("title_missing"))
+      .max(maxTitleLength, withProblem("title_long"))
+      .refine(isWellFormed, withProblem("text_broken")),
     tags: z
-      .array(z.string().max(maxTagLength, problem("tags_long")).refine(wellFormed, problem("text_broken")))
-      .max(maxTags, problem("tags_many")),
+      .array(z.string().max(maxTagLength, withProblem("tags_long")).refine(isWellFormed, withProblem("text_broken")))
+      .max(maxTags, withProblem("tags_many")),
     image: z.string(),
     imageName: z
       .string()
       .trim()
-      .max(maxImageNameLength, problem("image_name_long"))
-      .refine(wellFormed, problem("text_broken")),
-    shown: z.custom<ShownImage>().nullable(),
-    /** The account is empty, so `promised` is required. */
-    first: z.boolean(),
+      .max(maxImageNameLength, withProblem("image_name_long"))
+      .refine(isWellFormed, withProblem("text_broken")),
+    openerHandle: z.custom<OpenerHandle>().nullable(),
+    /** The account is empty, so `emptyConfirmed` is required. */
+    isFirstSecret: z.boolean(),
     /** The person confirms that nothing was protected in this account before. */
-    promised: z.boolean(),
+    emptyConfirmed: z.boolean(),
   })
   .superRefine((draft, context) => {
-    const add = (path: keyof typeof draft, message: DraftProblem) => {
+    const addIssue = (path: keyof typeof draft, message: DraftProblem) => {
       context.addIssue({ code: "custom", path: [path], message });
     };
-    if (!draft.contentKept) {
-      const wrong = contentProblem(draft);
-      if (wrong !== null) add(draft.kind === "file" ? "file" : "text", wrong);
+    if (!draft.keepsContent) {
+      const contentIssue = findContentProblem(draft);
+      if (contentIssue !== null) addIssue(draft.kind === "file" ? "file" : "text", contentIssue);
     }
-    if (draft.contentKept && draft.image !== sameImages) add("image", "content_needed");
-    if (draft.image === newImage && draft.shown === null) add("shown", "image_missing");
-    if (draft.image === newImage && draft.imageName === "") add("imageName", "image_name_missing");
-    if (draft.first && !draft.promised) add("promised", "promise_missing");
+    if (draft.keepsContent && draft.image !== sameImages) addIssue("image", "content_needed");
+    if (draft.image === newImage && draft.openerHandle === null) addIssue("openerHandle", "image_missing");
+    if (draft.image === newImage && draft.imageName === "") addIssue("imageName", "image_name_missing");
+    if (draft.isFirstSecret && !draft.emptyConfirmed) addIssue("emptyConfirmed", "promise_missing");
   });
 export type SecretDraft = z.infer<typeof SecretDraft>;
 
 export function isDraftProblem(message: string | undefined): message is DraftProblem {
-  return draftProblems.some((each) => each === message);
+  return draftProblems.some((candidate) => candidate === message);
 }
 
-export function protectionOf({ image, imageName, shown }: SecretDraft): ProtectRequest["protection"] {
-  return image === newImage && shown !== null
-    ? { kind: "picture", shown, name: imageName }
+export function toProtection({ image, imageName, openerHandle }: SecretDraft): ProtectRequest["protection"] {
+  return image === newImage && openerHandle !== null
+    ? { kind: "picture", picture: openerHandle, name: imageName }
     : { kind: "openers", openers: image === allImages ? [] : [image] };
 }
 
-export function protectRequestOf(draft: SecretDraft): ProtectRequest {
+export function toProtectRequest(draft: SecretDraft): ProtectRequest {
   const { title, tags } = draft;
-  return { title, tags, ...contentOf(draft), protection: protectionOf(draft) };
+  return { title, tags, ...toContentRequest(draft), protection: toProtection(draft) };
 }

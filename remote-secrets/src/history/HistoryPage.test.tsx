@@ -4,17 +4,17 @@ import userEvent from "@testing-library/user-event";
 import {
   createFakeVault,
   expectAccessible,
-  picture,
+  createPictureFile,
   renderApp,
   type FakeVault,
-  shownImage,
+  createOpenerHandle,
 } from "@relicario/shared/testing";
 import HistoryPage from "./HistoryPage.tsx";
 
-const changed = { title: "Wallet", content: "third", former: ["first", "second"] };
+const editedSecret = { title: "Wallet", content: "third", formerContents: ["first", "second"] };
 
-async function draw(
-  vault: FakeVault = createFakeVault({ secrets: [changed] }),
+async function renderPage(
+  vault: FakeVault = createFakeVault({ secrets: [editedSecret] }),
   settings: Parameters<typeof renderApp>[1] = {},
 ) {
   const secretId = (await vault.list())[0]?.secretId ?? "";
@@ -26,22 +26,22 @@ async function draw(
   );
   return { vault, secretId, ...app };
 }
-const versions = async () =>
+const findVersionTitles = async () =>
   within(await screen.findByRole("list", { name: "Versions" }))
     .getAllByRole("heading", { level: 2 })
-    .map((each) => each.textContent);
+    .map((heading) => heading.textContent);
 
 describe("HistoryPage", () => {
   it("lists the versions, newest first, and says which is current", async () => {
-    await draw();
-    expect(await versions()).toEqual(["Version 3", "Version 2", "Version 1"]);
+    await renderPage();
+    expect(await findVersionTitles()).toEqual(["Version 3", "Version 2", "Version 1"]);
     expect(screen.getAllByText("Current")).toHaveLength(1);
     expect(screen.getByText("The versions of “Wallet”.")).toBeVisible();
     await expectAccessible();
   });
 
   it("goes to the recovery of an older version by its number", async () => {
-    const { secretId } = await draw();
+    const { secretId } = await renderPage();
     expect(await screen.findByRole("link", { name: "Show version 2" })).toHaveAttribute(
       "href",
       `/provide-image-recovery?secret=${secretId}&version=2`,
@@ -53,39 +53,39 @@ describe("HistoryPage", () => {
   });
 
   it("restores an older version with its picture, as a new one", async () => {
-    const { vault, secretId, record } = await draw();
+    const { vault, secretId, record } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Restore version 1" }));
     const panel = screen.getByRole("group", { name: "Restore version 1" });
     await userEvent.click(within(panel).getByRole("button", { name: "Restore" }));
     expect(within(panel).getByText("Choose the picture first.")).toBeVisible();
-    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), createPictureFile("garden"));
     await expectAccessible();
     await userEvent.click(within(panel).getByRole("button", { name: "Restore" }));
     await waitFor(async () => {
-      expect(await versions()).toHaveLength(4);
+      expect(await findVersionTitles()).toHaveLength(4);
     });
     expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Version 1 is the newest again." });
-    const opened = await vault.recover(secretId, shownImage(picture("garden")));
+    const opened = await vault.openSecret(secretId, createOpenerHandle(createPictureFile("garden")));
     expect(new TextDecoder().decode(opened.content ?? new Uint8Array())).toBe("first");
   });
 
   it("says that the picture does not open it, and changes nothing", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Restore version 2" }));
-    await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("market"));
+    await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("market"));
     await userEvent.click(screen.getByRole("button", { name: "Restore" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("This picture does not open it");
-    expect(await versions()).toHaveLength(3);
+    expect(await findVersionTitles()).toHaveLength(3);
   });
 
   it("shows versions on a locked device too, without the title", async () => {
-    await draw(createFakeVault({ secrets: [changed], unlocked: false }));
-    expect(await versions()).toHaveLength(3);
+    await renderPage(createFakeVault({ secrets: [editedSecret], unlocked: false }));
+    expect(await findVersionTitles()).toHaveLength(3);
     expect(screen.queryByText(/Wallet/)).not.toBeInTheDocument();
   });
 
   it("says before versions go how many shares end with them", async () => {
-    const { record, vault, secretId } = await draw();
+    const { record, vault, secretId } = await renderPage();
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const request = {
       secretId,
@@ -96,7 +96,7 @@ describe("HistoryPage", () => {
       picture: null,
       notify: false,
     } as const;
-    await vault.shares.create(request, shownImage(picture("garden")));
+    await vault.shares.create(request, createOpenerHandle(createPictureFile("garden")));
     vault.saveElsewhere(secretId, { content: "newer" });
     await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
     await userEvent.click(screen.getByRole("checkbox", { name: /^Version 3,/ }));
@@ -105,7 +105,7 @@ describe("HistoryPage", () => {
   });
 
   it("removes the versions that were chosen, after a question, and shows what is left of them", async () => {
-    const { vault, secretId, record } = await draw();
+    const { vault, secretId, record } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
     const panel = screen.getByRole("group", { name: "Remove versions" });
     await userEvent.click(within(panel).getByRole("button", { name: "Remove what is chosen" }));
@@ -119,29 +119,29 @@ describe("HistoryPage", () => {
       expect.objectContaining({ title: "Remove this version for good?", danger: true }),
     ]);
     expect(record.notices.at(-1)).toEqual({ tone: "success", text: "One version removed for good." });
-    expect(await versions()).toEqual(["Version 3", "Version 2", "Version 1"]);
+    expect(await findVersionTitles()).toEqual(["Version 3", "Version 2", "Version 1"]);
     expect(screen.queryByRole("link", { name: "Show version 1" })).not.toBeInTheDocument();
     expect(screen.queryByRole("button", { name: "Restore version 1" })).not.toBeInTheDocument();
-    expect((await vault.history(secretId)).map(({ dropped }) => dropped)).toEqual([false, false, true]);
+    expect((await vault.listVersions(secretId)).map(({ dropped }) => dropped)).toEqual([false, false, true]);
   });
 
   it("removes nothing when the question is answered with no, or on a locked device", async () => {
-    const { vault, unmount } = await draw(undefined, { answer: false });
+    const { vault, unmount } = await renderPage(undefined, { confirmAnswer: false });
     await userEvent.click(await screen.findByRole("button", { name: "Remove versions" }));
     await userEvent.click(screen.getByRole("checkbox", { name: /^Version 1,/ }));
     await userEvent.click(screen.getByRole("button", { name: "Remove what is chosen" }));
     expect(vault.calls).not.toContain("removeVersions");
     unmount();
-    await draw(createFakeVault({ secrets: [changed], unlocked: false }));
-    await versions();
+    await renderPage(createFakeVault({ secrets: [editedSecret], unlocked: false }));
+    await findVersionTitles();
     expect(screen.queryByRole("button", { name: "Remove versions" })).not.toBeInTheDocument();
   });
 
   it("offers to make room where there is none for what is restored", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Restore version 2" }));
     vault.failWith("restoreVersion", "too_many_versions");
-    await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Restore" }));
     expect(await screen.findByRole("alert")).toHaveTextContent("This secret has as many former versions as are kept");
     vault.failWith("restoreVersion", null);
@@ -152,34 +152,34 @@ describe("HistoryPage", () => {
     });
     await userEvent.click(screen.getByRole("button", { name: "Restore" }));
     await waitFor(async () => {
-      expect(await versions()).toHaveLength(4);
+      expect(await findVersionTitles()).toHaveLength(4);
     });
   });
 
   it("restores nothing that is in the trash", async () => {
-    await draw(createFakeVault({ secrets: [{ ...changed, deleted: true }] }));
-    expect(await versions()).toHaveLength(3);
+    await renderPage(createFakeVault({ secrets: [{ ...editedSecret, deleted: true }] }));
+    expect(await findVersionTitles()).toHaveLength(3);
     expect(screen.queryByRole("button", { name: /^Restore/ })).not.toBeInTheDocument();
   });
 
   it("says what failed, and tries again", async () => {
-    const vault = createFakeVault({ secrets: [changed] });
-    vault.failWith("history", "service_unavailable");
-    await draw(vault);
+    const vault = createFakeVault({ secrets: [editedSecret] });
+    vault.failWith("listVersions", "service_unavailable");
+    await renderPage(vault);
     expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
-    vault.failWith("history", null);
+    vault.failWith("listVersions", null);
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-    expect(await versions()).toHaveLength(3);
+    expect(await findVersionTitles()).toHaveLength(3);
   });
 
   it("says that a secret is not here", async () => {
-    await draw(createFakeVault({ secrets: [changed] }), { path: "/secret-history/unknown" });
+    await renderPage(createFakeVault({ secrets: [editedSecret] }), { path: "/secret-history/unknown" });
     expect(await screen.findByRole("heading", { name: "This secret is not here" })).toBeVisible();
     await expectAccessible();
   });
 
   it("is whole in Spanish and in the dark", async () => {
-    await draw(createFakeVault({ secrets: [changed] }), { language: "es", theme: "dark" });
+    await renderPage(createFakeVault({ secrets: [editedSecret] }), { language: "es", theme: "dark" });
     expect(await screen.findByRole("heading", { name: "Versión 3" })).toBeVisible();
     await expectAccessible();
   });

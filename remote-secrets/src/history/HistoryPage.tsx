@@ -1,6 +1,6 @@
-import { formerVersionDays, maxFormerVersions } from "@relicario/shared/api";
+import { formerVersionRetentionDays, maxFormerVersions } from "@relicario/shared/api";
 import { usePortal, type SecretVersion, type Vault } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import {
   Button,
   ButtonLink,
@@ -25,7 +25,7 @@ import { styled } from "styled-components";
 
 import { historyQuery, useSecrets } from "../data/secrets.ts";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
-import { RemoveVersions } from "./RemoveVersions.tsx";
+import { RemoveVersionsPanel } from "./RemoveVersionsPanel.tsx";
 import { RestorePanel } from "./RestorePanel.tsx";
 
 /**
@@ -39,9 +39,10 @@ export default function HistoryPage() {
   const secrets = useSecrets();
   const vault = secrets.status === "ready" ? secrets.vault : null;
   const history = useQuery(historyQuery(vault, user.userId, secretId));
-  const row = secrets.status === "ready" ? secrets.rows.find((each) => each.secretId === secretId) : undefined;
+  const row =
+    secrets.status === "ready" ? secrets.rows.find((candidate) => candidate.secretId === secretId) : undefined;
   const title = row?.label?.title;
-  const gone = secrets.status === "ready" && secrets.openingProgress === null && row === undefined;
+  const isMissing = secrets.status === "ready" && secrets.openingProgress === null && row === undefined;
   return (
     <Page
       title={t("history.title")}
@@ -53,7 +54,7 @@ export default function HistoryPage() {
       }
     >
       {secrets.status !== "loading" && <ReadFailureNotice failure={secrets.failure} />}
-      {gone && (
+      {isMissing && (
         <EmptyState
           icon={<FileQuestion />}
           title={t("history.gone_title")}
@@ -62,8 +63,8 @@ export default function HistoryPage() {
           <p>{t("history.gone_body")}</p>
         </EmptyState>
       )}
-      {!gone && history.isError && <ErrorNotice error={history.error} onRetry={() => void history.refetch()} />}
-      {secrets.status !== "failed" && !gone && history.isPending && (
+      {!isMissing && history.isError && <ErrorNotice error={history.error} onRetry={() => void history.refetch()} />}
+      {secrets.status !== "failed" && !isMissing && history.isPending && (
         <Loading label={t("history.loading_status")}>
           <Stack $gap={3}>
             <Skeleton height="92px" />
@@ -71,8 +72,8 @@ export default function HistoryPage() {
           </Stack>
         </Loading>
       )}
-      {!gone && vault !== null && history.data !== undefined && (
-        <Versions
+      {!isMissing && vault !== null && history.data !== undefined && (
+        <VersionList
           vault={vault}
           secretId={secretId}
           versions={history.data}
@@ -84,7 +85,7 @@ export default function HistoryPage() {
   );
 }
 
-interface VersionsProps {
+interface VersionListProps {
   readonly vault: Vault;
   readonly secretId: string;
   readonly versions: readonly SecretVersion[];
@@ -94,33 +95,33 @@ interface VersionsProps {
   readonly removable: boolean;
 }
 
-function Versions({ vault, secretId, versions, restorable, removable }: VersionsProps) {
+function VersionList({ vault, secretId, versions, restorable, removable }: VersionListProps) {
   const { t } = useTranslation("beta-home");
   const { language } = usePortal();
-  const [restoring, setRestoring] = useState<number | null>(null);
+  const [restoringVersion, setRestoringVersion] = useState<number | null>(null);
   const [removing, setRemoving] = useState(false);
-  const formats = formatsOf(language);
+  const formats = getFormats(language);
   return (
     <>
-      <List aria-label={t("history.list_aria")}>
+      <Items aria-label={t("history.list_aria")}>
         {versions.map(({ version, createdAt, sealedSize, current, dropped }) => (
           <Card as="li" key={version}>
             <Stack $gap={3}>
-              <Head>
+              <Header>
                 <h2>{t("history.version_title", { version })}</h2>
-                {current && <Mark>{t("history.current_body")}</Mark>}
-                {dropped && <GoneMark>{t("history.dropped_body")}</GoneMark>}
-              </Head>
+                {current && <CurrentBadge>{t("history.current_body")}</CurrentBadge>}
+                {dropped && <DroppedNote>{t("history.dropped_body")}</DroppedNote>}
+              </Header>
               <SmallText>
                 {t("history.facts_body", { when: formats.dateTime(createdAt), size: formats.size(sealedSize) })}
               </SmallText>
-              {dropped ? null : restoring === version ? (
+              {dropped ? null : restoringVersion === version ? (
                 <RestorePanel
                   vault={vault}
                   secretId={secretId}
                   version={version}
                   onClose={() => {
-                    setRestoring(null);
+                    setRestoringVersion(null);
                   }}
                 />
               ) : (
@@ -139,7 +140,7 @@ function Versions({ vault, secretId, versions, restorable, removable }: Versions
                       size="small"
                       aria-label={t("history.restore_aria", { version })}
                       onClick={() => {
-                        setRestoring(version);
+                        setRestoringVersion(version);
                       }}
                     >
                       {t("history.restore_action")}
@@ -150,11 +151,11 @@ function Versions({ vault, secretId, versions, restorable, removable }: Versions
             </Stack>
           </Card>
         ))}
-      </List>
-      <SmallText>{t("history.kept_hint", { count: maxFormerVersions, days: formerVersionDays })}</SmallText>
+      </Items>
+      <SmallText>{t("history.kept_hint", { count: maxFormerVersions, days: formerVersionRetentionDays })}</SmallText>
       {removing && (
         <Card>
-          <RemoveVersions
+          <RemoveVersionsPanel
             vault={vault}
             secretId={secretId}
             onClose={() => {
@@ -180,13 +181,13 @@ function Versions({ vault, secretId, versions, restorable, removable }: Versions
   );
 }
 
-const List = styled.ol`
+const Items = styled.ol`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};
 `;
 
-const Head = styled.div`
+const Header = styled.div`
   display: flex;
   flex-wrap: wrap;
   align-items: center;
@@ -196,12 +197,12 @@ const Head = styled.div`
   }
 `;
 
-const GoneMark = styled.span`
+const DroppedNote = styled.span`
   color: ${s("textMuted")};
   font-size: ${s("textSmall")};
 `;
 
-const Mark = styled.span`
+const CurrentBadge = styled.span`
   padding: 0 ${space(2)};
   border-radius: ${s("radiusSmall")};
   background: ${s("successSoft")};

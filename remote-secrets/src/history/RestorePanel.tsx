@@ -1,13 +1,13 @@
-import { usePortal, type ShownImage, type Vault, type VaultProgress } from "@relicario/shared/contract";
+import { usePortal, type OpenerHandle, type Vault, type VaultProgress } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, Progress, SmallText, SpacedRow, Stack, useShownImage } from "@relicario/shared/ui";
+import { Button, ErrorNotice, Progress, SmallText, SpacedRow, Stack, useOpenerHandle } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 
 import { secretKeys } from "../data/keys.ts";
-import { RemoveVersions } from "./RemoveVersions.tsx";
+import { RemoveVersionsPanel } from "./RemoveVersionsPanel.tsx";
 
 interface RestorePanelProps {
   readonly vault: Vault;
@@ -24,17 +24,17 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
   const { t } = useTranslation("beta-home");
   const { user, notify } = usePortal();
   const client = useQueryClient();
-  const { shown, setShown } = useShownImage(vault);
-  const [missing, setMissing] = useState(false);
+  const { shown, setShown } = useOpenerHandle(vault);
+  const [pictureMissing, setPictureMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
+  const abortController = useRef<AbortController | null>(null);
+  useEffect(() => () => abortController.current?.abort(), []);
   const restore = useMutation({
-    mutationFn: (image: ShownImage) => {
+    mutationFn: (handle: OpenerHandle) => {
       const controller = new AbortController();
-      running.current = controller;
+      abortController.current = controller;
       setProgress(null);
-      return vault.restoreVersion(secretId, version, image, { signal: controller.signal, onProgress: setProgress });
+      return vault.restoreVersion(secretId, version, handle, { signal: controller.signal, onProgress: setProgress });
     },
     onSuccess: () => {
       notify({ tone: "success", text: t("history.restored_status", { version }) });
@@ -51,13 +51,13 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
         disabled={restore.isPending}
         onChange={(value) => {
           setShown(value);
-          setMissing(false);
+          setPictureMissing(false);
         }}
       />
-      {missing && <FieldError>{t("history.missing_error")}</FieldError>}
+      {pictureMissing && <FieldError>{t("history.missing_error")}</FieldError>}
       <ErrorNotice error={restore.error} />
       {isPortalError(restore.error, "too_many_versions") && (
-        <RemoveVersions vault={vault} secretId={secretId} onRemoved={restore.reset} />
+        <RemoveVersionsPanel vault={vault} secretId={secretId} onRemoved={restore.reset} />
       )}
       {restore.isPending && (
         <Progress label={t("history.restoring_status")} done={progress?.done ?? 0} total={progress?.total ?? 0} />
@@ -66,7 +66,7 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
         <Button
           pending={restore.isPending}
           onClick={() => {
-            setMissing(shown === null);
+            setPictureMissing(shown === null);
             if (shown !== null) restore.mutate(shown);
           }}
         >
@@ -75,7 +75,7 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
         <Button
           tone="quiet"
           onClick={() => {
-            if (restore.isPending) running.current?.abort();
+            if (restore.isPending) abortController.current?.abort();
             else onClose();
           }}
         >

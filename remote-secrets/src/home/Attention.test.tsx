@@ -3,18 +3,18 @@ import userEvent from "@testing-library/user-event";
 
 import type { SecretRow } from "@relicario/shared/contract";
 import { createFakeHttp, createFakeVault, expectAccessible, renderApp } from "@relicario/shared/testing";
-import { me } from "../testing/me.ts";
-import { Attention, endingSoon } from "./Attention.tsx";
+import { createMe } from "../testing/me.ts";
+import { Attention, findExpiringShares } from "./Attention.tsx";
 
-const day = 86_400_000;
+const dayMilliseconds = 86_400_000;
 const now = Date.parse("2026-11-21T12:00:00Z");
-const ago = (days: number, from = now) => new Date(from - days * day).toISOString();
+const daysAgo = (days: number, from = now) => new Date(from - days * dayMilliseconds).toISOString();
 
-function row(
+function createRow(
   title: string,
   updatedAt: string,
-  more: Partial<SecretRow> = {},
-  rehearsedAt: string | null = null,
+  overrides: Partial<SecretRow> = {},
+  copyCheckedAt: string | null = null,
 ): SecretRow {
   const label = {
     title,
@@ -23,7 +23,7 @@ function row(
     name: "secret.txt",
     size: 1,
     openers: [],
-    rehearsedAt,
+    copyCheckedAt,
     kits: [],
   };
   return {
@@ -37,29 +37,29 @@ function row(
     deletedAt: null,
     droppedAt: null,
     label,
-    ...more,
+    ...overrides,
   };
 }
 
 describe("endingSoon", () => {
-  const share = (secretId: string, hours: number) => ({
+  const createShare = (secretId: string, hours: number) => ({
     shareId: `${secretId}-${String(hours)}`,
     secretId,
     version: 1,
     audience: "public" as const,
-    createdAt: ago(5),
+    createdAt: daysAgo(5),
     expiresAt: new Date(now + hours * 3_600_000).toISOString(),
     revokedAt: null,
   });
-  const rows = [row("a", ago(1)), row("b", ago(1)), row("c", ago(1))];
+  const rows = [createRow("a", daysAgo(1)), createRow("b", daysAgo(1)), createRow("c", daysAgo(1))];
 
   it("finds secrets whose last share ends within two days, the soonest first", () => {
-    const shares = [share("id-a", 40), share("id-b", 3), share("id-c", 3), share("id-c", 100)];
-    expect(endingSoon(shares, rows, now).map(({ title }) => title)).toEqual(["b", "a"]);
+    const shares = [createShare("id-a", 40), createShare("id-b", 3), createShare("id-c", 3), createShare("id-c", 100)];
+    expect(findExpiringShares(shares, rows, now).map(({ title }) => title)).toEqual(["b", "a"]);
   });
 
   it("names no share of a secret that is not there", () => {
-    expect(endingSoon([share("other", 3)], rows, now)).toEqual([]);
+    expect(findExpiringShares([createShare("other", 3)], rows, now)).toEqual([]);
   });
 });
 
@@ -68,7 +68,7 @@ describe("Attention", () => {
     const { record } = await renderApp(
       <main>
         <h1>Home</h1>
-        <Attention vault={createFakeVault()} rows={[row("Diary", ago(200, Date.now()))]} />
+        <Attention vault={createFakeVault()} rows={[createRow("Diary", daysAgo(200, Date.now()))]} />
       </main>,
     );
     expect(await screen.findByText("One secret was not opened for long")).toBeVisible();
@@ -85,7 +85,7 @@ describe("Attention", () => {
     await renderApp(
       <main>
         <h1>Home</h1>
-        <Attention vault={vault} rows={[row("Diary", ago(1, Date.now()))]} />
+        <Attention vault={vault} rows={[createRow("Diary", daysAgo(1, Date.now()))]} />
       </main>,
     );
     expect(await screen.findByText("A share of “Diary” is about to expire")).toBeVisible();
@@ -95,32 +95,37 @@ describe("Attention", () => {
 
   it("tells the service when the first secret is due, once, and nothing where it knows", async () => {
     const rows = [
-      row("Diary", "2026-11-01T09:00:00.000Z"),
-      row("Letter", "2026-11-05T09:00:00.000Z", {}, "2026-11-10T09:00:00.000Z"),
+      createRow("Diary", "2026-11-01T09:00:00.000Z"),
+      createRow("Letter", "2026-11-05T09:00:00.000Z", {}, "2026-11-10T09:00:00.000Z"),
     ];
-    const due = "2027-04-30T09:00:00.000Z";
-    const known = { ...me("alba@example.org", true), rehearsal_due_at: due };
-    const http = createFakeHttp({ "GET /user/me": () => me("alba@example.org", true), "POST /user/me": () => known });
+    const dueAt = "2027-04-30T09:00:00.000Z";
+    const meWithDueDate = { ...createMe("alba@example.org", true), rehearsal_due_at: dueAt };
+    const http = createFakeHttp({
+      "GET /user/me": () => createMe("alba@example.org", true),
+      "POST /user/me": () => meWithDueDate,
+    });
     await renderApp(<Attention vault={createFakeVault()} rows={rows} />, { http });
     await waitFor(() => {
       expect(http.calls.filter(({ method }) => method === "POST").map(({ body }) => body)).toEqual([
-        { rehearsal_due_at: due },
+        { rehearsal_due_at: dueAt },
       ]);
     });
-    const informed = createFakeHttp({ "GET /user/me": () => known });
-    const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={rows} />, { http: informed });
+    const upToDateHttp = createFakeHttp({ "GET /user/me": () => meWithDueDate });
+    const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={rows} />, {
+      http: upToDateHttp,
+    });
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(0);
     });
-    expect(informed.calls.map(({ method }) => method)).toEqual(["GET"]);
+    expect(upToDateHttp.calls.map(({ method }) => method)).toEqual(["GET"]);
   });
 
   it("tells nothing of secrets whose labels are locked", async () => {
     const http = createFakeHttp({
-      "GET /user/me": () => ({ ...me("alba@example.org", true), rehearsal_due_at: "2027-04-30T09:00:00.000Z" }),
+      "GET /user/me": () => ({ ...createMe("alba@example.org", true), rehearsal_due_at: "2027-04-30T09:00:00.000Z" }),
     });
     const { queryClient } = await renderApp(
-      <Attention vault={createFakeVault()} rows={[row("locked", ago(1), { label: null })]} />,
+      <Attention vault={createFakeVault()} rows={[createRow("locked", daysAgo(1), { label: null })]} />,
       { http },
     );
     await waitFor(() => {
@@ -130,7 +135,7 @@ describe("Attention", () => {
   });
 
   it("is not there when all is well", async () => {
-    await renderApp(<Attention vault={createFakeVault()} rows={[row("Diary", ago(1, Date.now()))]} />);
+    await renderApp(<Attention vault={createFakeVault()} rows={[createRow("Diary", daysAgo(1, Date.now()))]} />);
     expect(screen.queryByRole("heading")).not.toBeInTheDocument();
   });
 
@@ -139,14 +144,14 @@ describe("Attention", () => {
     ["alba@example.org", false, "Your e-mail address is not confirmed"],
   ] as const)("says that the address %s (confirmed: %s) needs attention", async (address, verified, title) => {
     await renderApp(<Attention vault={createFakeVault()} rows={[]} />, {
-      http: createFakeHttp({ "GET /user/me": () => me(address, verified) }),
+      http: createFakeHttp({ "GET /user/me": () => createMe(address, verified) }),
     });
     expect(await screen.findByText(title)).toBeVisible();
     expect(screen.getByRole("link", { name: "Go to your profile" })).toHaveAttribute("href", "/settings/profile");
   });
 
   it("says nothing of an address that is confirmed", async () => {
-    const http = createFakeHttp({ "GET /user/me": () => me("alba@example.org", true) });
+    const http = createFakeHttp({ "GET /user/me": () => createMe("alba@example.org", true) });
     const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={[]} />, { http });
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(0);

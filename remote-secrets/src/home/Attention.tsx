@@ -1,15 +1,15 @@
 import { Me } from "@relicario/shared/api";
 import {
-  dueForRehearsal,
-  rehearsalDays,
-  rehearsalDueAt,
+  findDueCopyChecks,
+  copyCheckIntervalDays,
+  getNextCopyCheckAt,
   usePortal,
   type Portal,
   type SecretRow,
-  type ShareMark,
+  type ShareSummary,
   type Vault,
 } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Button, ButtonLink, Notice, SectionTitle, Stack } from "@relicario/shared/ui";
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -18,8 +18,8 @@ import { useTranslation } from "react-i18next";
 import { liveSharesQuery } from "../data/secrets.ts";
 
 /** A share that ends within this time is named. */
-const soonMilliseconds = 2 * 86_400_000;
-const mostEnding = 3;
+const expiringSoonMilliseconds = 2 * 86_400_000;
+const maxExpiringShares = 3;
 
 interface AttentionProps {
   readonly vault: Vault;
@@ -36,21 +36,21 @@ export function Attention({ vault, rows }: AttentionProps) {
   const { data: shares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
   const [now] = useState(() => Date.now());
   const me = useQuery(accountQuery(http, user.userId));
-  const overdue = dueForRehearsal(rows, now);
-  useRehearsalDue(rows, me.data?.rehearsal_due_at);
-  const [first] = overdue;
-  const address =
+  const overdue = findDueCopyChecks(rows, now);
+  useReportCopyCheckDue(rows, me.data?.rehearsal_due_at);
+  const [mostOverdue] = overdue;
+  const addressProblem =
     me.data === undefined || me.data.contact_email_verified
       ? null
       : me.data.contact_email === null
         ? "missing"
         : "unverified";
-  const ending = endingSoon(shares, rows, now);
-  if (first === undefined && address === null && ending.length === 0) return null;
+  const expiringShares = findExpiringShares(shares, rows, now);
+  if (mostOverdue === undefined && addressProblem === null && expiringShares.length === 0) return null;
   return (
     <Stack $gap={3}>
       <SectionTitle>{t("attention.title")}</SectionTitle>
-      {first !== undefined && (
+      {mostOverdue !== undefined && (
         <Notice
           tone="warn"
           title={t("attention.rehearse_title", { count: overdue.length })}
@@ -59,17 +59,19 @@ export function Attention({ vault, rows }: AttentionProps) {
               tone="quiet"
               size="small"
               onClick={() => {
-                navigate(`/provide-image-recovery?${new URLSearchParams({ rehearse: first.secretId }).toString()}`);
+                navigate(
+                  `/provide-image-recovery?${new URLSearchParams({ rehearse: mostOverdue.secretId }).toString()}`,
+                );
               }}
             >
-              {t("attention.rehearse_action", { title: first.label?.title ?? "" })}
+              {t("attention.rehearse_action", { title: mostOverdue.label?.title ?? "" })}
             </Button>
           }
         >
-          {t("attention.rehearse_body", { days: rehearsalDays })}
+          {t("attention.rehearse_body", { days: copyCheckIntervalDays })}
         </Notice>
       )}
-      {ending.map(({ share, title }) => (
+      {expiringShares.map(({ share, title }) => (
         <Notice
           key={share.shareId}
           tone="info"
@@ -80,13 +82,13 @@ export function Attention({ vault, rows }: AttentionProps) {
             </ButtonLink>
           }
         >
-          {t("attention.share_body", { when: formatsOf(language).dateTime(share.expiresAt) })}
+          {t("attention.share_body", { when: getFormats(language).dateTime(share.expiresAt) })}
         </Notice>
       ))}
-      {address !== null && (
+      {addressProblem !== null && (
         <Notice
           tone="warn"
-          title={t(`attention.address_${address}_title`)}
+          title={t(`attention.address_${addressProblem}_title`)}
           actions={
             <ButtonLink tone="quiet" size="small" to="/settings/profile">
               {t("attention.address_action")}
@@ -104,39 +106,39 @@ export function Attention({ vault, rows }: AttentionProps) {
  * Tells the service when the first of these secrets is due, where it does not know: it changes with
  * every rehearsal, edit and removal on any device. A failure is made up for at the next visit.
  */
-function useRehearsalDue(rows: readonly SecretRow[], known: string | null | undefined): void {
+function useReportCopyCheckDue(rows: readonly SecretRow[], reportedDueAt: string | null | undefined): void {
   const { user, http } = usePortal();
   const client = useQueryClient();
   const locked = rows.some((row) => row.deletedAt === null && row.label === null);
-  const due = rehearsalDueAt(rows);
+  const dueAt = getNextCopyCheckAt(rows);
   useEffect(() => {
-    if (known === undefined || locked || due === known) return;
-    http.request("POST", "/user/me", Me, { body: { rehearsal_due_at: due } }).then(
+    if (reportedDueAt === undefined || locked || dueAt === reportedDueAt) return;
+    http.request("POST", "/user/me", Me, { body: { rehearsal_due_at: dueAt } }).then(
       (me) => client.setQueryData(accountQuery(http, user.userId).queryKey, me),
       () => undefined,
     );
-  }, [http, client, user.userId, locked, due, known]);
+  }, [http, client, user.userId, locked, dueAt, reportedDueAt]);
 }
 
 /**
  * Secrets whose last share ends within two days, with that share, the soonest first; at most three.
  */
-export function endingSoon(
-  shares: readonly ShareMark[],
+export function findExpiringShares(
+  shares: readonly ShareSummary[],
   rows: readonly SecretRow[],
   now: number,
-): readonly { readonly share: ShareMark; readonly title: string }[] {
+): readonly { readonly share: ShareSummary; readonly title: string }[] {
   return rows
     .flatMap(({ secretId, label }) => {
-      const last = shares
+      const lastShare = shares
         .filter((share) => share.secretId === secretId)
         .toSorted((a, b) => Date.parse(b.expiresAt) - Date.parse(a.expiresAt))[0];
-      return last === undefined || Date.parse(last.expiresAt) - now > soonMilliseconds
+      return lastShare === undefined || Date.parse(lastShare.expiresAt) - now > expiringSoonMilliseconds
         ? []
-        : [{ share: last, title: label?.title ?? "" }];
+        : [{ share: lastShare, title: label?.title ?? "" }];
     })
     .toSorted((a, b) => Date.parse(a.share.expiresAt) - Date.parse(b.share.expiresAt))
-    .slice(0, mostEnding);
+    .slice(0, maxExpiringShares);
 }
 
 /**

@@ -11,10 +11,10 @@ import {
   type FakeVaultSettings,
 } from "@relicario/shared/testing";
 import { secretKeys } from "../data/keys.ts";
-import { me } from "../testing/me.ts";
+import { createMe } from "../testing/me.ts";
 import HomePage from "./HomePage.tsx";
 
-async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
+async function renderPage(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
   const vault = createFakeVault(vaultSettings);
   const app = await renderApp(
     <main>
@@ -27,7 +27,7 @@ async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<
 
 describe("HomePage", () => {
   it("greets, and offers the one thing to do", async () => {
-    const { location } = await draw();
+    const { location } = await renderPage();
     expect(screen.getByRole("heading", { level: 1, name: "Hello, alba" })).toBeVisible();
     await waitFor(() => {
       expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/welcome-backup");
@@ -38,33 +38,33 @@ describe("HomePage", () => {
 
   it("lets the form find out whether it is the first, for whoever is faster than the vault", async () => {
     const routes = { "/add-secret": () => import("../add/AddSecretPage.tsx") };
-    const { location } = await draw({}, { path: "/add-secret?guided", routes });
+    const { location } = await renderPage({}, { path: "/add-secret?guided", routes });
     await waitFor(() => {
       expect(location()).toBe("/welcome-backup");
     });
-    const waiting: FakeVault = {
+    const pendingVault: FakeVault = {
       ...createFakeVault({}),
       refresh: () => new Promise(() => undefined),
-      getState: () => unknown,
+      getState: () => unknownState,
     };
-    await renderApp(<HomePage />, { vault: waiting, path: "/home", route: "/home" });
+    await renderApp(<HomePage />, { vault: pendingVault, path: "/home", route: "/home" });
     expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret?guided");
   });
 
   it("leads to the one page form once something is kept", async () => {
-    await draw({ secrets: [{ title: "Keys", content: "x" }] });
+    await renderPage({ secrets: [{ title: "Keys", content: "x" }] });
     await screen.findByRole("list", { name: "Recent" });
     expect(screen.getByRole("link", { name: "Protect a secret" })).toHaveAttribute("href", "/add-secret");
   });
 
   it("explains itself to somebody who keeps nothing yet", async () => {
-    await draw();
+    await renderPage();
     expect(await screen.findByRole("heading", { name: "How it works" })).toBeVisible();
     await expectAccessible();
   });
 
   it("shows favourites and recent secrets, and the way to all of them", async () => {
-    await draw({
+    await renderPage({
       secrets: [
         ...Array.from({ length: 6 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })),
         { title: "Keys", content: "x", favorite: true },
@@ -73,7 +73,7 @@ describe("HomePage", () => {
     const favorites = await screen.findByRole("list", { name: "Favourites" });
     expect(within(favorites).getByRole("link", { name: "Keys" })).toBeVisible();
     const recent = within(screen.getByRole("list", { name: "Recent" })).getAllByRole("link");
-    expect(recent.map((each) => each.textContent)).toEqual(["Letter 5", "Letter 4", "Letter 3", "Letter 2"]);
+    expect(recent.map((link) => link.textContent)).toEqual(["Letter 5", "Letter 4", "Letter 3", "Letter 2"]);
     expect(screen.getByRole("link", { name: "Show all 7 secrets" })).toHaveAttribute("href", "/secrets");
     expect(screen.queryByRole("heading", { name: "How it works" })).not.toBeInTheDocument();
     await expectAccessible();
@@ -81,38 +81,38 @@ describe("HomePage", () => {
 
   it("asks for the address while the secrets are on their way, so that what it says moves nothing", async () => {
     const http = createFakeHttp({});
-    const waiting: FakeVault = {
+    const pendingVault: FakeVault = {
       ...createFakeVault({}),
       refresh: () => new Promise(() => undefined),
-      getState: () => unknown,
+      getState: () => unknownState,
     };
-    await renderApp(<HomePage />, { vault: waiting, http, path: "/home", route: "/home" });
+    await renderApp(<HomePage />, { vault: pendingVault, http, path: "/home", route: "/home" });
     expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
     expect(http.calls.map(({ path }) => path)).toEqual(["/user/me"]);
   });
 
   it("draws its lists with what stands above them, not before", async () => {
-    let answer: (account: Me) => void = () => undefined;
+    let respond: (account: Me) => void = () => undefined;
     const http = createFakeHttp({
       "GET /user/me": () =>
         new Promise((resolve) => {
-          answer = resolve;
+          respond = resolve;
         }),
     });
-    const { queryClient } = await draw({ secrets: [{ title: "Keys", content: "x" }] }, { http });
+    const { queryClient } = await renderPage({ secrets: [{ title: "Keys", content: "x" }] }, { http });
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(1);
     });
     expect(screen.getByText("Loading your secrets")).toBeInTheDocument();
     expect(screen.queryByRole("list", { name: "Recent" })).not.toBeInTheDocument();
-    answer(me(null, false));
+    respond(createMe(null, false));
     expect(await screen.findByRole("list", { name: "Recent" })).toBeVisible();
     expect(screen.getByRole("heading", { name: "Needs your attention" })).toBeVisible();
   });
 
   it("draws its lists at the first failure of what stands above them, and goes on without it", async () => {
     const http = createFakeHttp({});
-    const { queryClient } = await draw({ secrets: [{ title: "Keys", content: "x" }] }, { http });
+    const { queryClient } = await renderPage({ secrets: [{ title: "Keys", content: "x" }] }, { http });
     expect(await screen.findByRole("list", { name: "Recent" })).toBeVisible();
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(0);
@@ -121,23 +121,23 @@ describe("HomePage", () => {
   });
 
   it("waits for all rows: only they tell which are favourites", async () => {
-    const fake = createFakeVault({
+    const fakeVault = createFakeVault({
       secrets: [
         { title: "Keys", content: "x", favorite: true },
         { title: "Letter", content: "x" },
       ],
-      batch: 1,
+      batchSize: 1,
     });
-    let end: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      end = resolve;
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
     const list: FakeVault["list"] = async (options) => {
-      const rows = await fake.list(options);
-      await held;
+      const rows = await fakeVault.list(options);
+      await released;
       return rows;
     };
-    const { queryClient, portal } = await draw({}, { vault: { ...fake, list } });
+    const { queryClient, portal } = await renderPage({}, { vault: { ...fakeVault, list } });
     await waitFor(() => {
       expect(queryClient.getQueryData(secretKeys.partialRows(portal.user.userId, "unlocked"))).toMatchObject({
         opened: 1,
@@ -145,13 +145,13 @@ describe("HomePage", () => {
     });
     expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
     expect(screen.queryByRole("list")).not.toBeInTheDocument();
-    end();
+    release();
     expect(await screen.findByRole("list", { name: "Favourites" })).toBeVisible();
     expect(screen.getByRole("list", { name: "Recent" })).toBeVisible();
   });
 
   it("offers to unlock", async () => {
-    await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked: false });
+    await renderPage({ secrets: [{ title: "Keys", content: "x" }], unlocked: false });
     expect(await screen.findByRole("link", { name: "Unlock with your picture" })).toHaveAttribute(
       "href",
       "/provide-image-recovery?then=%2Fhome",
@@ -166,7 +166,7 @@ describe("HomePage", () => {
       <main>
         <HomePage />
       </main>,
-      { vault: { ...vault, getState: () => unknown } },
+      { vault: { ...vault, getState: () => unknownState } },
     );
     expect(await screen.findByRole("alert")).toHaveTextContent("This device is offline");
     expect(screen.getByRole("link", { name: "Protect a secret" })).toBeVisible();
@@ -174,7 +174,7 @@ describe("HomePage", () => {
   });
 
   it("is whole in Spanish and in the dark", async () => {
-    await draw({}, { language: "es", theme: "dark" });
+    await renderPage({}, { language: "es", theme: "dark" });
     expect(await screen.findByRole("heading", { name: "Cómo funciona" })).toBeVisible();
     await expectAccessible();
   });
@@ -182,8 +182,12 @@ describe("HomePage", () => {
   it.each([
     ["unlocked", true],
     ["locked", false],
-  ])("shows on a device that is %s that somebody asked to start anew, and objects", async (_what, unlocked) => {
-    const { vault } = await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked, startAnew: "waiting" });
+  ])("shows on a device that is %s that somebody asked to start anew, and objects", async (_description, unlocked) => {
+    const { vault } = await renderPage({
+      secrets: [{ title: "Keys", content: "x" }],
+      unlocked,
+      accountReset: "waiting",
+    });
     expect(await screen.findByText("Somebody asked to start this account anew")).toBeVisible();
     expect(screen.getByRole("link", { name: "What this means" })).toHaveAttribute("href", "/start-anew");
     await expectAccessible();
@@ -191,18 +195,18 @@ describe("HomePage", () => {
     await waitFor(() => {
       expect(screen.queryByText("Somebody asked to start this account anew")).toBeNull();
     });
-    expect((await vault.startAnew.status()).state).toBe("objected");
+    expect((await vault.accountReset.status()).state).toBe("objected");
   });
 
   it("says on a device without the new keys that the account was started anew, and nothing on one that has them", async () => {
-    await draw({ secrets: [{ title: "Keys", content: "x" }], unlocked: false, startAnew: "begun" });
+    await renderPage({ secrets: [{ title: "Keys", content: "x" }], unlocked: false, accountReset: "begun" });
     expect(await screen.findByText(/^This account was started anew on 18 Nov 2026/)).toBeVisible();
     await expectAccessible();
   });
 
   it("says why objecting did not succeed", async () => {
-    const { vault } = await draw({ secrets: [{ title: "Keys", content: "x" }], startAnew: "ready" });
-    vault.failWith("startAnew.end", "offline");
+    const { vault } = await renderPage({ secrets: [{ title: "Keys", content: "x" }], accountReset: "ready" });
+    vault.failWith("accountReset.end", "offline");
     await userEvent.click(await screen.findByRole("button", { name: "This was not me: object" }));
     expect(await screen.findByText("This account can be started anew now")).toBeVisible();
     await waitFor(() => {
@@ -211,4 +215,4 @@ describe("HomePage", () => {
   });
 });
 
-const unknown = { status: "unknown" } as const;
+const unknownState = { status: "unknown" } as const;

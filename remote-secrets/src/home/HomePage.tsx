@@ -19,10 +19,10 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { isOnItsWay, useSecrets, type Secrets } from "../data/secrets.ts";
+import { isFirstFetchPending, useSecrets, type SecretsState } from "../data/secrets.ts";
 import { SecretList } from "./SecretList.tsx";
 import { ReadFailureNotice } from "../notices/ReadFailureNotice.tsx";
-import { startAnewQuery, StartAnewNotice } from "../notices/StartAnewNotice.tsx";
+import { accountResetQuery, AccountResetNotice } from "../notices/AccountResetNotice.tsx";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { WaitingUploads } from "../uploads/WaitingUploads.tsx";
 import { accountQuery, Attention } from "./Attention.tsx";
@@ -42,11 +42,14 @@ export default function HomePage() {
   // So are favourites and what was
   // not opened for long, of which only all rows tell.
   const account = useQuery(accountQuery(http, user.userId));
-  const startAnew = useQuery(startAnewQuery(access.status === "ready" ? access.vault : null, user.userId));
+  const accountReset = useQuery(accountResetQuery(access.status === "ready" ? access.vault : null, user.userId));
   const loading =
     secrets.status === "loading" ||
     (secrets.status === "ready" &&
-      (!secrets.settled || secrets.openingProgress !== null || isOnItsWay(account) || isOnItsWay(startAnew)));
+      (!secrets.layoutSettled ||
+        secrets.openingProgress !== null ||
+        isFirstFetchPending(account) ||
+        isFirstFetchPending(accountReset)));
   return (
     <Page width="wide" title={t("home.title", { name: user.userName })} lead={t("home.lead_body")}>
       <Hero data-tour="home-create">
@@ -54,7 +57,7 @@ export default function HomePage() {
           <SectionTitle>{t("home.create_title")}</SectionTitle>
           <Muted>{t("home.create_body")}</Muted>
         </HeroText>
-        <ButtonLink size="large" to={protectPath(secrets)} icon={<ShieldPlus aria-hidden />}>
+        <ButtonLink size="large" to={getProtectPath(secrets)} icon={<ShieldPlus aria-hidden />}>
           {t("home.create_action")}
         </ButtonLink>
       </Hero>
@@ -67,7 +70,7 @@ export default function HomePage() {
           </Stack>
         </Loading>
       )}
-      {!loading && <StartAnewNotice />}
+      {!loading && <AccountResetNotice />}
       {!loading && <ReadFailureNotice failure={secrets.failure} />}
       {!loading && secrets.status === "ready" && (
         <>
@@ -86,7 +89,7 @@ export default function HomePage() {
 /**
  * The first secret goes step by step. Until it is known whether there is one, the form finds out.
  */
-function protectPath(secrets: Secrets): string {
+function getProtectPath(secrets: SecretsState): string {
   if (secrets.status !== "ready") return "/add-secret?guided";
   return secrets.vaultStatus === "empty" ? "/welcome-backup" : "/add-secret";
 }
@@ -101,9 +104,9 @@ interface ShortListsProps {
 
 function ShortLists({ vault, rows }: ShortListsProps) {
   const { t } = useTranslation("beta-home");
-  const kept = rows.filter((row) => row.deletedAt === null);
-  const favorites = kept.filter((row) => row.favorite).slice(0, shortListLength);
-  const recent = kept.filter((row) => !row.favorite).slice(0, shortListLength);
+  const activeRows = rows.filter((row) => row.deletedAt === null);
+  const favorites = activeRows.filter((row) => row.favorite).slice(0, shortListLength);
+  const recent = activeRows.filter((row) => !row.favorite).slice(0, shortListLength);
   return (
     <>
       {favorites.length > 0 && (
@@ -118,8 +121,8 @@ function ShortLists({ vault, rows }: ShortListsProps) {
           <SecretList vault={vault} rows={recent} label={t("home.recent_title")} />
         </Stack>
       )}
-      {kept.length > favorites.length + recent.length && (
-        <Link to="/secrets">{t("home.all_action", { count: kept.length })}</Link>
+      {activeRows.length > favorites.length + recent.length && (
+        <Link to="/secrets">{t("home.all_action", { count: activeRows.length })}</Link>
       )}
     </>
   );

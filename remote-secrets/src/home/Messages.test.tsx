@@ -3,23 +3,23 @@ import userEvent from "@testing-library/user-event";
 
 import type { PortalMessage } from "@relicario/shared/contract";
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
-import { closedMessages, closeMessage } from "./closed-messages.ts";
+import { readClosedMessages, closeMessage } from "./closed-messages.ts";
 import { Messages } from "./Messages.tsx";
 
-const both = (en: string, es: string) => ({ en, es });
+const bilingual = (en: string, es: string) => ({ en, es });
 const news: PortalMessage = {
   id: "news",
-  title: both("New", "Nuevo"),
-  body: both("A new thing.", "Una cosa nueva."),
+  title: bilingual("New", "Nuevo"),
+  body: bilingual("A new thing.", "Una cosa nueva."),
   link: "https://example.org/news",
 };
 const offer: PortalMessage = {
   id: "offer",
-  title: both("Offer", "Oferta"),
-  body: both("Half the price.", "A mitad de precio."),
+  title: bilingual("Offer", "Oferta"),
+  body: bilingual("Half the price.", "A mitad de precio."),
 };
 
-async function draw(messages: readonly PortalMessage[], settings: Parameters<typeof renderApp>[1] = {}) {
+async function renderMessages(messages: readonly PortalMessage[], settings: Parameters<typeof renderApp>[1] = {}) {
   const ui = (
     <main>
       <h1>Home</h1>
@@ -31,7 +31,7 @@ async function draw(messages: readonly PortalMessage[], settings: Parameters<typ
     ...settings,
   });
 }
-const titles = () => screen.queryAllByRole("heading", { level: 3 }).map((each) => each.textContent);
+const getTitles = () => screen.queryAllByRole("heading", { level: 3 }).map((heading) => heading.textContent);
 
 describe("Messages", () => {
   beforeEach(() => {
@@ -39,28 +39,28 @@ describe("Messages", () => {
   });
 
   it("shows what the vendor tells, in the language of the portal", async () => {
-    const { unmount } = await draw([news, offer]);
-    expect(titles()).toEqual(["New", "Offer"]);
+    const { unmount } = await renderMessages([news, offer]);
+    expect(getTitles()).toEqual(["New", "Offer"]);
     expect(screen.getByRole("link", { name: /^Read more/ })).toHaveAttribute("href", "https://example.org/news");
     await expectAccessible();
     unmount();
-    await draw([news, offer], { language: "es", theme: "dark" });
-    expect(titles()).toEqual(["Nuevo", "Oferta"]);
+    await renderMessages([news, offer], { language: "es", theme: "dark" });
+    expect(getTitles()).toEqual(["Nuevo", "Oferta"]);
     await expectAccessible();
   });
 
   it("closes one for good, on this device", async () => {
-    const { unmount } = await draw([news, offer]);
+    const { unmount } = await renderMessages([news, offer]);
     await userEvent.click(screen.getByRole("button", { name: "Close: New" }));
-    expect(titles()).toEqual(["Offer"]);
+    expect(getTitles()).toEqual(["Offer"]);
     unmount();
-    await draw([news, offer]);
-    expect(titles()).toEqual(["Offer"]);
+    await renderMessages([news, offer]);
+    expect(getTitles()).toEqual(["Offer"]);
   });
 
   it("gives advice of its own while the vendor has nothing to tell", async () => {
-    await draw([]);
-    expect(titles()).toEqual(["Keep two or three copies of your picture"]);
+    await renderMessages([]);
+    expect(getTitles()).toEqual(["Keep two or three copies of your picture"]);
     await userEvent.click(screen.getByRole("button", { name: /^Close/ }));
     expect(screen.queryByRole("region", { name: "Messages" })).not.toBeInTheDocument();
   });
@@ -68,42 +68,42 @@ describe("Messages", () => {
   it.each(["javascript:alert(1)", "http://example.org/", "data:text/html,x", "not an address"])(
     "does not link to %s",
     async (link) => {
-      await draw([{ ...news, link }]);
-      expect(titles()).toEqual(["New"]);
+      await renderMessages([{ ...news, link }]);
+      expect(getTitles()).toEqual(["New"]);
       expect(screen.queryByRole("link")).not.toBeInTheDocument();
     },
   );
 
   it("shows texts as text, never as markup", async () => {
-    await draw([{ ...offer, body: both("<b>Half</b>", "<b>Mitad</b>") }]);
+    await renderMessages([{ ...offer, body: bilingual("<b>Half</b>", "<b>Mitad</b>") }]);
     expect(screen.getByText("<b>Half</b>")).toBeVisible();
   });
 });
 
 describe("closed messages", () => {
   it("are forgotten when something else stands there", () => {
-    expect(closedMessages({ getItem: () => "{" })).toEqual([]);
-    expect(closedMessages({ getItem: () => '{"a":1}' })).toEqual([]);
+    expect(readClosedMessages({ getItem: () => "{" })).toEqual([]);
+    expect(readClosedMessages({ getItem: () => '{"a":1}' })).toEqual([]);
   });
 
   it("are closed until the page is loaded again where nothing can be kept", () => {
-    const full = {
+    const fullStorage = {
       getItem: () => null,
       setItem: () => {
         throw new DOMException("", "QuotaExceededError");
       },
     };
-    expect(closeMessage(full, "news")).toEqual(["news"]);
+    expect(closeMessage(fullStorage, "news")).toEqual(["news"]);
   });
 
   it("are the last hundred", () => {
-    const kept = new Map<string, string>();
+    const entries = new Map<string, string>();
     const storage = {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, value: string) => void kept.set(key, value),
+      getItem: (key: string) => entries.get(key) ?? null,
+      setItem: (key: string, value: string) => void entries.set(key, value),
     };
     for (let index = 0; index < 120; index++) closeMessage(storage, String(index));
-    expect(closedMessages(storage)).toHaveLength(100);
-    expect(closedMessages(storage).at(-1)).toBe("119");
+    expect(readClosedMessages(storage)).toHaveLength(100);
+    expect(readClosedMessages(storage).at(-1)).toBe("119");
   });
 });

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { closedMessages, closeMessage } from "./closed-messages.ts";
+import { readClosedMessages, closeMessage } from "./closed-messages.ts";
 
 /**
  * Id under which closing the built-in advice is remembered; it is shown when the vendor has no
@@ -20,33 +20,33 @@ const adviceId = "copies";
 export function Messages() {
   const { t } = useTranslation("ad-banner");
   const { vendor, language } = usePortal();
-  const [closed, setClosed] = useState(() => closedMessages(localStorage));
-  const open = vendor.messages.filter(({ id }) => !closed.includes(id));
-  const advised = vendor.messages.length === 0 && !closed.includes(adviceId);
-  if (open.length === 0 && !advised) return null;
-  const close = (id: string) => {
-    setClosed(closeMessage(localStorage, id));
+  const [closedIds, setClosedIds] = useState(() => readClosedMessages(localStorage));
+  const openMessages = vendor.messages.filter(({ id }) => !closedIds.includes(id));
+  const showsAdvice = vendor.messages.length === 0 && !closedIds.includes(adviceId);
+  if (openMessages.length === 0 && !showsAdvice) return null;
+  const handleClose = (id: string) => {
+    setClosedIds(closeMessage(localStorage, id));
   };
   return (
     <section aria-labelledby="messages-title" data-tour="home-messages">
-      <Hidden id="messages-title">{t("messages.title")}</Hidden>
+      <VisuallyHiddenTitle id="messages-title">{t("messages.title")}</VisuallyHiddenTitle>
       <List>
-        {open.map((message) => (
+        {openMessages.map((message) => (
           <Message
             key={message.id}
             title={message.title[language]}
             body={message.body[language]}
-            link={safeLink(message)}
-            onClose={() => close(message.id)}
+            link={getSafeLink(message)}
+            onClose={() => handleClose(message.id)}
           />
         ))}
-        {advised && (
+        {showsAdvice && (
           <Message
-            own
+            isBuiltIn
             title={t("advice.copies_title")}
             body={t("advice.copies_body")}
             link={null}
-            onClose={() => close(adviceId)}
+            onClose={() => handleClose(adviceId)}
           />
         )}
       </List>
@@ -58,13 +58,13 @@ interface MessageProps {
   readonly title: string;
   readonly body: string;
   readonly link: string | null;
-  readonly own?: boolean;
+  readonly isBuiltIn?: boolean;
   readonly onClose: () => void;
 }
 
-function Message({ title, body, link, own = false, onClose }: MessageProps) {
+function Message({ title, body, link, isBuiltIn = false, onClose }: MessageProps) {
   const { t } = useTranslation("ad-banner");
-  const Icon = own ? Lightbulb : Megaphone;
+  const Icon = isBuiltIn ? Lightbulb : Megaphone;
   return (
     <Card as="li">
       <Icon aria-hidden size={20} />
@@ -75,7 +75,7 @@ function Message({ title, body, link, own = false, onClose }: MessageProps) {
           <a href={link} target="_blank" rel="noopener noreferrer">
             {t("messages.link_action")}
             <ExternalLink aria-hidden size={16} />
-            <Hidden as="span">{t("messages.link_hint")}</Hidden>
+            <VisuallyHiddenTitle as="span">{t("messages.link_hint")}</VisuallyHiddenTitle>
           </a>
         )}
       </div>
@@ -85,7 +85,7 @@ function Message({ title, body, link, own = false, onClose }: MessageProps) {
 }
 
 /** Only `https:` and same-origin addresses become links. */
-function safeLink({ link }: PortalMessage): string | null {
+function getSafeLink({ link }: PortalMessage): string | null {
   const address = link === undefined ? null : URL.parse(link);
   return address !== null && (address.protocol === "https:" || address.origin === location.origin)
     ? address.href
@@ -131,6 +131,6 @@ const List = styled.ul`
   }
 `;
 
-const Hidden = styled.h2`
+const VisuallyHiddenTitle = styled.h2`
   ${visuallyHidden}
 `;

@@ -14,12 +14,12 @@ interface SecretListProps {
   readonly label: string;
 }
 
-const noSelection = () => undefined;
+const ignoreSelection = () => undefined;
 
 /** A short list without virtualisation and selection. */
 export function SecretList({ vault, rows, label }: SecretListProps) {
   const { user } = usePortal();
-  const actions = useRowActions(vault, noSelection, null);
+  const actions = useRowActions(vault, ignoreSelection, null);
   const { data: shares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
   return (
     <Stack $gap={4}>
@@ -29,7 +29,7 @@ export function SecretList({ vault, rows, label }: SecretListProps) {
           <li key={row.secretId}>
             <SecretRowCard
               row={row}
-              actions={actions.forRow}
+              actions={actions.rowActions}
               shared={shares.some(({ secretId }) => secretId === row.secretId)}
               selected={null}
             />

@@ -4,13 +4,13 @@ import { z } from "zod";
 export const closedMessagesKey = "closedMessages";
 
 /** The oldest ids are dropped beyond this. */
-const maxKept = 100;
+const maxClosedIds = 100;
 
-const Closed = z.array(z.string()).max(maxKept);
+const ClosedMessageIds = z.array(z.string()).max(maxClosedIds);
 
-export function closedMessages(storage: Pick<Storage, "getItem">): readonly string[] {
+export function readClosedMessages(storage: Pick<Storage, "getItem">): readonly string[] {
   try {
-    return Closed.parse(JSON.parse(storage.getItem(closedMessagesKey) ?? "[]"));
+    return ClosedMessageIds.parse(JSON.parse(storage.getItem(closedMessagesKey) ?? "[]"));
   } catch {
     return []; // not this format: closed messages are shown again
   }
@@ -18,11 +18,11 @@ export function closedMessages(storage: Pick<Storage, "getItem">): readonly stri
 
 /** Adds an id and returns all closed ids, with it even when storage refuses it. */
 export function closeMessage(storage: Pick<Storage, "getItem" | "setItem">, id: string): readonly string[] {
-  const closed = [...closedMessages(storage).filter((each) => each !== id), id].slice(-maxKept);
+  const closedIds = [...readClosedMessages(storage).filter((closedId) => closedId !== id), id].slice(-maxClosedIds);
   try {
-    storage.setItem(closedMessagesKey, JSON.stringify(closed));
+    storage.setItem(closedMessagesKey, JSON.stringify(closedIds));
   } catch {
     // storage is full or blocked: it stays closed until the page is reloaded
   }
-  return closed;
+  return closedIds;
 }

@@ -1,4 +1,4 @@
-import type { ExportedSecrets, SecretRow, ShownImage, Vault, VaultProgress } from "@relicario/shared/contract";
+import type { ExportedSecrets, SecretRow, OpenerHandle, Vault, VaultProgress } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { CopyButton, FieldError, PrintButton, saveFile } from "@relicario/shared/forms";
 import {
@@ -15,7 +15,7 @@ import {
   space,
   SpacedRow,
   Stack,
-  useShownImage,
+  useOpenerHandle,
 } from "@relicario/shared/ui";
 import { useMutation } from "@tanstack/react-query";
 import { Download, KeyRound } from "lucide-react";
@@ -26,28 +26,28 @@ import { styled } from "styled-components";
 interface ExportPanelProps {
   readonly vault: Vault;
   readonly rows: readonly SecretRow[];
-  readonly onEnd: () => void;
+  readonly onClose: () => void;
 }
 
 /**
  * Exports several secrets: asks for a picture, downloads an archive, then shows the age identity
  * that decrypts it.
  */
-export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
+export function ExportPanel({ vault, rows, onClose }: ExportPanelProps) {
   const { t } = useTranslation("beta-home");
-  const { shown, setShown } = useShownImage(vault);
-  const [missing, setMissing] = useState(false);
+  const { shown, setShown } = useOpenerHandle(vault);
+  const [pictureMissing, setPictureMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
-  const exporting = useMutation({
-    mutationFn: (image: ShownImage) => {
+  const abortController = useRef<AbortController | null>(null);
+  useEffect(() => () => abortController.current?.abort(), []);
+  const exportMutation = useMutation({
+    mutationFn: (handle: OpenerHandle) => {
       const controller = new AbortController();
-      running.current = controller;
+      abortController.current = controller;
       setProgress(null);
       return vault.exportSecrets(
         rows.map(({ secretId }) => secretId),
-        image,
+        handle,
         { signal: controller.signal, onProgress: setProgress },
       );
     },
@@ -56,36 +56,37 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
     },
     gcTime: 0, // the result holds the identity: drop them when the panel unmounts
   });
-  const brokenId = isPortalError(exporting.error) ? exporting.error.details["secret_id"] : undefined;
-  const brokenRow = rows.find(({ secretId }) => secretId === brokenId);
-  if (exporting.data !== undefined) return <ExportResult result={exporting.data} rows={rows} onEnd={onEnd} />;
+  const damagedId = isPortalError(exportMutation.error) ? exportMutation.error.details["secret_id"] : undefined;
+  const damagedRow = rows.find(({ secretId }) => secretId === damagedId);
+  if (exportMutation.data !== undefined)
+    return <ExportResult result={exportMutation.data} rows={rows} onClose={onClose} />;
   return (
     <Card>
       <Stack $gap={4} role="group" aria-label={t("export.title", { count: rows.length })}>
         <LeaveGuard
-          guarding={exporting.isPending}
+          active={exportMutation.isPending}
           title={t("export.stop_title")}
           body={t("export.stop_body")}
-          leave={t("export.leave_action")}
-          stay={t("export.stay_action")}
+          leaveLabel={t("export.leave_action")}
+          stayLabel={t("export.stay_action")}
         />
-        <FocusedTitle>{t("export.title", { count: rows.length })}</FocusedTitle>
+        <AutoFocusTitle>{t("export.title", { count: rows.length })}</AutoFocusTitle>
         <Muted>{t("export.lead_body")}</Muted>
         <vault.PictureField
           purpose="show"
           value={shown}
-          disabled={exporting.isPending}
+          disabled={exportMutation.isPending}
           onChange={(value) => {
             setShown(value);
-            setMissing(false);
+            setPictureMissing(false);
           }}
         />
-        {missing && <FieldError>{t("export.missing_error")}</FieldError>}
-        <ErrorNotice error={exporting.error} />
-        {brokenRow !== undefined && (
-          <FieldError>{t("export.broken_error", { title: titleOf(brokenRow, t) })}</FieldError>
+        {pictureMissing && <FieldError>{t("export.missing_error")}</FieldError>}
+        <ErrorNotice error={exportMutation.error} />
+        {damagedRow !== undefined && (
+          <FieldError>{t("export.broken_error", { title: getTitle(damagedRow, t) })}</FieldError>
         )}
-        {exporting.isPending && (
+        {exportMutation.isPending && (
           <Progress
             label={t(progress?.phase === "fetching" ? "export.running_status" : "export.looking_status")}
             done={progress?.done ?? 0}
@@ -94,10 +95,10 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
         )}
         <SpacedRow>
           <Button
-            pending={exporting.isPending}
+            pending={exportMutation.isPending}
             onClick={() => {
-              setMissing(shown === null);
-              if (shown !== null) exporting.mutate(shown);
+              setPictureMissing(shown === null);
+              if (shown !== null) exportMutation.mutate(shown);
             }}
           >
             {t("export.start_action")}
@@ -105,8 +106,8 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
           <Button
             tone="quiet"
             onClick={() => {
-              if (exporting.isPending) running.current?.abort();
-              else onEnd();
+              if (exportMutation.isPending) abortController.current?.abort();
+              else onClose();
             }}
           >
             {t("export.cancel_action")}
@@ -121,45 +122,45 @@ export function ExportPanel({ vault, rows, onEnd }: ExportPanelProps) {
  * Takes the focus on mount: the element that had it was removed, and a screen reader announces this
  * title instead.
  */
-function FocusedTitle({ children }: { readonly children: string }) {
-  const title = useRef<HTMLHeadingElement>(null);
+function AutoFocusTitle({ children }: { readonly children: string }) {
+  const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    title.current?.focus();
+    titleRef.current?.focus();
   }, []);
   return (
-    <SectionTitle ref={title} tabIndex={-1}>
+    <SectionTitle ref={titleRef} tabIndex={-1}>
       {children}
     </SectionTitle>
   );
 }
 
 const archiveName = "secrets-export.zip";
-const identityName = "exit.txt";
+const identityFileName = "exit.txt";
 
 type Translate = ReturnType<typeof useTranslation<"beta-home">>["t"];
 
-function titleOf({ label }: SecretRow, t: Translate): string {
+function getTitle({ label }: SecretRow, t: Translate): string {
   return label === null || label.title === "" ? t("row.untitled_title") : label.title;
 }
 
 interface ExportResultProps {
   readonly result: ExportedSecrets;
   readonly rows: readonly SecretRow[];
-  readonly onEnd: () => void;
+  readonly onClose: () => void;
 }
 
 /**
  * The identity exists only in this component, so leaving before it was saved or printed asks first.
  */
-function ExportResult({ result, rows, onEnd }: ExportResultProps) {
+function ExportResult({ result, rows, onClose }: ExportResultProps) {
   const { t } = useTranslation("beta-home");
   const [identitySaved, setIdentitySaved] = useState(false);
-  const [identityShown, setIdentityShown] = useState(false);
-  const { identity, archive, exported, left, notVerified } = result;
-  const titlesOf = (ids: readonly string[]) =>
+  const [identityVisible, setIdentityVisible] = useState(false);
+  const { identity, archive, exported, skipped, notVerified } = result;
+  const joinTitles = (ids: readonly string[]) =>
     rows
       .filter(({ secretId }) => ids.includes(secretId))
-      .map((row) => titleOf(row, t))
+      .map((row) => getTitle(row, t))
       .join(", ");
   const handleIdentitySaved = () => {
     setIdentitySaved(true);
@@ -168,35 +169,35 @@ function ExportResult({ result, rows, onEnd }: ExportResultProps) {
     <Card>
       <Stack $gap={4}>
         <LeaveGuard
-          guarding={!identitySaved}
+          active={!identitySaved}
           title={t("export.leave_title")}
           body={t("export.leave_body")}
-          leave={t("export.leave_action")}
-          stay={t("export.stay_action")}
+          leaveLabel={t("export.leave_action")}
+          stayLabel={t("export.stay_action")}
         />
-        <FocusedTitle>{t("export.done_title", { count: exported })}</FocusedTitle>
+        <AutoFocusTitle>{t("export.done_title", { count: exported })}</AutoFocusTitle>
         <Muted>{t("export.done_body", { name: archiveName })}</Muted>
-        {left.length > 0 && (
-          <Notice title={t("export.left_title", { count: left.length })}>
-            {t("export.left_body", { titles: titlesOf(left) })}
+        {skipped.length > 0 && (
+          <Notice title={t("export.left_title", { count: skipped.length })}>
+            {t("export.left_body", { titles: joinTitles(skipped) })}
           </Notice>
         )}
         {notVerified.length > 0 && (
           <Notice tone="warn" title={t("export.author_title")}>
-            {t("export.author_body", { titles: titlesOf(notVerified) })}
+            {t("export.author_body", { titles: joinTitles(notVerified) })}
           </Notice>
         )}
         <Stack $gap={2}>
           <SmallText>{t("export.identity_body")}</SmallText>
           <Identity tabIndex={0} aria-label={t("export.identity_aria")}>
-            {identityShown ? identity : "•".repeat(24)}
+            {identityVisible ? identity : "•".repeat(24)}
           </Identity>
         </Stack>
         <SpacedRow $align="start">
           <Button
             icon={<KeyRound aria-hidden />}
             onClick={() => {
-              saveFile(identityName, `${identity}\n`);
+              saveFile(identityFileName, `${identity}\n`);
               handleIdentitySaved();
             }}
           >
@@ -212,10 +213,10 @@ function ExportResult({ result, rows, onEnd }: ExportResultProps) {
           <Button
             tone="quiet"
             onClick={() => {
-              setIdentityShown(!identityShown);
+              setIdentityVisible(!identityVisible);
             }}
           >
-            {t(identityShown ? "export.hide_action" : "export.show_action")}
+            {t(identityVisible ? "export.hide_action" : "export.show_action")}
           </Button>
         </SpacedRow>
         <SpacedRow>
@@ -228,7 +229,7 @@ function ExportResult({ result, rows, onEnd }: ExportResultProps) {
           >
             {t("export.again_action")}
           </Button>
-          <Button tone={identitySaved ? "primary" : "quiet"} disabled={!identitySaved} onClick={onEnd}>
+          <Button tone={identitySaved ? "primary" : "quiet"} disabled={!identitySaved} onClick={onClose}>
             {t("export.end_action")}
           </Button>
         </SpacedRow>

@@ -5,7 +5,7 @@ import { X } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { countFilters, defaultView, sorts, type ListView } from "./visible-rows.ts";
+import { countFilters, defaultView, sortOrders, type ListView } from "./visible-rows.ts";
 
 interface FilterPanelProps {
   readonly id: string;
@@ -18,21 +18,21 @@ interface FilterPanelProps {
 
 const kinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
 /** Value of the choice "any": the empty string is no tag and no image id. */
-const any = "";
+const anyValue = "";
 
 /** Sort order and filters. A chosen tag moves from the select to the chips below it. */
 export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelProps) {
   const { t } = useTranslation("beta-home");
-  const free = tags.filter((tag) => !view.tags.includes(tag));
+  const availableTags = tags.filter((tag) => !view.tags.includes(tag));
   return (
     <FilterBox id={id} role="group" aria-label={t("filter.panel_aria")}>
       <FilterFields>
         <SelectField
           label={t("filter.sort_label")}
           value={view.sort}
-          choices={sorts.map((sort) => ({ value: sort, label: t(`filter.sort_${sort}_label`) }))}
+          choices={sortOrders.map((sort) => ({ value: sort, label: t(`filter.sort_${sort}_label`) }))}
           onChange={(value) => {
-            onChange({ ...view, sort: sorts.find((sort) => sort === value) ?? "newest" });
+            onChange({ ...view, sort: sortOrders.find((sort) => sort === value) ?? "newest" });
           }}
         />
         <SelectField
@@ -49,39 +49,39 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
         {tags.length > 0 && (
           <SelectField
             label={t("filter.tag_label")}
-            value={any}
+            value={anyValue}
             choices={[
-              { value: any, label: t(view.tags.length === 0 ? "filter.tag_any_label" : "filter.tag_more_label") },
-              ...free.map((tag) => ({ value: tag, label: tag })),
+              { value: anyValue, label: t(view.tags.length === 0 ? "filter.tag_any_label" : "filter.tag_more_label") },
+              ...availableTags.map((tag) => ({ value: tag, label: tag })),
             ]}
             onChange={(tag) => {
-              if (tag !== any) onChange({ ...view, tags: [...view.tags, tag] });
+              if (tag !== anyValue) onChange({ ...view, tags: [...view.tags, tag] });
             }}
           />
         )}
         {images.length > 1 && (
           <SelectField
             label={t("filter.image_label")}
-            value={view.image ?? any}
+            value={view.image ?? anyValue}
             choices={[
-              { value: any, label: t("filter.image_any_label") },
+              { value: anyValue, label: t("filter.image_any_label") },
               ...images.map((image) => ({ value: image.id, label: image.name })),
             ]}
             onChange={(image) => {
-              onChange({ ...view, image: image === any ? null : image });
+              onChange({ ...view, image: image === anyValue ? null : image });
             }}
           />
         )}
       </FilterFields>
       {view.tags.length > 0 && (
-        <Chosen aria-label={t("filter.tags_aria")}>
+        <SelectedTags aria-label={t("filter.tags_aria")}>
           {view.tags.map((tag) => (
             <li key={tag}>
               <Chip
                 type="button"
                 aria-label={t("filter.tag_remove_action", { tag })}
                 onClick={() => {
-                  onChange({ ...view, tags: view.tags.filter((each) => each !== tag) });
+                  onChange({ ...view, tags: view.tags.filter((other) => other !== tag) });
                 }}
               >
                 <span>{tag}</span>
@@ -89,9 +89,9 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
               </Chip>
             </li>
           ))}
-        </Chosen>
+        </SelectedTags>
       )}
-      <Foot>
+      <Footer>
         <Switch
           label={t("filter.favorite_label")}
           checked={view.favorite}
@@ -117,12 +117,12 @@ export function FilterPanel({ id, view, onChange, tags, images }: FilterPanelPro
             {t("filter.clear_action")}
           </Button>
         )}
-      </Foot>
+      </Footer>
     </FilterBox>
   );
 }
 
-const Chosen = styled.ul`
+const SelectedTags = styled.ul`
   display: flex;
   flex-wrap: wrap;
   gap: ${space(2)};
@@ -157,7 +157,7 @@ const Chip = styled.button`
   }
 `;
 
-const Foot = styled.div`
+const Footer = styled.div`
   display: flex;
   flex-wrap: wrap;
   align-items: center;

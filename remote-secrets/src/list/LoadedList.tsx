@@ -1,5 +1,5 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { ListTools } from "@relicario/shared/forms";
+import { ListToolbar } from "@relicario/shared/forms";
 import {
   Button,
   ButtonLink,
@@ -18,7 +18,7 @@ import { useTranslation } from "react-i18next";
 import { useSearchParams } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { useChangeListMemory, useListMemory } from "../data/list-memory.ts";
+import { useUpdateSavedListState, useSavedListState } from "../data/saved-list-state.ts";
 import { imagesQuery, liveSharesQuery } from "../data/secrets.ts";
 import { UnlockNotice } from "../notices/UnlockNotice.tsx";
 import { SecretRowCard } from "../row/SecretRowCard.tsx";
@@ -43,56 +43,63 @@ interface LoadedListProps {
 export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListProps) {
   const { t } = useTranslation("beta-home");
   const { user } = usePortal();
-  const [folder, setFolder] = useState<Folder>("kept");
+  const [folder, setFolder] = useState<Folder>("active");
   const [searchText, setSearchText] = useState("");
   const [filterOpen, setFilterOpen] = useState(false);
   const [view, setView] = useListView();
-  const { selectedSecret } = useListMemory();
-  const [exporting, setExporting] = useState<readonly SecretRow[] | null>(null);
-  const [purging, setPurging] = useState<readonly SecretRow[] | null>(null);
+  const { selectedSecret } = useSavedListState();
+  const [rowsToExport, setRowsToExport] = useState<readonly SecretRow[] | null>(null);
+  const [rowsToPurge, setRowsToPurge] = useState<readonly SecretRow[] | null>(null);
   const panelId = useId();
   const images = useQuery(imagesQuery(vault, user.userId, locked ? "locked" : "unlocked"));
 
   const { data: shares } = useQuery(liveSharesQuery(vault, user.userId, locked ? "locked" : "unlocked"));
   const sharedIds = useMemo(() => new Set(shares?.map(({ secretId }) => secretId)), [shares]);
 
-  const { kept, trashed, inFolder, visible, tags } = useVisibleRows(rows, folder, view, searchText, sharedIds);
-  const selection = useSelection(visible);
-  const requestPurge = locked ? null : setPurging;
+  const { activeRows, trashedRows, folderRows, visibleRows, tags } = useVisibleRows(
+    rows,
+    folder,
+    view,
+    searchText,
+    sharedIds,
+  );
+  const selection = useSelection(visibleRows);
+  const requestPurge = locked ? null : setRowsToPurge;
   const actions = useRowActions(vault, selection.set, requestPurge);
-  const narrowed = searchText.trim() !== "" || countFilters(view) > 0;
+  const isFiltered = searchText.trim() !== "" || countFilters(view) > 0;
   const openFolder = (next: Folder) => {
     setFolder(next);
-    selection.end();
+    selection.stop();
   };
-  const handlePurge = (wanted: readonly SecretRow[]) => {
-    void actions.purge(wanted).then(() => {
-      setPurging(null);
-      selection.end();
+  const handlePurge = (confirmedRows: readonly SecretRow[]) => {
+    void actions.purge(confirmedRows).then(() => {
+      setRowsToPurge(null);
+      selection.stop();
     });
   };
-  const handleKey = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && selection.active) selection.end();
+  const handleKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && selection.active) selection.stop();
   };
-  const handleExportEnd = () => {
-    setExporting(null);
-    selection.end();
+  const handleExportClose = () => {
+    setRowsToExport(null);
+    selection.stop();
   };
 
-  const [search, setSearch] = useSearchParams();
-  const exportsAll = search.get("export") === "all" && !locked && openingProgress === null && kept.length > 0;
-  const endExport = () => {
-    handleExportEnd();
-    setSearch({}, { replace: true });
+  const [searchParams, setSearchParams] = useSearchParams();
+  const isFullExport =
+    searchParams.get("export") === "all" && !locked && openingProgress === null && activeRows.length > 0;
+  const closeFullExport = () => {
+    handleExportClose();
+    setSearchParams({}, { replace: true });
   };
-  if (exportsAll) return <ExportPanel vault={vault} rows={kept} onEnd={endExport} />;
-  if (exporting !== null) return <ExportPanel vault={vault} rows={exporting} onEnd={handleExportEnd} />;
+  if (isFullExport) return <ExportPanel vault={vault} rows={activeRows} onClose={closeFullExport} />;
+  if (rowsToExport !== null) return <ExportPanel vault={vault} rows={rowsToExport} onClose={handleExportClose} />;
   if (rows.length === 0) return <EmptyList />;
   return (
-    <Stack $gap={4} onKeyDown={handleKey}>
+    <Stack $gap={4} onKeyDown={handleKeyDown}>
       {locked && <UnlockNotice vault={vault} returnTo="/secrets" />}
       {!locked && (
-        <ListTools
+        <ListToolbar
           tour="secrets"
           searchLabel={t("list.search_label")}
           search={searchText}
@@ -104,57 +111,57 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
           }
           filterOpen={filterOpen}
           panelId={panelId}
-          onFilterOpen={setFilterOpen}
+          onFilterOpenChange={setFilterOpen}
         />
       )}
       {!locked && filterOpen && (
         <FilterPanel id={panelId} view={view} onChange={setView} tags={tags} images={images.data ?? []} />
       )}
       {openingProgress !== null ? (
-        <Tally>
+        <TotalRow>
           <Progress label={t("list.opening_status")} done={openingProgress.opened} total={openingProgress.total} />
-        </Tally>
+        </TotalRow>
       ) : selection.active ? (
         <SelectionBar
           folder={folder}
-          chosen={selection.chosen}
-          total={visible.length}
+          selectedRows={selection.selectedRows}
+          total={visibleRows.length}
           actions={actions}
           onPurge={requestPurge}
-          onExport={locked ? null : setExporting}
-          onAll={selection.setAll}
-          onEnd={selection.end}
+          onExport={locked ? null : setRowsToExport}
+          onSelectAll={selection.setAll}
+          onClose={selection.stop}
         />
       ) : (
-        <Tally $justify="between">
+        <TotalRow $justify="between">
           <SmallText role="status" data-tour="secrets-total">
-            {narrowed
-              ? t("list.found_status", { count: visible.length, total: inFolder.length })
-              : t(folder === "kept" ? "list.total_status" : "list.trash_status", { count: inFolder.length })}
+            {isFiltered
+              ? t("list.found_status", { count: visibleRows.length, total: folderRows.length })
+              : t(folder === "active" ? "list.total_status" : "list.trash_status", { count: folderRows.length })}
           </SmallText>
           <SpacedRow $gap={2}>
-            {visible.length > 0 && (
-              <Button tone="quiet" size="small" icon={<ListChecks aria-hidden />} onClick={selection.begin}>
+            {visibleRows.length > 0 && (
+              <Button tone="quiet" size="small" icon={<ListChecks aria-hidden />} onClick={selection.start}>
                 {t("select.begin_action")}
               </Button>
             )}
-            {(trashed.length > 0 || folder === "trash") && (
+            {(trashedRows.length > 0 || folder === "trash") && (
               <Button
                 tone="quiet"
                 size="small"
-                icon={folder === "kept" ? <Trash2 aria-hidden /> : undefined}
+                icon={folder === "active" ? <Trash2 aria-hidden /> : undefined}
                 onClick={() => {
-                  openFolder(folder === "kept" ? "trash" : "kept");
+                  openFolder(folder === "active" ? "trash" : "active");
                 }}
               >
-                {folder === "kept" ? t("list.trash_action", { count: trashed.length }) : t("list.kept_action")}
+                {folder === "active" ? t("list.trash_action", { count: trashedRows.length }) : t("list.kept_action")}
               </Button>
             )}
           </SpacedRow>
-        </Tally>
+        </TotalRow>
       )}
       <ErrorNotice error={actions.error} />
-      {folder === "trash" && trashed.length > 0 && (
+      {folder === "trash" && trashedRows.length > 0 && (
         <SpacedRow $justify="between">
           <SmallText>{t("list.trash_hint")}</SmallText>
           {!locked && (
@@ -162,7 +169,7 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
               tone="danger"
               size="small"
               onClick={() => {
-                setPurging(trashed);
+                setRowsToPurge(trashedRows);
               }}
             >
               {t("purge.empty_action")}
@@ -170,31 +177,31 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
           )}
         </SpacedRow>
       )}
-      {visible.length > 0 ? (
+      {visibleRows.length > 0 ? (
         <VirtualRows
           key={folder}
-          rows={visible}
-          label={t(folder === "kept" ? "list.title" : "list.trash_title")}
+          rows={visibleRows}
+          label={t(folder === "active" ? "list.title" : "list.trash_title")}
           initialRowId={selectedSecret}
         >
           {(row) => (
             <SecretRowCard
               row={row}
-              actions={actions.forRow}
+              actions={actions.rowActions}
               shared={sharedIds.has(row.secretId)}
               selected={selection.active ? selection.has(row) : null}
             />
           )}
         </VirtualRows>
       ) : (
-        <NoVisibleRows folder={folder} narrowed={narrowed} anyKept={kept.length > 0} />
+        <NoVisibleRows folder={folder} isFiltered={isFiltered} hasActiveRows={activeRows.length > 0} />
       )}
       <PurgeDialog
         vault={vault}
-        rows={purging}
+        rows={rowsToPurge}
         pending={actions.pending}
         onClose={() => {
-          setPurging(null);
+          setRowsToPurge(null);
         }}
         onConfirm={handlePurge}
       />
@@ -207,15 +214,15 @@ export function LoadedList({ vault, rows, locked, openingProgress }: LoadedListP
  * comes back to the list.
  */
 function useListView(): [ListView, (view: ListView) => void] {
-  const [own, setOwn] = useState<Omit<ListView, "tags">>(defaultView);
-  const { categories } = useListMemory();
-  const change = useChangeListMemory();
-  const view = useMemo<ListView>(() => ({ ...own, tags: categories }), [own, categories]);
+  const [localView, setLocalView] = useState<Omit<ListView, "tags">>(defaultView);
+  const { categories } = useSavedListState();
+  const updateSavedListState = useUpdateSavedListState();
+  const view = useMemo<ListView>(() => ({ ...localView, tags: categories }), [localView, categories]);
   return [
     view,
-    ({ tags, ...rest }) => {
-      setOwn(rest);
-      change({ categories: tags });
+    ({ tags, ...localChanges }) => {
+      setLocalView(localChanges);
+      updateSavedListState({ categories: tags });
     },
   ];
 }
@@ -242,13 +249,13 @@ function EmptyList() {
 
 interface NoVisibleRowsProps {
   readonly folder: Folder;
-  readonly narrowed: boolean;
-  readonly anyKept: boolean;
+  readonly isFiltered: boolean;
+  readonly hasActiveRows: boolean;
 }
 
-function NoVisibleRows({ folder, narrowed, anyKept }: NoVisibleRowsProps) {
+function NoVisibleRows({ folder, isFiltered, hasActiveRows }: NoVisibleRowsProps) {
   const { t } = useTranslation("beta-home");
-  if (narrowed && (folder === "trash" || anyKept)) {
+  if (isFiltered && (folder === "trash" || hasActiveRows)) {
     return (
       <EmptyState icon={<Search />} title={t("list.none_found_title")}>
         <p>{t("list.none_found_body")}</p>
@@ -256,7 +263,10 @@ function NoVisibleRows({ folder, narrowed, anyKept }: NoVisibleRowsProps) {
     );
   }
   return (
-    <EmptyState icon={<Trash2 />} title={t(folder === "kept" ? "list.all_trashed_title" : "list.trash_empty_title")} />
+    <EmptyState
+      icon={<Trash2 />}
+      title={t(folder === "active" ? "list.all_trashed_title" : "list.trash_empty_title")}
+    />
   );
 }
 
@@ -264,7 +274,7 @@ function NoVisibleRows({ folder, narrowed, anyKept }: NoVisibleRowsProps) {
  * The total and what can be done with the list; as high while names are still being opened, and the
  * rows below stay where they are.
  */
-const Tally = styled(SpacedRow)`
+const TotalRow = styled(SpacedRow)`
   min-height: ${s("target")};
   & > :only-child {
     flex: 1 1 auto;

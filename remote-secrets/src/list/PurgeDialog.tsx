@@ -1,5 +1,5 @@
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Button, Dialog, s, space } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
@@ -21,8 +21,8 @@ interface PurgeDialogProps {
 export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeDialogProps) {
   const { t } = useTranslation("beta-home");
   const { language, user } = usePortal();
-  const { data: live = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
-  const shares = live.filter(({ secretId }) => rows?.some((row) => row.secretId === secretId)).length;
+  const { data: liveShares = [] } = useQuery(liveSharesQuery(vault, user.userId, vault.getState().status));
+  const shareCount = liveShares.filter(({ secretId }) => rows?.some((row) => row.secretId === secretId)).length;
   const count = rows?.length ?? 0;
   return (
     <Dialog
@@ -32,9 +32,9 @@ export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeD
       role="alertdialog"
       title={t("purge.confirm_title", { count })}
       description={
-        shares === 0
+        shareCount === 0
           ? t("purge.confirm_body")
-          : `${t("purge.confirm_body")} ${t("purge.shares_body", { count: shares })}`
+          : `${t("purge.confirm_body")} ${t("purge.shares_body", { count: shareCount })}`
       }
       icon={<AlertIcon aria-hidden />}
       footer={
@@ -58,7 +58,7 @@ export function PurgeDialog({ rows, vault, pending, onClose, onConfirm }: PurgeD
         {(rows ?? []).map(({ secretId, label, updatedAt }) => (
           <li key={secretId}>
             {label === null
-              ? t("row.locked_title", { day: formatsOf(language).date(updatedAt) })
+              ? t("row.locked_title", { day: getFormats(language).date(updatedAt) })
               : label.title === ""
                 ? t("row.untitled_title")
                 : label.title}

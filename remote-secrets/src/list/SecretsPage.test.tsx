@@ -4,29 +4,29 @@ import userEvent from "@testing-library/user-event";
 import {
   createFakeVault,
   expectAccessible,
-  picture,
+  createPictureFile,
   renderApp,
   type FakeSecret,
   type FakeVaultSettings,
   type RenderedApp,
-  shownImage,
+  createOpenerHandle,
 } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
 import { secretKeys } from "../data/keys.ts";
 import EditSecretPage from "../edit/EditSecretPage.tsx";
 import SecretsPage from "./SecretsPage.tsx";
 
-const some: readonly FakeSecret[] = [
+const sampleSecrets: readonly FakeSecret[] = [
   { title: "Cold wallet", content: "abandon ability", tags: ["family", "seed"] },
   { title: "House keys", content: "4711", favorite: true },
   { title: "Old letter", content: "dear", deleted: true },
 ];
 
 /** The fake vault's id of its first secret. */
-const firstId = "01890a5d-ac96-7000-8000-000000000001";
+const firstSecretId = "01890a5d-ac96-7000-8000-000000000001";
 
-async function draw(
-  vaultSettings: FakeVaultSettings = { secrets: some },
+async function renderPage(
+  vaultSettings: FakeVaultSettings = { secrets: sampleSecrets },
   settings: Parameters<typeof renderApp>[1] = {},
 ) {
   const vault = createFakeVault(vaultSettings);
@@ -38,17 +38,17 @@ async function draw(
   );
   return { vault, ...app };
 }
-const names = () =>
+const getNames = () =>
   within(screen.getByRole("list", { name: "Secrets" }))
     .getAllByRole("link")
-    .map((each) => each.textContent);
+    .map((link) => link.textContent);
 
 /**
  * Opens the content of a secret to edit it, goes to the list and leaves that, and comes back to the
  * edit page.
  */
 async function editThenVisitList() {
-  const vault = createFakeVault({ secrets: some });
+  const vault = createFakeVault({ secrets: sampleSecrets });
   const secretId = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
   const editPath = `/edit-secret/${secretId}`;
   const { goTo } = await renderApp(<SecretsPage />, {
@@ -58,7 +58,7 @@ async function editThenVisitList() {
     routes: { "/edit-secret/:secretId": () => Promise.resolve({ default: EditSecretPage }) },
   });
   await userEvent.click(await screen.findByRole("button", { name: "Open and change" }));
-  await userEvent.upload(screen.getByLabelText("Choose a picture"), picture("garden"));
+  await userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile("garden"));
   await userEvent.click(screen.getByRole("button", { name: "Open" }));
   expect(await screen.findByRole("textbox", { name: "Your secret" })).toHaveValue("abandon ability");
   await goTo("/secrets");
@@ -67,24 +67,24 @@ async function editThenVisitList() {
   await goTo(editPath);
 }
 
-const memoryOf = ({ queryClient, portal }: Pick<RenderedApp, "queryClient" | "portal">) =>
-  queryClient.getQueryData(secretKeys.listMemory(portal.user.userId));
+const getSavedListState = ({ queryClient, portal }: Pick<RenderedApp, "queryClient" | "portal">) =>
+  queryClient.getQueryData(secretKeys.savedListState(portal.user.userId));
 
 describe("SecretsPage", () => {
   it("lists what is kept, newest first, with the total", async () => {
-    await draw();
+    await renderPage();
     expect(await screen.findByText("2 secrets")).toBeVisible();
-    expect(names()).toEqual(["House keys", "Cold wallet"]);
+    expect(getNames()).toEqual(["House keys", "Cold wallet"]);
     expect(screen.queryByText("Old letter")).not.toBeInTheDocument();
     await expectAccessible();
   });
 
   it("searches as it is typed, and says so when nothing is found", async () => {
-    await draw();
+    await renderPage();
     const search = await screen.findByRole("searchbox", { name: "Search titles, tags and file names" });
     await userEvent.type(search, "family");
     await waitFor(() => {
-      expect(names()).toEqual(["Cold wallet"]);
+      expect(getNames()).toEqual(["Cold wallet"]);
     });
     expect(screen.getByText("1 of 2")).toBeVisible();
     await userEvent.type(search, "x");
@@ -92,7 +92,7 @@ describe("SecretsPage", () => {
   });
 
   it("locks when asked, and shows no name afterwards", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Lock" }));
     expect(await screen.findByText("This device is locked")).toBeVisible();
     expect(screen.queryByText("Cold wallet")).not.toBeInTheDocument();
@@ -100,13 +100,13 @@ describe("SecretsPage", () => {
   });
 
   it("goes to the recovery of a secret", async () => {
-    const { location } = await draw();
+    const { location } = await renderPage();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
     expect(location()).toMatch(/^\/provide-image-recovery\?secret=[0-9a-f-]{36}$/);
   });
 
   it("stars at once, and takes the star back when the service refuses", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderPage();
     const star = await screen.findByRole("button", { name: "Favourite: Cold wallet" });
     expect(star).toHaveAttribute("aria-pressed", "false");
     await userEvent.click(star);
@@ -118,17 +118,17 @@ describe("SecretsPage", () => {
   });
 
   it("says before the trash how many shares end with it", async () => {
-    const sharing = ["one", "two"].map((shareId) => ({ shareId, secretId: firstId }));
-    const { record } = await draw(
+    const liveShares = ["one", "two"].map((shareId) => ({ shareId, secretId: firstSecretId }));
+    const { record } = await renderPage(
       {
-        secrets: some,
+        secrets: sampleSecrets,
         shares: [
-          ...sharing,
+          ...liveShares,
           { shareId: "other", secretId: "other" },
-          { shareId: "over", secretId: firstId, revokedAt: "2026-11-20T10:00:00.000Z" },
+          { shareId: "over", secretId: firstSecretId, revokedAt: "2026-11-20T10:00:00.000Z" },
         ],
       },
-      { answer: false },
+      { confirmAnswer: false },
     );
     await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
@@ -136,11 +136,11 @@ describe("SecretsPage", () => {
   });
 
   it("moves a secret to the trash after asking, and restores it", async () => {
-    const { record } = await draw();
+    const { record } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
     await waitFor(() => {
-      expect(names()).toEqual(["House keys"]);
+      expect(getNames()).toEqual(["House keys"]);
     });
     expect(record.confirms[0]?.description).toContain("30 days");
     expect(record.notices.at(-1)).toEqual({ tone: "success", text: "Moved to the trash." });
@@ -156,20 +156,20 @@ describe("SecretsPage", () => {
     });
     await userEvent.click(screen.getByRole("button", { name: "Back to your secrets" }));
     await waitFor(() => {
-      expect(names()).toContain("Cold wallet");
+      expect(getNames()).toContain("Cold wallet");
     });
   });
 
   it("leaves a secret where it is when the person says no", async () => {
-    const { vault } = await draw({ secrets: some }, { answer: false });
+    const { vault } = await renderPage({ secrets: sampleSecrets }, { confirmAnswer: false });
     await userEvent.click(await screen.findByRole("button", { name: "More for Cold wallet" }));
     await userEvent.click(screen.getByRole("menuitem", { name: "Move to trash" }));
     expect(vault.calls).not.toContain("trash");
-    expect(names()).toContain("Cold wallet");
+    expect(getNames()).toContain("Cold wallet");
   });
 
   it("shows locked rows without names, and offers to unlock", async () => {
-    const { location } = await draw({ secrets: some, unlocked: false });
+    const { location } = await renderPage({ secrets: sampleSecrets, unlocked: false });
     expect(await screen.findAllByRole("link", { name: /^Locked secret of / })).toHaveLength(2);
     expect(screen.queryByText("Cold wallet")).not.toBeInTheDocument();
     expect(screen.queryByRole("searchbox")).not.toBeInTheDocument();
@@ -179,9 +179,9 @@ describe("SecretsPage", () => {
   });
 
   it("shows names once the vault is unlocked, and drops them when the portal locks", async () => {
-    const { vault, record, queryClient } = await draw({ secrets: some, unlocked: false });
+    const { vault, record, queryClient } = await renderPage({ secrets: sampleSecrets, unlocked: false });
     await screen.findAllByRole("link", { name: /^Locked secret of / });
-    await act(() => vault.unlock(shownImage(picture("garden"))));
+    await act(() => vault.unlock(createOpenerHandle(createPictureFile("garden"))));
     expect(await screen.findByRole("link", { name: "Cold wallet" })).toBeVisible();
 
     await act(async () => {
@@ -194,20 +194,20 @@ describe("SecretsPage", () => {
         queryClient
           .getQueryCache()
           .getAll()
-          .map((each) => each.state.data),
+          .map((query) => query.state.data),
       ),
     ).not.toContain("Cold wallet");
   });
 
   it("teaches what to do when nothing is kept", async () => {
-    await draw({});
+    await renderPage({});
     expect(await screen.findByRole("heading", { name: "Nothing is kept here yet" })).toBeVisible();
     expect(screen.getByRole("link", { name: "Protect a first secret" })).toHaveAttribute("href", "/add-secret");
     await expectAccessible();
   });
 
   it("says what failed and tries again", async () => {
-    const vault = createFakeVault({ secrets: some });
+    const vault = createFakeVault({ secrets: sampleSecrets });
     vault.failWith("list", "service_unavailable");
     await renderApp(
       <main>
@@ -225,12 +225,12 @@ describe("SecretsPage", () => {
   it.each(["offline", "service_unavailable", "timed_out"] as const)(
     "keeps the rows in sight, and can be locked, when reading them again ends in %s",
     async (code) => {
-      const { vault, queryClient } = await draw();
+      const { vault, queryClient } = await renderPage();
       await screen.findByRole("link", { name: "Cold wallet" });
       vault.failWith("list", code);
       await act(() => queryClient.refetchQueries({ queryKey: ["secrets"] }));
       expect(await screen.findByRole("alert")).toBeVisible();
-      expect(names()).toContain("Cold wallet");
+      expect(getNames()).toContain("Cold wallet");
       expect(screen.getByRole("button", { name: "Lock" })).toBeVisible();
       vault.failWith("list", null);
       await userEvent.click(screen.getByRole("button", { name: "Try again" }));
@@ -241,7 +241,7 @@ describe("SecretsPage", () => {
   );
 
   it("shows no row of before when what was read again cannot be believed", async () => {
-    const { vault, queryClient } = await draw();
+    const { vault, queryClient } = await renderPage();
     await screen.findByRole("link", { name: "Cold wallet" });
     vault.failWith("list", "older_state");
     await act(() => queryClient.refetchQueries({ queryKey: ["secrets"] }));
@@ -250,13 +250,13 @@ describe("SecretsPage", () => {
   });
 
   it("believes an older state only as a deliberate choice", async () => {
-    const accepted = jest.fn(() => Promise.resolve());
-    const fake = createFakeVault({ secrets: some });
-    fake.failWith("list", "older_state");
-    const { record } = await renderApp(<SecretsPage />, { vault: { ...fake, acceptOlderState: accepted } });
+    const acceptSpy = jest.fn(() => Promise.resolve());
+    const fakeVault = createFakeVault({ secrets: sampleSecrets });
+    fakeVault.failWith("list", "older_state");
+    const { record } = await renderApp(<SecretsPage />, { vault: { ...fakeVault, acceptOlderState: acceptSpy } });
     await userEvent.click(await screen.findByRole("button", { name: "Go on with the older state" }));
     expect(record.confirms).toHaveLength(1);
-    expect(accepted).toHaveBeenCalledTimes(1);
+    expect(acceptSpy).toHaveBeenCalledTimes(1);
   });
 
   it("says that the vault did not load", async () => {
@@ -276,12 +276,12 @@ describe("SecretsPage", () => {
   });
 
   it.each(["light", "dark"] as const)("bears long texts in %s and in Spanish", async (theme) => {
-    const long = "W".repeat(200);
-    await draw(
+    const longTitle = "W".repeat(200);
+    await renderPage(
       {
         secrets: [
           {
-            title: long,
+            title: longTitle,
             content: "x",
             tags: Array.from({ length: 32 }, (_, index) => `${String(index)}${"t".repeat(38)}`),
           },
@@ -289,19 +289,19 @@ describe("SecretsPage", () => {
       },
       { language: "es", theme },
     );
-    expect(await screen.findByRole("link", { name: long })).toBeVisible();
+    expect(await screen.findByRole("link", { name: longTitle })).toBeVisible();
     expect(screen.getByText("1 secreto")).toBeVisible();
     await expectAccessible();
   });
 
   it("shows titles as text, never as markup", async () => {
-    await draw({ secrets: [{ title: "<img src=x onerror=alert(1)>", content: "x", tags: ["<b>bold</b>"] }] });
+    await renderPage({ secrets: [{ title: "<img src=x onerror=alert(1)>", content: "x", tags: ["<b>bold</b>"] }] });
     expect(await screen.findByRole("link", { name: "<img src=x onerror=alert(1)>" })).toBeVisible();
     expect(screen.getByText("<b>bold</b>")).toBeVisible();
   });
 
   describe("filters and order", () => {
-    const mixed: FakeVaultSettings = {
+    const mixedVault: FakeVaultSettings = {
       images: [
         { name: "Garden", picture: "garden" },
         { name: "Sea", picture: "sea" },
@@ -312,72 +312,72 @@ describe("SecretsPage", () => {
         { title: "Film", content: "xx", contentKind: "file", name: "film.mp4", tags: ["home"] },
       ],
     };
-    async function openFilter(settings: FakeVaultSettings = mixed) {
-      const drawn = await draw(settings);
+    async function openFilter(settings: FakeVaultSettings = mixedVault) {
+      const rendered = await renderPage(settings);
       await userEvent.click(await screen.findByRole("button", { name: /^Filter/ }));
-      return drawn;
+      return rendered;
     }
     const select = (label: string, choice: string) =>
       userEvent.selectOptions(screen.getByRole("combobox", { name: label }), choice);
 
     it("narrow to what is shared, which is marked", async () => {
-      await openFilter({ secrets: some, shares: [{ shareId: "one", secretId: firstId }] });
+      await openFilter({ secrets: sampleSecrets, shares: [{ shareId: "one", secretId: firstSecretId }] });
       expect(await screen.findByText("Shared")).toBeVisible();
       await userEvent.click(screen.getByRole("switch", { name: "Shared only" }));
-      expect(names()).toEqual(["Cold wallet"]);
+      expect(getNames()).toEqual(["Cold wallet"]);
       await expectAccessible();
     });
 
     it("narrow by kind, tags and star, and say how many are set", async () => {
       await openFilter();
       await select("Kind", "Files");
-      expect(names()).toEqual(["Film"]);
+      expect(getNames()).toEqual(["Film"]);
       expect(screen.getByText("1 of 3")).toBeVisible();
       await select("Kind", "All kinds");
       await select("Tag", "home");
-      expect(names()).toEqual(["Film", "alpha"]);
+      expect(getNames()).toEqual(["Film", "alpha"]);
       await select("Tag", "old");
-      expect(names()).toEqual(["alpha"]);
+      expect(getNames()).toEqual(["alpha"]);
       expect(screen.getByRole("button", { name: "Filter (2)" })).toHaveAttribute("aria-expanded", "true");
       await expectAccessible();
       await userEvent.click(screen.getByRole("button", { name: "Remove the tag old" }));
-      expect(names()).toEqual(["Film", "alpha"]);
+      expect(getNames()).toEqual(["Film", "alpha"]);
       await userEvent.click(screen.getByRole("switch", { name: "Favourites only" }));
       expect(screen.getByRole("heading", { name: "Nothing found" })).toBeVisible();
       await userEvent.click(screen.getByRole("button", { name: "Clear filters" }));
-      expect(names()).toEqual(["Film", "Zebra", "alpha"]);
+      expect(getNames()).toEqual(["Film", "Zebra", "alpha"]);
     });
 
     it("order by title, age and size", async () => {
       await openFilter();
       await select("Order", "By title");
-      expect(names()).toEqual(["alpha", "Film", "Zebra"]);
+      expect(getNames()).toEqual(["alpha", "Film", "Zebra"]);
       await select("Order", "Changed first");
-      expect(names()).toEqual(["alpha", "Zebra", "Film"]);
+      expect(getNames()).toEqual(["alpha", "Zebra", "Film"]);
       await select("Order", "Largest first");
-      expect(names()).toEqual(["Zebra", "Film", "alpha"]);
+      expect(getNames()).toEqual(["Zebra", "Film", "alpha"]);
     });
 
     it("keep the chosen tags as the categories, after a visit elsewhere too", async () => {
       const { goTo, ...app } = await openFilter();
       await select("Tag", "old");
-      expect(memoryOf(app)).toMatchObject({ categories: ["old"] });
+      expect(getSavedListState(app)).toMatchObject({ categories: ["old"] });
       await goTo("/elsewhere");
       await goTo("/secrets");
       await waitFor(() => {
-        expect(names()).toEqual(["alpha"]);
+        expect(getNames()).toEqual(["alpha"]);
       });
     });
   });
 
   it("forgets the tags and the row that was chosen when the portal locks", async () => {
-    const { vault, record, goTo, ...app } = await draw();
+    const { vault, record, goTo, ...app } = await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
     await userEvent.selectOptions(screen.getByRole("combobox", { name: "Tag" }), "seed");
     await userEvent.click(screen.getByRole("link", { name: "Cold wallet" }));
     await goTo("/secrets");
     expect(await screen.findByRole("button", { name: "Filter (1)" })).toBeVisible();
-    expect(memoryOf(app)).toEqual({
+    expect(getSavedListState(app)).toEqual({
       categories: ["seed"],
       selectedSecret: (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId,
     });
@@ -386,37 +386,37 @@ describe("SecretsPage", () => {
       await vault.lock();
     });
     expect(await screen.findAllByRole("link", { name: /^Locked secret of / })).toHaveLength(2);
-    expect(memoryOf(app)).toBeUndefined();
+    expect(getSavedListState(app)).toBeUndefined();
   });
 
   describe("several at once", () => {
-    async function begin(settings: FakeVaultSettings = { secrets: some }) {
-      const drawn = await draw(settings);
+    async function startSelecting(settings: FakeVaultSettings = { secrets: sampleSecrets }) {
+      const rendered = await renderPage(settings);
       await userEvent.click(await screen.findByRole("button", { name: "Select" }));
-      return drawn;
+      return rendered;
     }
-    const bar = () => within(screen.getByRole("group", { name: "Selected secrets" }));
+    const getSelectionBar = () => within(screen.getByRole("group", { name: "Selected secrets" }));
 
     it("are starred together", async () => {
-      const { vault } = await begin();
-      expect(bar().getByRole("button", { name: "Add to favourites" })).toBeDisabled();
+      const { vault } = await startSelecting();
+      expect(getSelectionBar().getByRole("button", { name: "Add to favourites" })).toBeDisabled();
       await userEvent.click(screen.getByRole("checkbox", { name: "Select Cold wallet" }));
-      expect(bar().getByText("1 selected")).toBeVisible();
+      expect(getSelectionBar().getByText("1 selected")).toBeVisible();
       await expectAccessible();
-      await userEvent.click(bar().getByRole("button", { name: "Select all" }));
-      await userEvent.click(bar().getByRole("button", { name: "Add to favourites" }));
+      await userEvent.click(getSelectionBar().getByRole("button", { name: "Select all" }));
+      await userEvent.click(getSelectionBar().getByRole("button", { name: "Add to favourites" }));
       await waitFor(async () => {
         expect(
           (await vault.list()).filter(({ deletedAt }) => deletedAt === null).every(({ favorite }) => favorite),
         ).toBe(true);
       });
-      expect(bar().getByRole("button", { name: "Remove from favourites" })).toBeEnabled();
+      expect(getSelectionBar().getByRole("button", { name: "Remove from favourites" })).toBeEnabled();
     });
 
     it("go to the trash after one question", async () => {
-      const { record } = await begin();
-      await userEvent.click(bar().getByRole("button", { name: "Select all" }));
-      await userEvent.click(bar().getByRole("button", { name: "Move to trash" }));
+      const { record } = await startSelecting();
+      await userEvent.click(getSelectionBar().getByRole("button", { name: "Select all" }));
+      await userEvent.click(getSelectionBar().getByRole("button", { name: "Move to trash" }));
       expect(await screen.findByText("0 secrets")).toBeVisible();
       expect(record.confirms).toHaveLength(1);
       expect(record.confirms[0]?.title).toContain("2 secrets");
@@ -424,14 +424,14 @@ describe("SecretsPage", () => {
     });
 
     it("leave out what is no longer shown", async () => {
-      await begin();
-      await userEvent.click(bar().getByRole("button", { name: "Select all" }));
+      await startSelecting();
+      await userEvent.click(getSelectionBar().getByRole("button", { name: "Select all" }));
       await userEvent.type(screen.getByRole("searchbox"), "keys");
       expect(await screen.findByText("1 selected")).toBeVisible();
     });
 
     it("end with Escape", async () => {
-      await begin();
+      await startSelecting();
       await userEvent.click(screen.getByRole("checkbox", { name: "Select Cold wallet" }));
       await userEvent.keyboard("{Escape}");
       expect(screen.queryByRole("checkbox")).not.toBeInTheDocument();
@@ -440,28 +440,28 @@ describe("SecretsPage", () => {
   });
 
   describe("the trash", () => {
-    const trashed: FakeVaultSettings = {
+    const vaultWithTrash: FakeVaultSettings = {
       secrets: [
         { title: "Kept", content: "x" },
         { title: "Old letter", content: "dear", deleted: true },
         { title: "Old code", content: "1", deleted: true },
       ],
     };
-    const goThere = async () => userEvent.click(await screen.findByRole("button", { name: "Trash (2)" }));
-    const question = () => within(screen.getByRole("alertdialog"));
+    const openTrash = async () => userEvent.click(await screen.findByRole("button", { name: "Trash (2)" }));
+    const getPurgeDialog = () => within(screen.getByRole("alertdialog"));
 
     it("is emptied after a question that shows every title", async () => {
-      const { vault, record } = await draw(trashed);
-      await goThere();
+      const { vault, record } = await renderPage(vaultWithTrash);
+      await openTrash();
       await userEvent.click(screen.getByRole("button", { name: "Empty the trash" }));
       expect(
-        question()
+        getPurgeDialog()
           .getAllByRole("listitem")
-          .map((each) => each.textContent),
+          .map((link) => link.textContent),
       ).toEqual(["Old code", "Old letter"]);
-      expect(question().getByRole("button", { name: "Keep" })).toHaveFocus();
+      expect(getPurgeDialog().getByRole("button", { name: "Keep" })).toHaveFocus();
       await expectAccessible();
-      await userEvent.click(question().getByRole("button", { name: "Delete 2 for good" }));
+      await userEvent.click(getPurgeDialog().getByRole("button", { name: "Delete 2 for good" }));
       expect(await screen.findByRole("heading", { name: "The trash is empty" })).toBeVisible();
       expect(vault.calls.filter((call) => call === "purge")).toHaveLength(1);
       expect(record.notices.at(-1)).toEqual({ tone: "success", text: "2 secrets deleted for good." });
@@ -469,22 +469,22 @@ describe("SecretsPage", () => {
     });
 
     it("keeps everything when the person says no, or it fails", async () => {
-      const { vault } = await draw(trashed);
-      await goThere();
+      const { vault } = await renderPage(vaultWithTrash);
+      await openTrash();
       await userEvent.click(screen.getByRole("button", { name: "More for Old code" }));
       await userEvent.click(screen.getByRole("menuitem", { name: "Delete for good" }));
-      await userEvent.click(question().getByRole("button", { name: "Keep" }));
+      await userEvent.click(getPurgeDialog().getByRole("button", { name: "Keep" }));
       expect(vault.calls).not.toContain("purge");
       vault.failWith("purge", "state_conflict");
       await userEvent.click(screen.getByRole("button", { name: "Empty the trash" }));
-      await userEvent.click(question().getByRole("button", { name: "Delete 2 for good" }));
+      await userEvent.click(getPurgeDialog().getByRole("button", { name: "Delete 2 for good" }));
       expect(await screen.findByRole("alert")).toBeVisible();
       expect(await vault.list()).toHaveLength(3);
     });
 
     it("deletes nothing for good on a locked device", async () => {
-      await draw({ ...trashed, unlocked: false });
-      await goThere();
+      await renderPage({ ...vaultWithTrash, unlocked: false });
+      await openTrash();
       expect(screen.queryByRole("button", { name: "Empty the trash" })).not.toBeInTheDocument();
       await userEvent.click(screen.getAllByRole("button", { name: /^More for Locked secret/ })[0] ?? document.body);
       expect(screen.getByRole("menuitem", { name: "Restore" })).toBeVisible();
@@ -506,13 +506,13 @@ describe("SecretsPage", () => {
     });
 
     it("offers to recover that secret, and is forgotten when the list is left", async () => {
-      const vault = createFakeVault({ secrets: some });
-      const wanted = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
-      sessionStorage.setItem("recoverId", wanted);
+      const vault = createFakeVault({ secrets: sampleSecrets });
+      const secretId = (await vault.list()).find(({ label }) => label?.title === "Cold wallet")?.secretId ?? "";
+      sessionStorage.setItem("recoverId", secretId);
       const { location } = await renderApp(<SecretsPage />, { vault, path: "/secrets", route: "/secrets" });
       expect(await screen.findByText("“Cold wallet” is to be recovered.")).toBeVisible();
       await userEvent.click(screen.getByRole("button", { name: "Recover it" }));
-      expect(location()).toBe(`/provide-image-recovery?secret=${wanted}`);
+      expect(location()).toBe(`/provide-image-recovery?secret=${secretId}`);
       expect(sessionStorage.getItem("recoverId")).toBeNull();
     });
   });
@@ -524,7 +524,7 @@ describe("SecretsPage", () => {
   });
 
   it("draws the rows in sight alone, and says how many there are", async () => {
-    await draw({
+    await renderPage({
       secrets: Array.from({ length: 300 }, (_, index) => ({ title: `Letter ${String(index)}`, content: "x" })),
     });
     expect(await screen.findByText("300 secrets")).toBeVisible();
@@ -534,79 +534,81 @@ describe("SecretsPage", () => {
   });
 
   it("shows rows while the rest is still opening", async () => {
-    const fake = createFakeVault({ secrets: some, batch: 1 });
-    let end: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      end = resolve;
+    const fakeVault = createFakeVault({ secrets: sampleSecrets, batchSize: 1 });
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    const slow = {
-      ...fake,
-      list: async (options?: Parameters<typeof fake.list>[0]) => {
-        const rows = await fake.list({
+    const slowVault = {
+      ...fakeVault,
+      list: async (options?: Parameters<typeof fakeVault.list>[0]) => {
+        const rows = await fakeVault.list({
           ...options,
           onRows: (batch, progress) => {
             if (progress.opened === 2) options?.onRows?.(batch, progress);
           },
         });
-        await held;
+        await released;
         return rows;
       },
     };
-    await renderApp(<SecretsPage />, { vault: slow });
+    await renderApp(<SecretsPage />, { vault: slowVault });
     expect(await screen.findByRole("progressbar", { name: "Opening the names of your secrets" })).toBeVisible();
-    expect(names()).toEqual(["House keys"]);
+    expect(getNames()).toEqual(["House keys"]);
     expect(screen.queryByText("1 secret")).not.toBeInTheDocument(); // its place is taken
-    end();
+    release();
     await waitFor(() => {
-      expect(names()).toEqual(["House keys", "Cold wallet"]);
+      expect(getNames()).toEqual(["House keys", "Cold wallet"]);
     });
     expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
     expect(screen.getByText("2 secrets")).toBeVisible();
   });
 
   it("draws rows that are opened all at once with their answer, and no progress before it", async () => {
-    const fake = createFakeVault({ secrets: some });
-    let end: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
-      end = resolve;
+    const fakeVault = createFakeVault({ secrets: sampleSecrets });
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
     });
-    const list: typeof fake.list = async (options) => {
-      const rows = await fake.list(options);
-      await held;
+    const list: typeof fakeVault.list = async (options) => {
+      const rows = await fakeVault.list(options);
+      await released;
       return rows;
     };
-    await renderApp(<SecretsPage />, { vault: { ...fake, list } });
+    await renderApp(<SecretsPage />, { vault: { ...fakeVault, list } });
     expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
     expect(screen.queryByRole("progressbar")).not.toBeInTheDocument();
-    end();
+    release();
     expect(await screen.findByText("2 secrets")).toBeVisible();
   });
 
   it.each(["uploads", "shares"] as const)(
     "draws no row before %s, which would move it, and does not wait for a second try",
-    async (what) => {
-      const fake = createFakeVault({ secrets: some });
-      let fail: (error: PortalError) => void = () => undefined;
-      const held = new Promise<never>((_resolve, reject) => {
-        fail = reject;
+    async (source) => {
+      const fakeVault = createFakeVault({ secrets: sampleSecrets });
+      let rejectLoading: (error: PortalError) => void = () => undefined;
+      const released = new Promise<never>((_resolve, reject) => {
+        rejectLoading = reject;
       });
       await renderApp(<SecretsPage />, {
         vault: {
-          ...fake,
-          ...(what === "uploads" ? { uploads: () => held } : { shares: { ...fake.shares, all: () => held } }),
+          ...fakeVault,
+          ...(source === "uploads"
+            ? { listUploads: () => released }
+            : { shares: { ...fakeVault.shares, list: () => released } }),
         },
       });
       expect(await screen.findByText("Loading your secrets")).toBeInTheDocument();
       expect(screen.queryByRole("list", { name: "Secrets" })).not.toBeInTheDocument();
-      fail(new PortalError("service_unavailable"));
+      rejectLoading(new PortalError("service_unavailable"));
       expect(await screen.findByText("2 secrets")).toBeVisible();
     },
   );
 
   it("remembers which row was chosen", async () => {
-    const { vault, ...app } = await draw();
+    const { vault, ...app } = await renderPage();
     await userEvent.click(await screen.findByRole("link", { name: "Cold wallet" }));
-    const chosen = (await vault.list()).find(({ label }) => label?.title === "Cold wallet");
-    expect(memoryOf(app)).toMatchObject({ selectedSecret: chosen?.secretId });
+    const chosenRow = (await vault.list()).find(({ label }) => label?.title === "Cold wallet");
+    expect(getSavedListState(app)).toMatchObject({ selectedSecret: chosenRow?.secretId });
   });
 });

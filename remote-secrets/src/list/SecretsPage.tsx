@@ -30,7 +30,7 @@ const recoverIdKey = "recoverId";
 export default function SecretsPage() {
   const { t } = useTranslation(["beta-home", "file-upload"]);
   const secrets = useSecrets();
-  const loading = secrets.status === "loading" || (secrets.status === "ready" && !secrets.settled);
+  const loading = secrets.status === "loading" || (secrets.status === "ready" && !secrets.layoutSettled);
   useEffect(
     () => () => {
       sessionStorage.removeItem(recoverIdKey);
@@ -46,7 +46,7 @@ export default function SecretsPage() {
           {secrets.status === "ready" && secrets.vaultStatus === "unlocked" ? (
             <LockButton vault={secrets.vault} />
           ) : (
-            loading && <LockPlace />
+            loading && <LockButtonPlaceholder />
           )}
           <AddLink to="/add-secret" icon={<Plus aria-hidden />}>
             {t("list.add_action")}
@@ -54,7 +54,7 @@ export default function SecretsPage() {
         </>
       }
     >
-      {loading && <LoadingList />}
+      {loading && <ListSkeleton />}
       {!loading && <ReadFailureNotice failure={secrets.failure} />}
       {!loading && secrets.status === "ready" && (
         <>
@@ -75,19 +75,19 @@ export default function SecretsPage() {
 function LockButton({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("beta-home");
   return (
-    <SmallOnPhone tone="quiet" icon={<Lock aria-hidden />} onClick={() => void vault.lock()}>
+    <IconOnPhone tone="quiet" icon={<Lock aria-hidden />} onClick={() => void vault.lock()}>
       {t("list.lock_action")}
-    </SmallOnPhone>
+    </IconOnPhone>
   );
 }
 
 /** Its place, while it is not known whether there is something to lock. */
-function LockPlace() {
+function LockButtonPlaceholder() {
   const { t } = useTranslation("beta-home");
   return (
-    <Unseen tone="quiet" icon={<Lock aria-hidden />}>
+    <InvisibleButton tone="quiet" icon={<Lock aria-hidden />}>
       {t("list.lock_action")}
-    </Unseen>
+    </InvisibleButton>
   );
 }
 
@@ -118,7 +118,7 @@ function LinkedSecret({ rows }: { readonly rows: readonly SecretRow[] }) {
   );
 }
 
-function LoadingList() {
+function ListSkeleton() {
   const { t } = useTranslation("beta-home");
   return (
     <Loading label={t("list.loading_status")}>
@@ -126,8 +126,8 @@ function LoadingList() {
         <Skeleton height="74px" />
         <Skeleton height="44px" width="104px" />
         <Stack $gap={3}>
-          {[0, 1, 2, 3].map((each) => (
-            <Skeleton key={each} height="78px" />
+          {[0, 1, 2, 3].map((index) => (
+            <Skeleton key={index} height="78px" />
           ))}
         </Stack>
       </Stack>
@@ -146,7 +146,7 @@ const AddLink = styled(ButtonLink)`
  * On phones an icon beside the title. The negative margin takes its width away, so that the title
  * stays on one line.
  */
-const SmallOnPhone = styled(Button)`
+const IconOnPhone = styled(Button)`
   ${media.mobile} {
     flex: none;
     width: 44px;
@@ -159,6 +159,6 @@ const SmallOnPhone = styled(Button)`
   }
 `;
 
-const Unseen = styled(SmallOnPhone)`
+const InvisibleButton = styled(IconOnPhone)`
   visibility: hidden;
 `;

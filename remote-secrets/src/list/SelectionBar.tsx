@@ -10,65 +10,74 @@ import type { Folder } from "./visible-rows.ts";
 interface SelectionBarProps {
   readonly folder: Folder;
   /** The selected rows among those that are visible. */
-  readonly chosen: readonly SecretRow[];
+  readonly selectedRows: readonly SecretRow[];
   readonly total: number;
   readonly actions: ListActions;
   /** Null while locked: deleting for good signs a change of the keyring. */
   readonly onPurge: ((rows: readonly SecretRow[]) => void) | null;
   /** Null while locked: export decrypts the contents. */
   readonly onExport: ((rows: readonly SecretRow[]) => void) | null;
-  readonly onAll: (all: boolean) => void;
-  readonly onEnd: () => void;
+  readonly onSelectAll: (selectAll: boolean) => void;
+  readonly onClose: () => void;
 }
 
 /** Actions on the selected rows; sticky while the list scrolls. */
-export function SelectionBar({ folder, chosen, total, actions, onPurge, onExport, onAll, onEnd }: SelectionBarProps) {
+export function SelectionBar({
+  folder,
+  selectedRows,
+  total,
+  actions,
+  onPurge,
+  onExport,
+  onSelectAll,
+  onClose,
+}: SelectionBarProps) {
   const { t } = useTranslation("beta-home");
-  const none = chosen.length === 0;
+  const isEmpty = selectedRows.length === 0;
   // The service has deleted the content of a dropped secret, so it cannot be restored.
-  const restorable = chosen.filter(({ droppedAt }) => droppedAt === null);
-  const starred = !none && chosen.every(({ favorite }) => favorite);
-  const endWhenDone = (work: Promise<boolean>) => {
-    void work.then((done) => {
-      if (done) onEnd();
+  const restorable = selectedRows.filter(({ droppedAt }) => droppedAt === null);
+  const allFavorite = !isEmpty && selectedRows.every(({ favorite }) => favorite);
+  const closeWhenDone = (action: Promise<boolean>) => {
+    void action.then((succeeded) => {
+      if (succeeded) onClose();
     });
   };
   return (
     <Bar role="group" aria-label={t("select.bar_aria")}>
-      <Chosen>
-        <Count role="status">{t("select.count_status", { count: chosen.length })}</Count>
+      <Selection>
+        <Count role="status">{t("select.count_status", { count: selectedRows.length })}</Count>
         <Button
           tone="plain"
           size="small"
           onClick={() => {
-            onAll(chosen.length < total);
+            onSelectAll(selectedRows.length < total);
           }}
         >
-          {t(chosen.length < total ? "select.all_action" : "select.none_action")}
+          {t(selectedRows.length < total ? "select.all_action" : "select.none_action")}
         </Button>
-      </Chosen>
+      </Selection>
       <Actions>
-        {folder === "kept" ? (
+        {folder === "active" ? (
           <>
             <Button
               tone="quiet"
               size="small"
-              disabled={none || actions.pending}
-              icon={starred ? <StarOff aria-hidden /> : <Star aria-hidden />}
+              disabled={isEmpty || actions.pending}
+              icon={allFavorite ? <StarOff aria-hidden /> : <Star aria-hidden />}
               onClick={() => {
-                actions.favorite(chosen, !starred);
+                actions.favorite(selectedRows, !allFavorite);
               }}
             >
-              {t(starred ? "select.unstar_action" : "select.star_action")}
+              {t(allFavorite ? "select.unstar_action" : "select.star_action")}
             </Button>
             {onExport !== null && (
               <Button
                 tone="quiet"
                 size="small"
-                disabled={none || actions.pending}
+                disabled={isEmpty || actions.pending}
                 icon={<Download aria-hidden />}
                 onClick={() => {
-                  onExport(chosen);
+                  onExport(selectedRows);
                 }}
               >
                 {t("select.export_action")}
@@ -77,11 +86,11 @@ export function SelectionBar({ folder, chosen, total, actions, onPurge, onExport
             <Button
               tone="quiet"
               size="small"
-              disabled={none}
+              disabled={isEmpty}
               pending={actions.pending}
               icon={<Trash2 aria-hidden />}
               onClick={() => {
-                endWhenDone(actions.trash(chosen));
+                closeWhenDone(actions.trash(selectedRows));
               }}
             >
               {t("select.trash_action")}
@@ -96,7 +105,7 @@ export function SelectionBar({ folder, chosen, total, actions, onPurge, onExport
               pending={actions.pending}
               icon={<RotateCcw aria-hidden />}
               onClick={() => {
-                endWhenDone(actions.restore(restorable));
+                closeWhenDone(actions.restore(restorable));
               }}
             >
               {t("row.restore_action")}
@@ -105,10 +114,10 @@ export function SelectionBar({ folder, chosen, total, actions, onPurge, onExport
               <Button
                 tone="quiet"
                 size="small"
-                disabled={none || actions.pending}
+                disabled={isEmpty || actions.pending}
                 icon={<Trash2 aria-hidden />}
                 onClick={() => {
-                  onPurge(chosen);
+                  onPurge(selectedRows);
                 }}
               >
                 {t("row.purge_action")}
@@ -116,7 +125,7 @@ export function SelectionBar({ folder, chosen, total, actions, onPurge, onExport
             )}
           </>
         )}
-        <Button tone="plain" size="small" icon={<X aria-hidden />} onClick={onEnd}>
+        <Button tone="plain" size="small" icon={<X aria-hidden />} onClick={onClose}>
           {t("select.end_action")}
         </Button>
       </Actions>
@@ -142,7 +151,7 @@ const Bar = styled.div`
   }
 `;
 
-const Chosen = styled.div`
+const Selection = styled.div`
   display: flex;
   flex: 1 1 auto;
   align-items: center;

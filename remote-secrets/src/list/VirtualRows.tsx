@@ -21,11 +21,11 @@ const overscanRows = 6;
 
 /** Renders only the rows in the viewport and a few beyond it. */
 export function VirtualRows({ rows, label, initialRowId, children }: VirtualRowsProps) {
-  const list = useRef<HTMLUListElement>(null);
+  const listRef = useRef<HTMLUListElement>(null);
   const [offsetTop, setOffsetTop] = useState(0);
   // When rows come or change, the viewport is painted first; the overscan rows follow in the
   // deferred render.
-  const settled = useDeferredValue<readonly SecretRow[] | null>(rows, null) === rows;
+  const isDeferredRender = useDeferredValue<readonly SecretRow[] | null>(rows, null) === rows;
   const virtualizer = useWindowVirtualizer<HTMLLIElement>({
     count: rows.length,
     estimateSize: () => estimatedHeight,
@@ -33,7 +33,7 @@ export function VirtualRows({ rows, label, initialRowId, children }: VirtualRows
     // Height is 0 where there is no layout (jsdom, hidden page): use the estimate then.
     measureElement: (element, entry, instance) => measureElement(element, entry, instance) || estimatedHeight,
     gap,
-    overscan: settled ? overscanRows : 1,
+    overscan: isDeferredRender ? overscanRows : 1,
     scrollMargin: offsetTop,
   });
 
@@ -42,8 +42,8 @@ export function VirtualRows({ rows, label, initialRowId, children }: VirtualRows
   // them where the page is shorter than the window, and its height stays.
   // eslint-disable-next-line react-hooks/exhaustive-deps -- setting the same value again does not re-render, so this ends
   useLayoutEffect(() => {
-    const box = list.current?.getBoundingClientRect();
-    if (box !== undefined) setOffsetTop(Math.round(box.top + window.scrollY));
+    const bounds = listRef.current?.getBoundingClientRect();
+    if (bounds !== undefined) setOffsetTop(Math.round(bounds.top + window.scrollY));
   });
   const scrollToInitialRow = useEffectEvent(() => {
     const index = rows.findIndex(({ secretId }) => secretId === initialRowId);
@@ -54,7 +54,7 @@ export function VirtualRows({ rows, label, initialRowId, children }: VirtualRows
   }, []);
 
   return (
-    <Rows ref={list} aria-label={label} style={{ height: virtualizer.getTotalSize() }}>
+    <Rows ref={listRef} aria-label={label} style={{ height: virtualizer.getTotalSize() }}>
       {virtualizer.getVirtualItems().map((item) => {
         const row = rows[item.index];
         return row === undefined ? null : (

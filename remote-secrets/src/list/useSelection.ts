@@ -5,28 +5,28 @@ import { useMemo, useState } from "react";
  * Selected rows, limited to the visible ones: an action never applies to a row that a filter or
  * search hides.
  */
-export function useSelection(visible: readonly SecretRow[]) {
-  const [ids, setIds] = useState<ReadonlySet<string> | null>(null);
-  const chosen = useMemo(
-    () => (ids === null ? [] : visible.filter(({ secretId }) => ids.has(secretId))),
-    [ids, visible],
+export function useSelection(visibleRows: readonly SecretRow[]) {
+  const [selectedIds, setSelectedIds] = useState<ReadonlySet<string> | null>(null);
+  const selectedRows = useMemo(
+    () => (selectedIds === null ? [] : visibleRows.filter(({ secretId }) => selectedIds.has(secretId))),
+    [selectedIds, visibleRows],
   );
   return {
-    active: ids !== null,
-    chosen,
-    has: ({ secretId }: SecretRow) => ids?.has(secretId) === true,
-    begin: () => {
-      setIds(new Set());
+    active: selectedIds !== null,
+    selectedRows,
+    has: ({ secretId }: SecretRow) => selectedIds?.has(secretId) === true,
+    start: () => {
+      setSelectedIds(new Set());
     },
-    end: () => {
-      setIds(null);
+    stop: () => {
+      setSelectedIds(null);
     },
-    setAll: (all: boolean) => {
-      setIds(new Set(all ? visible.map(({ secretId }) => secretId) : []));
+    setAll: (selectAll: boolean) => {
+      setSelectedIds(new Set(selectAll ? visibleRows.map(({ secretId }) => secretId) : []));
     },
     set: ({ secretId }: SecretRow, selected: boolean) => {
-      setIds((before) => {
-        const next = new Set(before);
+      setSelectedIds((previous) => {
+        const next = new Set(previous);
         if (selected) next.add(secretId);
         else next.delete(secretId);
         return next;

@@ -1,51 +1,55 @@
 import type { SecretLabel, SecretRow } from "@relicario/shared/contract";
 import { countFilters, defaultView, filterRows, searchRows, sortRows } from "./visible-rows.ts";
 
-const plain: SecretLabel = {
+const emptyLabel: SecretLabel = {
   title: "",
   tags: [],
   contentKind: "text",
   name: "secret.txt",
   size: 1,
   openers: [],
-  rehearsedAt: null,
+  copyCheckedAt: null,
   kits: [],
 };
-function row(title: string, label: Partial<SecretLabel> | null = {}, more: Partial<SecretRow> = {}): SecretRow {
-  const at = "2026-11-01T00:00:00.000Z";
+function createRow(
+  title: string,
+  label: Partial<SecretLabel> | null = {},
+  overrides: Partial<SecretRow> = {},
+): SecretRow {
+  const timestamp = "2026-11-01T00:00:00.000Z";
   return {
     secretId: title,
     version: 1,
     rev: 1,
     favorite: false,
     sealedSize: 1,
-    createdAt: at,
-    updatedAt: at,
+    createdAt: timestamp,
+    updatedAt: timestamp,
     deletedAt: null,
     droppedAt: null,
-    label: label === null ? null : { ...plain, title, ...label },
-    ...more,
+    label: label === null ? null : { ...emptyLabel, title, ...label },
+    ...overrides,
   };
 }
-const titles = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
+const getTitles = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
 
 const rows = [
-  row(
+  createRow(
     "garden alone",
     { openers: ["garden"], tags: ["home"] },
     { updatedAt: "2026-11-03T00:00:00.000Z", sealedSize: 9 },
   ),
-  row(
+  createRow(
     "both images",
     { openers: ["garden", "sea"], tags: ["home", "old"], contentKind: "file" },
     { updatedAt: "2026-11-05T00:00:00.000Z", sealedSize: 5 },
   ),
-  row(
+  createRow(
     "sea alone",
     { openers: ["sea"], contentKind: "seed" },
     { favorite: true, updatedAt: "2026-11-04T00:00:00.000Z", sealedSize: 7 },
   ),
-  row("locked", null, { favorite: true, updatedAt: "2026-11-01T00:00:00.000Z", sealedSize: 8 }),
+  createRow("locked", null, { favorite: true, updatedAt: "2026-11-01T00:00:00.000Z", sealedSize: 8 }),
 ];
 
 describe("filterRows", () => {
@@ -58,8 +62,8 @@ describe("filterRows", () => {
     ["what is shared", { shared: true }, ["both images"]],
     ["the image that opens it", { image: "sea" }, ["both images", "sea alone"]],
     ["several at once", { image: "sea", favorite: true, kind: "seed" }, ["sea alone"]],
-  ] as const)("narrows by %s", (_, change, expected) => {
-    expect(titles(filterRows(rows, { ...defaultView, ...change }, new Set(["both images"])))).toEqual(expected);
+  ] as const)("narrows by %s", (_, overrides, expected) => {
+    expect(getTitles(filterRows(rows, { ...defaultView, ...overrides }, new Set(["both images"])))).toEqual(expected);
   });
 });
 
@@ -79,23 +83,23 @@ describe("sortRows", () => {
     ["largest", ["garden alone", "locked", "sea alone", "both images"]],
     ["title", ["locked", "both images", "garden alone", "sea alone"]],
   ] as const)("puts the %s in their order", (sort, expected) => {
-    expect(titles(sortRows(rows, sort, "en"))).toEqual(expected);
+    expect(getTitles(sortRows(rows, sort, "en"))).toEqual(expected);
   });
 
   it("orders titles as the language does: ñ behind n, capitals and numbers as a person reads them", () => {
-    const some = ["ñandú", "oso", "Nube", "nube 10", "nube 9"].map((title) => row(title));
-    expect(titles(sortRows(some, "title", "es"))).toEqual(["Nube", "nube 9", "nube 10", "ñandú", "oso"]);
+    const unsortedRows = ["ñandú", "oso", "Nube", "nube 10", "nube 9"].map((title) => createRow(title));
+    expect(getTitles(sortRows(unsortedRows, "title", "es"))).toEqual(["Nube", "nube 9", "nube 10", "ñandú", "oso"]);
   });
 });
 
 describe("searchRows", () => {
   const rows = [
-    row("Cartera fría", { tags: ["familia", "semilla"] }),
-    row("House keys", { tags: ["home"] }),
-    row("Scan", { name: "pasaporte.pdf" }),
-    row("x", null),
+    createRow("Cartera fría", { tags: ["familia", "semilla"] }),
+    createRow("House keys", { tags: ["home"] }),
+    createRow("Scan", { name: "pasaporte.pdf" }),
+    createRow("x", null),
   ];
-  const found = (typed: string) => searchRows(rows, typed).map((each) => each.secretId);
+  const search = (searchText: string) => searchRows(rows, searchText).map((match) => match.secretId);
 
   it("gives everything for nothing", () => {
     expect(searchRows(rows, "  ")).toBe(rows);
@@ -110,14 +114,14 @@ describe("searchRows", () => {
     ["several words in any order", "semilla cartera", ["Cartera fría"]],
     ["letters that mean something to patterns", ".*", []],
     ["what is nowhere", "garden", []],
-  ])("finds by %s", (_what, typed, expected) => {
-    expect(found(typed)).toEqual(expected);
+  ])("finds by %s", (_description, searchText, expected) => {
+    expect(search(searchText)).toEqual(expected);
   });
 
   it("finds one row of 10,000", () => {
-    const many = Array.from({ length: 10_000 }, (_, index) =>
-      row(`Secret number ${String(index)}`, { tags: ["one", "two"] }),
+    const manyRows = Array.from({ length: 10_000 }, (_, index) =>
+      createRow(`Secret number ${String(index)}`, { tags: ["one", "two"] }),
     );
-    expect(searchRows(many, "number 9999")).toHaveLength(1);
+    expect(searchRows(manyRows, "number 9999")).toHaveLength(1);
   });
 });

@@ -7,13 +7,13 @@ import {
 } from "@relicario/shared/contract";
 import { useEffect, useMemo } from "react";
 
-import { tagsOf } from "../data/secrets.ts";
+import { collectTags } from "../data/secrets.ts";
 
 /** Secrets that are kept, or those in the trash. */
-export type Folder = "kept" | "trash";
+export type Folder = "active" | "trash";
 
-export const sorts = ["newest", "oldest", "title", "largest"] as const;
-export type Sort = (typeof sorts)[number];
+export const sortOrders = ["newest", "oldest", "title", "largest"] as const;
+export type SortOrder = (typeof sortOrders)[number];
 
 /** Filters and sort order. The search text is apart: it changes with every key stroke. */
 export interface ListView {
@@ -25,7 +25,7 @@ export interface ListView {
   readonly shared: boolean;
   /** Id of a recovery image that opens the secret; null for any. */
   readonly image: string | null;
-  readonly sort: Sort;
+  readonly sort: SortOrder;
 }
 
 export const defaultView: ListView = Object.freeze({
@@ -49,14 +49,14 @@ export function useVisibleRows(
   useEffect(() => {
     prepareSearch(rows);
   }, [rows]);
-  const kept = useMemo(() => rows.filter((row) => row.deletedAt === null), [rows]);
-  const trashed = useMemo(() => rows.filter((row) => row.deletedAt !== null), [rows]);
-  const inFolder = folder === "kept" ? kept : trashed;
-  const tags = useMemo(() => tagsOf(inFolder), [inFolder]);
-  const sorted = useMemo(() => sortRows(inFolder, view.sort, language), [inFolder, view.sort, language]);
+  const activeRows = useMemo(() => rows.filter((row) => row.deletedAt === null), [rows]);
+  const trashedRows = useMemo(() => rows.filter((row) => row.deletedAt !== null), [rows]);
+  const folderRows = folder === "active" ? activeRows : trashedRows;
+  const tags = useMemo(() => collectTags(folderRows), [folderRows]);
+  const sorted = useMemo(() => sortRows(folderRows, view.sort, language), [folderRows, view.sort, language]);
   const filtered = useMemo(() => filterRows(sorted, view, sharedIds), [sorted, view, sharedIds]);
-  const visible = useMemo(() => searchRows(filtered, searchText), [filtered, searchText]);
-  return { kept, trashed, inFolder, visible, tags };
+  const visibleRows = useMemo(() => searchRows(filtered, searchText), [filtered, searchText]);
+  return { activeRows, trashedRows, folderRows, visibleRows, tags };
 }
 
 /** Each tag counts as one filter; the sort order does not count. */
@@ -79,8 +79,8 @@ export function filterRows(
   sharedIds: ReadonlySet<string>,
 ): readonly SecretRow[] {
   if (kind === "all" && tags.length === 0 && !favorite && !shared && image === null) return rows;
-  return rows.filter(({ secretId, favorite: starred, label }) => {
-    if ((favorite && !starred) || (shared && !sharedIds.has(secretId))) return false;
+  return rows.filter(({ secretId, favorite: isFavorite, label }) => {
+    if ((favorite && !isFavorite) || (shared && !sharedIds.has(secretId))) return false;
     if (label === null) return kind === "all" && tags.length === 0 && image === null;
     return (
       (kind === "all" || label.contentKind === kind) &&
@@ -91,16 +91,16 @@ export function filterRows(
 }
 
 /** Equal titles and equal sizes are ordered newest first. */
-export function sortRows(rows: readonly SecretRow[], sort: Sort, language: Language): readonly SecretRow[] {
+export function sortRows(rows: readonly SecretRow[], sort: SortOrder, language: Language): readonly SecretRow[] {
   if (sort === "title") {
     const { compare } = new Intl.Collator(language, { sensitivity: "base", numeric: true });
-    return rows.toSorted((a, b) => compare(a.label?.title ?? "", b.label?.title ?? "") || newestFirst(a, b));
+    return rows.toSorted((a, b) => compare(a.label?.title ?? "", b.label?.title ?? "") || compareNewestFirst(a, b));
   }
-  if (sort === "largest") return rows.toSorted((a, b) => b.sealedSize - a.sealedSize || newestFirst(a, b));
-  return rows.toSorted(sort === "newest" ? newestFirst : (a, b) => newestFirst(b, a));
+  if (sort === "largest") return rows.toSorted((a, b) => b.sealedSize - a.sealedSize || compareNewestFirst(a, b));
+  return rows.toSorted(sort === "newest" ? compareNewestFirst : (a, b) => compareNewestFirst(b, a));
 }
 
-function newestFirst(a: SecretRow, b: SecretRow): number {
+function compareNewestFirst(a: SecretRow, b: SecretRow): number {
   return a.updatedAt < b.updatedAt ? 1 : a.updatedAt > b.updatedAt ? -1 : 0;
 }
 
@@ -109,14 +109,14 @@ function newestFirst(a: SecretRow, b: SecretRow): number {
  * accents. Locked rows never match.
  */
 export function searchRows(rows: readonly SecretRow[], searchText: string): readonly SecretRow[] {
-  const words = fold(searchText)
+  const words = normalizeForSearch(searchText)
     .split(/\s+/)
     .filter((word) => word !== "");
   if (words.length === 0) return rows;
   return rows.filter(({ label }) => {
     if (label === null) return false;
-    const haystack = haystackOf(label);
-    return words.every((word) => haystack.includes(word));
+    const indexedText = getIndexedText(label);
+    return words.every((word) => indexedText.includes(word));
   });
 }
 
@@ -124,22 +124,22 @@ export function searchRows(rows: readonly SecretRow[], searchText: string): read
  * Weak keys: the folded plaintext is collected together with the label when the cache is cleared on
  * lock.
  */
-const haystacks = new WeakMap<SecretLabel, string>();
+const indexedTexts = new WeakMap<SecretLabel, string>();
 
-function haystackOf(label: SecretLabel): string {
-  const known = haystacks.get(label);
-  if (known !== undefined) return known;
-  const made = fold([label.title, label.name, ...label.tags].join("\n"));
-  haystacks.set(label, made);
-  return made;
+function getIndexedText(label: SecretLabel): string {
+  const cached = indexedTexts.get(label);
+  if (cached !== undefined) return cached;
+  const indexedText = normalizeForSearch([label.title, label.name, ...label.tags].join("\n"));
+  indexedTexts.set(label, indexedText);
+  return indexedText;
 }
 
 /** Fills the cache when rows arrive, so that the first key stroke is as fast as the others. */
 function prepareSearch(rows: readonly SecretRow[]): void {
-  for (const { label } of rows) if (label !== null) haystackOf(label);
+  for (const { label } of rows) if (label !== null) getIndexedText(label);
 }
 
 /** Without case and accents. */
-function fold(text: string): string {
+function normalizeForSearch(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

@@ -16,36 +16,40 @@ export function ReadFailureNotice({ failure }: { readonly failure: ReadFailure |
   const [choiceError, setChoiceError] = useState<unknown>(null);
   if (failure === null) return null;
   const { error, vault, retry } = failure;
-  const choose = async (question: "older" | "unreadable", act: () => Promise<void>) => {
-    const sure = await confirm({
+  const confirmAndRun = async (question: "older" | "unreadable", action: () => Promise<void>) => {
+    const confirmed = await confirm({
       title: t(`${question}.confirm_title`),
       description: t(`${question}.confirm_body`),
       confirmLabel: t(`${question}.confirm_action`),
       alert: true,
     });
-    if (!sure) return;
+    if (!confirmed) return;
     setChoiceError(null);
     try {
-      await act();
+      await action();
       retry();
     } catch (reason) {
       setChoiceError(reason);
     }
   };
-  const retryAnew = () => {
+  const handleRetry = () => {
     setChoiceError(null);
     retry();
   };
-  const shown = choiceError ?? error;
+  const displayedError = choiceError ?? error;
   return (
-    <ErrorNotice error={shown} onRetry={retryAnew}>
-      {vault !== null && isPortalError(shown, "older_state") && (
-        <Button tone="plain" size="small" onClick={() => void choose("older", () => vault.acceptOlderState(shown))}>
+    <ErrorNotice error={displayedError} onRetry={handleRetry}>
+      {vault !== null && isPortalError(displayedError, "older_state") && (
+        <Button
+          tone="plain"
+          size="small"
+          onClick={() => void confirmAndRun("older", () => vault.acceptOlderState(displayedError))}
+        >
           {t("older.go_on_action")}
         </Button>
       )}
-      {vault !== null && isPortalError(shown, "device_record_unreadable") && (
-        <Button tone="plain" size="small" onClick={() => void choose("unreadable", vault.setDeviceAside)}>
+      {vault !== null && isPortalError(displayedError, "device_record_unreadable") && (
+        <Button tone="plain" size="small" onClick={() => void confirmAndRun("unreadable", vault.archiveDeviceRecord)}>
           {t("unreadable.go_on_action")}
         </Button>
       )}

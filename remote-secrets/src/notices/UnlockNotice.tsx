@@ -64,7 +64,7 @@ function useFreshSignIn(vault: Vault) {
   const unlock = () => {
     setPending(true);
     setFailure(null);
-    vault.unlockByPresence().then(
+    vault.unlockBySignIn().then(
       () => {
         setPending(false);
       },

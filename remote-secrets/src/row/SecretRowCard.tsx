@@ -1,6 +1,6 @@
-import { trashDays } from "@relicario/shared/api";
+import { trashRetentionDays } from "@relicario/shared/api";
 import { usePortal, type SecretRow } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { IconButton, media, Menu, s, space, type MenuItem } from "@relicario/shared/ui";
 import {
   FileText,
@@ -20,7 +20,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { css, styled } from "styled-components";
 
-import { useChangeListMemory } from "../data/list-memory.ts";
+import { useUpdateSavedListState } from "../data/saved-list-state.ts";
 
 /**
  * Handlers for a row. One stable object for all rows of a list, so that memoised rows do not
@@ -51,9 +51,9 @@ const dayMilliseconds = 86_400_000;
 export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared, selected }: SecretRowCardProps) {
   const { t } = useTranslation("beta-home");
   const { language, navigate } = usePortal();
-  const changeListMemory = useChangeListMemory();
+  const updateSavedListState = useUpdateSavedListState();
   const { label } = row;
-  const formats = formatsOf(language);
+  const formats = getFormats(language);
   const day = formats.date(row.updatedAt);
   const name =
     label === null ? t("row.locked_title", { day }) : label.title === "" ? t("row.untitled_title") : label.title;
@@ -61,8 +61,8 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
   const Icon = label === null ? Lock : kindIcons[label.contentKind];
   const trashed = row.deletedAt !== null;
   const dropped = row.droppedAt !== null;
-  const go = (path: string) => {
-    changeListMemory({ selectedSecret: row.secretId });
+  const openPath = (path: string) => {
+    updateSavedListState({ selectedSecret: row.secretId });
     navigate(path);
   };
 
@@ -81,25 +81,25 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
           key: "recover",
           label: t("row.recover_action"),
           icon: <KeyRound aria-hidden />,
-          onSelect: () => go(recoverPath),
+          onSelect: () => openPath(recoverPath),
         },
         {
           key: "share",
           label: t("row.share_action"),
           icon: <Share2 aria-hidden />,
-          onSelect: () => go(`/share/${row.secretId}`),
+          onSelect: () => openPath(`/share/${row.secretId}`),
         },
         {
           key: "edit",
           label: t("row.edit_action"),
           icon: <Pencil aria-hidden />,
-          onSelect: () => go(`/edit-secret/${row.secretId}`),
+          onSelect: () => openPath(`/edit-secret/${row.secretId}`),
         },
         {
           key: "history",
           label: t("row.history_action"),
           icon: <History aria-hidden />,
-          onSelect: () => go(`/secret-history/${row.secretId}`),
+          onSelect: () => openPath(`/secret-history/${row.secretId}`),
         },
         {
           key: "favorite",
@@ -132,11 +132,11 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
       data-selecting={selected !== null}
     >
       {selected === null ? (
-        <Kind aria-hidden>
+        <KindIcon aria-hidden>
           <Icon />
-        </Kind>
+        </KindIcon>
       ) : (
-        <Tick>
+        <SelectBox>
           <input
             type="checkbox"
             aria-label={t("row.select_aria", { name })}
@@ -145,14 +145,14 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
               actions.select(row, event.target.checked);
             }}
           />
-        </Tick>
+        </SelectBox>
       )}
-      <Text>
+      <Content>
         {selected === null && !dropped ? (
           <NameLink
             to={recoverPath}
             onClick={() => {
-              changeListMemory({ selectedSecret: row.secretId });
+              updateSavedListState({ selectedSecret: row.secretId });
             }}
           >
             {name}
@@ -160,20 +160,22 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
         ) : (
           <Name>{name}</Name>
         )}
-        <Facts>
+        <Metadata>
           <span>
             {label === null ? t("row.sealed_body", { size: formats.size(row.sealedSize) }) : formats.size(label.size)}
           </span>
           {row.deletedAt === null ? (
             label !== null && <span>{day}</span>
           ) : (
-            <span>{dropped ? t("row.dropped_body") : t("row.days_left_body", { count: daysLeft(row.deletedAt) })}</span>
+            <span>
+              {dropped ? t("row.dropped_body") : t("row.days_left_body", { count: countDaysLeft(row.deletedAt) })}
+            </span>
           )}
           {shared && (
-            <Shared>
+            <SharedMark>
               <Share2 aria-hidden size={14} />
               {t("row.shared_body")}
-            </Shared>
+            </SharedMark>
           )}
           {label !== null && label.tags.length > 0 && (
             <Tags aria-label={t("row.tags_aria")}>
@@ -182,8 +184,8 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
               ))}
             </Tags>
           )}
-        </Facts>
-      </Text>
+        </Metadata>
+      </Content>
       {selected === null && (
         <>
           {!trashed && (
@@ -204,9 +206,9 @@ export const SecretRowCard = memo(function SecretRowCard({ row, actions, shared,
 });
 
 /** Days, rounded up, until the service deletes the content of a secret in the trash. */
-function daysLeft(deletedAt: string): number {
-  const end = Date.parse(deletedAt) + trashDays * dayMilliseconds;
-  return Math.max(0, Math.ceil((end - Date.now()) / dayMilliseconds));
+function countDaysLeft(deletedAt: string): number {
+  const expiresAt = Date.parse(deletedAt) + trashRetentionDays * dayMilliseconds;
+  return Math.max(0, Math.ceil((expiresAt - Date.now()) / dayMilliseconds));
 }
 
 const Row = styled.div`
@@ -257,7 +259,7 @@ const Row = styled.div`
   }
 `;
 
-const Kind = styled.span`
+const KindIcon = styled.span`
   grid-area: 1 / 1 / 3;
   display: grid;
   place-items: center;
@@ -278,7 +280,7 @@ const Kind = styled.span`
 `;
 
 /** The pseudo-element makes the whole row the target of the checkbox. */
-const Tick = styled.label`
+const SelectBox = styled.label`
   display: grid;
   place-items: center;
   flex: none;
@@ -302,12 +304,12 @@ const Tick = styled.label`
   }
 `;
 
-const Text = styled.div`
+const Content = styled.div`
   flex: 1 1 auto;
   min-width: 0;
 `;
 
-const nameLook = css`
+const nameStyle = css`
   grid-area: 1 / 2;
   display: -webkit-box;
   -webkit-box-orient: vertical;
@@ -323,12 +325,12 @@ const nameLook = css`
 `;
 
 const Name = styled.span`
-  ${nameLook}
+  ${nameStyle}
 `;
 
 /** The pseudo-element makes the whole row the target of the link. */
 const NameLink = styled(Link)`
-  ${nameLook}
+  ${nameStyle}
   text-decoration: none;
   &::after {
     content: "";
@@ -345,7 +347,7 @@ const NameLink = styled(Link)`
   }
 `;
 
-const Facts = styled.div`
+const Metadata = styled.div`
   grid-area: 2 / 2 / 3 / -1;
   display: flex;
   flex-wrap: wrap;
@@ -355,7 +357,7 @@ const Facts = styled.div`
   font-size: ${s("textSmall")};
 `;
 
-const Shared = styled.span`
+const SharedMark = styled.span`
   display: inline-flex;
   align-items: center;
   gap: ${space(1)};

@@ -1,4 +1,4 @@
-import { trashDays } from "@relicario/shared/api";
+import { trashRetentionDays } from "@relicario/shared/api";
 import { usePortal, type SecretRow, type Vault } from "@relicario/shared/contract";
 import { useLayoutEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
@@ -8,7 +8,7 @@ import { usePurge, useRestore, useSetFavorite, useTrash } from "../data/row-muta
 import type { RowActions } from "./SecretRowCard.tsx";
 
 export interface ListActions {
-  readonly forRow: RowActions;
+  readonly rowActions: RowActions;
   readonly favorite: (rows: readonly SecretRow[], favorite: boolean) => void;
   /** Asks for confirmation first. Like the next two, resolves to true when it was done. */
   readonly trash: (rows: readonly SecretRow[]) => Promise<boolean>;
@@ -19,7 +19,7 @@ export interface ListActions {
   readonly error: unknown;
 }
 
-const idsOf = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
+const toSecretIds = (rows: readonly SecretRow[]) => rows.map(({ secretId }) => secretId);
 
 /**
  * Actions on one row or several, with confirmation and notices. Errors are not thrown: the list
@@ -36,68 +36,69 @@ export function useRowActions(
   const trash = useTrash(vault);
   const restore = useRestore(vault);
   const purge = usePurge(vault);
-  const all = [favorite, trash, restore, purge];
+  const mutations = [favorite, trash, restore, purge];
 
   const actions = {
-    favorite: (rows: readonly SecretRow[], starred: boolean) => {
-      favorite.mutate({ secretIds: idsOf(rows), favorite: starred });
+    favorite: (rows: readonly SecretRow[], isFavorite: boolean) => {
+      favorite.mutate({ secretIds: toSecretIds(rows), favorite: isFavorite });
     },
     trash: async (rows: readonly SecretRow[]) => {
-      const shares = await countLiveShares(vault, ({ secretId }) => rows.some((row) => row.secretId === secretId));
-      const body = t("trash.confirm_body", { days: trashDays });
-      const sure = await confirm({
+      const shareCount = await countLiveShares(vault, ({ secretId }) => rows.some((row) => row.secretId === secretId));
+      const body = t("trash.confirm_body", { days: trashRetentionDays });
+      const confirmed = await confirm({
         title: t("trash.confirm_title", { count: rows.length }),
-        description: shares === 0 ? body : `${body} ${t("trash.shares_body", { count: shares })}`,
+        description: shareCount === 0 ? body : `${body} ${t("trash.shares_body", { count: shareCount })}`,
         confirmLabel: t("trash.confirm_action"),
         alert: true,
       });
-      if (!sure || !(await succeeds(trash.mutateAsync(idsOf(rows))))) return false;
+      if (!confirmed || !(await isFulfilled(trash.mutateAsync(toSecretIds(rows))))) return false;
       notify({ tone: "success", text: t("trash.done_status") });
       return true;
     },
     restore: async (rows: readonly SecretRow[]) => {
-      if (!(await succeeds(restore.mutateAsync(idsOf(rows))))) return false;
+      if (!(await isFulfilled(restore.mutateAsync(toSecretIds(rows))))) return false;
       notify({ tone: "success", text: t("trash.restored_status") });
       return true;
     },
     purge: async (rows: readonly SecretRow[]) => {
-      if (!(await succeeds(purge.mutateAsync(idsOf(rows))))) return false;
+      if (!(await isFulfilled(purge.mutateAsync(toSecretIds(rows))))) return false;
       notify({ tone: "success", text: t("purge.done_status", { count: rows.length }) });
       return true;
     },
   };
-  const current = { ...actions, onSelect, requestPurge };
-  const latest = useRef(current);
-  // Handlers read the ref, so `forRow` keeps its identity and memoised rows are not re-rendered.
+  const currentHandlers = { ...actions, onSelect, requestPurge };
+  const latestHandlers = useRef(currentHandlers);
+  // Handlers read the ref, so `rowActions` keeps its identity and memoised rows are not
+  // re-rendered.
   useLayoutEffect(() => {
-    latest.current = current;
+    latestHandlers.current = currentHandlers;
   });
   const canPurge = requestPurge !== null;
-  const forRow = useMemo<RowActions>(
+  const rowActions = useMemo<RowActions>(
     () => ({
-      favorite: (row, starred) => {
-        latest.current.favorite([row], starred);
+      favorite: (row, isFavorite) => {
+        latestHandlers.current.favorite([row], isFavorite);
       },
-      trash: (row) => void latest.current.trash([row]),
-      restore: (row) => void latest.current.restore([row]),
-      purge: canPurge ? (row) => latest.current.requestPurge?.([row]) : null,
+      trash: (row) => void latestHandlers.current.trash([row]),
+      restore: (row) => void latestHandlers.current.restore([row]),
+      purge: canPurge ? (row) => latestHandlers.current.requestPurge?.([row]) : null,
       select: (row, selected) => {
-        latest.current.onSelect(row, selected);
+        latestHandlers.current.onSelect(row, selected);
       },
     }),
     [canPurge],
   );
   return {
     ...actions,
-    forRow,
-    pending: all.some(({ isPending }) => isPending),
-    error: all.find(({ error }) => error !== null)?.error ?? null,
+    rowActions,
+    pending: mutations.some(({ isPending }) => isPending),
+    error: mutations.find(({ error }) => error !== null)?.error ?? null,
   };
 }
 
-async function succeeds(work: Promise<unknown>): Promise<boolean> {
+async function isFulfilled(promise: Promise<unknown>): Promise<boolean> {
   try {
-    await work;
+    await promise;
     return true;
   } catch {
     return false; // the mutation holds the error, and the caller shows `ListActions.error`

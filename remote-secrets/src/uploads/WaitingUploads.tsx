@@ -4,10 +4,10 @@ import {
   type Vault,
   type VaultProgress,
   type VaultState,
-  type WaitingUpload,
+  type PendingUpload,
 } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import {
   Button,
   Card,
@@ -28,7 +28,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { uploadsQuery } from "../data/secrets.ts";
-import { UploadOpener } from "./UploadOpener.tsx";
+import { UploadOpenerPrompt } from "./UploadOpenerPrompt.tsx";
 import { useResumeState, useUploadActions } from "./useUploadActions.ts";
 
 interface WaitingUploadsProps {
@@ -56,7 +56,7 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
         <Uploads>
           {uploads.data.map((upload) => (
             <li key={upload.uploadId}>
-              <OneUpload
+              <UploadItem
                 vault={vault}
                 status={status}
                 upload={upload}
@@ -73,8 +73,8 @@ export function WaitingUploads({ vault, status }: WaitingUploadsProps) {
   );
 }
 
-interface OneUploadProps extends WaitingUploadsProps {
-  readonly upload: WaitingUpload;
+interface UploadItemProps extends WaitingUploadsProps {
+  readonly upload: PendingUpload;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly onResume: (
@@ -86,44 +86,44 @@ interface OneUploadProps extends WaitingUploadsProps {
   readonly onDiscard: (uploadId: string) => Promise<void>;
 }
 
-function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard }: OneUploadProps) {
+function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard }: UploadItemProps) {
   const { t } = useTranslation("file-upload");
   const { language, confirm } = usePortal();
-  const chooser = useRef<HTMLInputElement>(null);
+  const fileInput = useRef<HTMLInputElement>(null);
   const { uploadId, title, name, size, sent, startedAt, state, needsFile } = upload;
-  const chooserAnew = useRef<HTMLInputElement>(null);
-  const resuming = useResumeState(uploadId);
-  const asked = resuming?.asked ?? null;
+  const restartFileInput = useRef<HTMLInputElement>(null);
+  const resumeState = useResumeState(uploadId);
+  const openerReason = resumeState?.openerReason ?? null;
   /** What was shown for it, while the file is chosen. */
-  const protection = useRef<ProtectRequest["protection"]>(null);
-  const formats = formatsOf(language);
-  const shownTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
-  const running = resuming?.status === "running" || state === "running";
-  const step = resuming?.status === "running" ? resuming.progress : null;
-  const progress = step?.phase === "sending" ? step : { done: sent, total: size };
+  const pendingProtection = useRef<ProtectRequest["protection"]>(null);
+  const formats = getFormats(language);
+  const displayTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
+  const running = resumeState?.status === "running" || state === "running";
+  const vaultProgress = resumeState?.status === "running" ? resumeState.progress : null;
+  const progress = vaultProgress?.phase === "sending" ? vaultProgress : { done: sent, total: size };
   const allSent = state === "sealed" || (progress.total > 0 && progress.done >= progress.total);
 
   const action = t(
     state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action",
   );
-  const handleResume = (shown: ProtectRequest["protection"] | null) => {
-    protection.current = shown;
-    if (needsFile) chooser.current?.click();
-    else void onResume(uploadId, null, shown);
+  const handleResume = (submittedProtection: ProtectRequest["protection"] | null) => {
+    pendingProtection.current = submittedProtection;
+    if (needsFile) fileInput.current?.click();
+    else void onResume(uploadId, null, submittedProtection);
   };
   const handleDiscard = async () => {
-    const sure = await confirm({
+    const confirmed = await confirm({
       title: t("waiting.discard_title"),
       description: t("waiting.discard_body"),
       confirmLabel: t("waiting.discard_action"),
       alert: true,
     });
-    if (sure) await onDiscard(uploadId);
+    if (confirmed) await onDiscard(uploadId);
   };
   return (
     <Stack $gap={3}>
       <div>
-        <Title>{shownTitle}</Title>
+        <Title>{displayTitle}</Title>
         <SmallText>
           {t(
             allSent
@@ -146,36 +146,36 @@ function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard 
         done={progress.done}
         total={progress.total}
       />
-      <PictureProgress step={step} />
-      {!running && <Ending upload={upload} locked={status === "locked"} now={now} />}
-      {resuming?.status === "failed" && (
-        <ErrorNotice error={resuming.error}>
-          {isPortalError(resuming.error, "file_changed", "upload_dropped", "upload_incomplete") && (
+      <PictureProgress progress={vaultProgress} />
+      {!running && <ExpiryNotice upload={upload} locked={status === "locked"} now={now} />}
+      {resumeState?.status === "failed" && (
+        <ErrorNotice error={resumeState.error}>
+          {isPortalError(resumeState.error, "file_changed", "upload_dropped", "upload_incomplete") && (
             <Button
               size="small"
-              aria-label={t("waiting.named_aria", { action: t("waiting.restart_action"), title: shownTitle })}
-              onClick={() => chooserAnew.current?.click()}
+              aria-label={t("waiting.named_aria", { action: t("waiting.restart_action"), title: displayTitle })}
+              onClick={() => restartFileInput.current?.click()}
             >
               {t("waiting.restart_action")}
             </Button>
           )}
         </ErrorNotice>
       )}
-      {asked !== null && (
-        <UploadOpener
+      {openerReason !== null && (
+        <UploadOpenerPrompt
           vault={vault}
           status={status}
-          title={shownTitle}
-          reason={asked}
+          title={displayTitle}
+          reason={openerReason}
           busy={running}
-          onShown={handleResume}
+          onSubmit={handleResume}
         />
       )}
       <SpacedRow>
-        {!running && asked === null && (
+        {!running && openerReason === null && (
           <Button
             size="small"
-            aria-label={t("waiting.named_aria", { action, title: shownTitle })}
+            aria-label={t("waiting.named_aria", { action, title: displayTitle })}
             onClick={() => {
               handleResume(null);
             }}
@@ -186,20 +186,20 @@ function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard 
         <Button
           tone="quiet"
           size="small"
-          aria-label={t("waiting.named_aria", { action: t("waiting.discard_action"), title: shownTitle })}
+          aria-label={t("waiting.named_aria", { action: t("waiting.discard_action"), title: displayTitle })}
           onClick={() => void handleDiscard()}
         >
           {t("waiting.discard_action")}
         </Button>
       </SpacedRow>
       <FileChooser
-        ref={chooser}
-        label={t("waiting.file_aria", { title: shownTitle })}
-        onChoose={(file) => void onResume(uploadId, file, protection.current)}
+        ref={fileInput}
+        label={t("waiting.file_aria", { title: displayTitle })}
+        onChoose={(file) => void onResume(uploadId, file, pendingProtection.current)}
       />
       <FileChooser
-        ref={chooserAnew}
-        label={t("waiting.restart_aria", { title: shownTitle })}
+        ref={restartFileInput}
+        label={t("waiting.restart_aria", { title: displayTitle })}
         onChoose={(file) => void onRestart(uploadId, file)}
       />
     </Stack>
@@ -207,10 +207,10 @@ function OneUpload({ vault, status, upload, now, onResume, onRestart, onDiscard 
 }
 
 /** What takes so long once a picture is shown. */
-function PictureProgress({ step }: { readonly step: VaultProgress | null }) {
+function PictureProgress({ progress }: { readonly progress: VaultProgress | null }) {
   const { t } = useTranslation("file-upload");
-  if (step?.phase !== "picture" && step?.phase !== "passphrase") return null;
-  return <Progress label={t(`waiting.${step.phase}_status`)} done={step.done} total={step.total} />;
+  if (progress?.phase !== "picture" && progress?.phase !== "passphrase") return null;
+  return <Progress label={t(`waiting.${progress.phase}_status`)} done={progress.done} total={progress.total} />;
 }
 
 interface FileChooserProps {
@@ -243,16 +243,16 @@ const urgentMilliseconds = 3 * 3_600_000;
  * Until when a waiting upload has to go on: today or tomorrow, since it is dropped a day after its
  * last part.
  */
-function Ending({
+function ExpiryNotice({
   upload: { expiresAt, state },
   locked,
   now,
-}: Pick<OneUploadProps, "upload" | "now"> & { readonly locked: boolean }) {
+}: Pick<UploadItemProps, "upload" | "now"> & { readonly locked: boolean }) {
   const { t } = useTranslation("file-upload");
   const { language } = usePortal();
-  const act = state !== "sealed" ? "resume" : locked ? "unlock" : "publish";
+  const nextAction = state !== "sealed" ? "resume" : locked ? "unlock" : "publish";
   const day = new Date(expiresAt).toDateString() === new Date(now).toDateString() ? "today" : "tomorrow";
-  const text = t(`waiting.${act}_${day}_body`, { time: formatsOf(language).time(expiresAt) });
+  const text = t(`waiting.${nextAction}_${day}_body`, { time: getFormats(language).time(expiresAt) });
   if (Date.parse(expiresAt) - now > urgentMilliseconds) return <SmallText>{text}</SmallText>;
   return (
     <Notice tone="warn" role="status">

@@ -17,38 +17,38 @@ import { secretKeys } from "../data/keys.ts";
 export type OpenerReason = "opener_needed" | "show_opener_first";
 
 /**
- * An upload that was resumed in this tab. `asked` stays, whatever fails next, until it is
- * published: a picture is tried more than once.
+ * An upload that was resumed in this tab. `openerReason` stays, whatever fails next, until
+ * it is published: a picture is tried more than once.
  */
-export type ResumeState = { readonly asked: OpenerReason | null } & (
+export type ResumeState = { readonly openerReason: OpenerReason | null } & (
   | { readonly status: "running"; readonly progress: VaultProgress | null }
   | { readonly status: "failed"; readonly error: PortalError }
 );
 
 /** By upload id. Outside React: a resumed upload keeps running when its screen is unmounted. */
-const resumed = createStore<Readonly<Partial<Record<string, ResumeState>>>>()(() => ({}));
+const resumeStates = createStore<Readonly<Partial<Record<string, ResumeState>>>>()(() => ({}));
 
-function askedOf(uploadId: string): OpenerReason | null {
-  return resumed.getState()[uploadId]?.asked ?? null;
+function getOpenerReason(uploadId: string): OpenerReason | null {
+  return resumeStates.getState()[uploadId]?.openerReason ?? null;
 }
 
-function setFailed(uploadId: string, thrown: unknown): void {
+function setResumeFailed(uploadId: string, thrown: unknown): void {
   const error = toPortalError(thrown);
-  const asked = isPortalError(error, "opener_needed")
+  const openerReason = isPortalError(error, "opener_needed")
     ? "opener_needed"
     : isPortalError(error, "show_opener_first")
       ? "show_opener_first"
-      : askedOf(uploadId);
-  setResumeState(uploadId, { status: "failed", error, asked });
+      : getOpenerReason(uploadId);
+  setResumeState(uploadId, { status: "failed", error, openerReason });
 }
 
 function setResumeState(uploadId: string, state: ResumeState | undefined): void {
-  resumed.setState({ [uploadId]: state });
+  resumeStates.setState({ [uploadId]: state });
 }
 
 /** Undefined for an upload that was not resumed in this tab. */
 export function useResumeState(uploadId: string): ResumeState | undefined {
-  return useStore(resumed, (states) => states[uploadId]);
+  return useStore(resumeStates, (states) => states[uploadId]);
 }
 
 export function useUploadActions(vault: Vault, onPublished: () => void) {
@@ -59,18 +59,18 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
     [client, user.userId],
   );
   const run = async (uploadId: string, send: (options: CallOptions) => Promise<unknown>): Promise<void> => {
-    const asked = askedOf(uploadId);
-    setResumeState(uploadId, { status: "running", progress: null, asked });
+    const openerReason = getOpenerReason(uploadId);
+    setResumeState(uploadId, { status: "running", progress: null, openerReason });
     try {
       await send({
         onProgress: (progress) => {
-          setResumeState(uploadId, { status: "running", progress, asked });
+          setResumeState(uploadId, { status: "running", progress, openerReason });
         },
       });
       setResumeState(uploadId, undefined);
       onPublished();
     } catch (error) {
-      setFailed(uploadId, error);
+      setResumeFailed(uploadId, error);
     }
     await refetch();
   };
@@ -89,7 +89,7 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
       await vault.discardUpload(uploadId);
       setResumeState(uploadId, undefined);
     } catch (error) {
-      setFailed(uploadId, error);
+      setResumeFailed(uploadId, error);
     }
     await refetch();
   };

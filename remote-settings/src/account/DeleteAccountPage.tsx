@@ -6,18 +6,18 @@ import { useTranslation } from "react-i18next";
 import { meQuery } from "../data/me.ts";
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 import { DeleteForm } from "./DeleteForm.tsx";
-import { GracePanel } from "./GracePanel.tsx";
+import { GracePeriodPanel } from "./GracePeriodPanel.tsx";
 
 /** Route `/settings/delete-account`. */
 export default function DeleteAccountPage() {
   return (
     <SettingsFrame page="delete-account">
-      <Deletion />
+      <DeletionPanel />
     </SettingsFrame>
   );
 }
 
-function Deletion() {
+function DeletionPanel() {
   const { t } = useTranslation("settings-delete");
   const me = useQuery(meQuery(usePortal()));
   if (me.isError) return <ErrorNotice error={me.error} onRetry={() => void me.refetch()} />;
@@ -29,5 +29,5 @@ function Deletion() {
     );
   }
   const { deletion_due_at: dueAt } = me.data;
-  return dueAt === null ? <DeleteForm me={me.data} /> : <GracePanel dueAt={dueAt} />;
+  return dueAt === null ? <DeleteForm me={me.data} /> : <GracePeriodPanel dueAt={dueAt} />;
 }

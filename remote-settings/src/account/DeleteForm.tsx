@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { useAskDeletion } from "./deletion.ts";
+import { useRequestDeletion } from "./deletion.ts";
 
 const losses = ["secrets", "shares", "openers", "name"] as const;
 
@@ -16,15 +16,15 @@ const losses = ["secrets", "shares", "openers", "name"] as const;
  */
 export function DeleteForm({ me }: { readonly me: Me }) {
   const { t } = useTranslation("settings-delete");
-  const ask = useAskDeletion();
-  const [typed, setTyped] = useState("");
-  const [wrong, setWrong] = useState(false);
+  const requestDeletion = useRequestDeletion();
+  const [typedName, setTypedName] = useState("");
+  const [nameMismatch, setNameMismatch] = useState(false);
   const handleSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (ask.isPending) return;
-    const isRight = typed.trim() === me.user_name;
-    setWrong(!isRight);
-    if (isRight) ask.mutate();
+    if (requestDeletion.isPending) return;
+    const nameMatches = typedName.trim() === me.user_name;
+    setNameMismatch(!nameMatches);
+    if (nameMatches) requestDeletion.mutate();
   };
   const counts: Partial<Record<(typeof losses)[number], number>> = {
     secrets: me.licence.secrets,
@@ -35,13 +35,13 @@ export function DeleteForm({ me }: { readonly me: Me }) {
       <Card aria-labelledby="losses">
         <Stack $gap={3}>
           <SectionTitle id="losses">{t("form.losses_title")}</SectionTitle>
-          <Points>
+          <LossList>
             {losses
               .filter((loss) => counts[loss] !== 0)
               .map((loss) => (
                 <li key={loss}>{t(`form.loss_${loss}_body`, { count: counts[loss], name: me.user_name })}</li>
               ))}
-          </Points>
+          </LossList>
           <Muted>{t("form.grace_body", { days: deletionGraceDays })}</Muted>
           <Muted>{t("form.provider_body")}</Muted>
         </Stack>
@@ -54,19 +54,19 @@ export function DeleteForm({ me }: { readonly me: Me }) {
         <Stack $gap={4}>
           <TextField
             label={t("form.name_label", { name: me.user_name })}
-            error={wrong ? t("form.name_error") : null}
-            value={typed}
+            error={nameMismatch ? t("form.name_error") : null}
+            value={typedName}
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
             onChange={(event) => {
-              setTyped(event.target.value);
-              setWrong(false);
+              setTypedName(event.target.value);
+              setNameMismatch(false);
             }}
           />
-          <ErrorNotice error={ask.error} />
+          <ErrorNotice error={requestDeletion.error} />
           <SpacedRow>
-            <Button type="submit" tone="danger" pending={ask.isPending}>
+            <Button type="submit" tone="danger" pending={requestDeletion.isPending}>
               {t("form.delete_action")}
             </Button>
           </SpacedRow>
@@ -77,7 +77,7 @@ export function DeleteForm({ me }: { readonly me: Me }) {
   );
 }
 
-const Points = styled.ul`
+const LossList = styled.ul`
   display: flex;
   flex-direction: column;
   gap: ${space(2)};

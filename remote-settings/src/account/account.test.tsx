@@ -10,35 +10,35 @@ import DeleteAccountPage from "./DeleteAccountPage.tsx";
 const dueAt = "2026-12-05T09:00:00.000Z";
 
 /** The service's side, which notes in which order it was asked what. */
-function scene(start: Partial<Me> = {}) {
-  let now: Me = { ...me, ...start };
-  const acts: string[] = [];
+function createScenario(overrides: Partial<Me> = {}) {
+  let currentMe: Me = { ...me, ...overrides };
+  const callOrder: string[] = [];
   const http = createFakeHttp({
-    "GET /user/me": () => now,
+    "GET /user/me": () => currentMe,
     "DELETE /user/me": () => {
-      acts.push("delete");
-      now = { ...now, deletion_due_at: dueAt };
+      callOrder.push("delete");
+      currentMe = { ...currentMe, deletion_due_at: dueAt };
       return null;
     },
     "POST /user/me/restore": () => {
-      acts.push("restore");
-      now = { ...now, deletion_due_at: null };
+      callOrder.push("restore");
+      currentMe = { ...currentMe, deletion_due_at: null };
       return null;
     },
   });
   const signInAgain = async () => {
-    acts.push("sign in");
+    callOrder.push("sign in");
   };
-  return { http, acts, signInAgain };
+  return { http, callOrder, signInAgain };
 }
-const confirmAs = async (name: string) => {
+const submitName = async (name: string) => {
   await userEvent.type(await screen.findByRole("textbox", { name: /Type your user name/ }), name);
   await userEvent.click(screen.getByRole("button", { name: "Delete my account" }));
 };
 
 describe("deleting the account", () => {
   it("says what will be lost and offers the export first", async () => {
-    const { http } = scene();
+    const { http } = createScenario();
     await renderApp(<DeleteAccountPage />, { http });
     expect(await screen.findByRole("region", { name: "What will be lost" })).toHaveTextContent(
       /All 2 secrets.*The link or person.*kits.*alba.*14 days/,
@@ -48,49 +48,49 @@ describe("deleting the account", () => {
   });
 
   it("takes the user name and a fresh sign-in, then says until when it can be called off", async () => {
-    const { http, acts, signInAgain } = scene();
+    const { http, callOrder, signInAgain } = createScenario();
     await renderApp(<DeleteAccountPage />, { http, signInAgain });
-    await confirmAs("alba");
+    await submitName("alba");
     expect(await screen.findByText(/will be deleted on 5 Dec 2026/)).toBeVisible();
-    expect(acts).toEqual(["sign in", "delete"]);
+    expect(callOrder).toEqual(["sign in", "delete"]);
     await expectAccessible();
   });
 
   it.each(["", "bea", "Alba"])("asks for nothing when the name is another one: %p", async (name) => {
-    const { http, acts, signInAgain } = scene();
+    const { http, callOrder, signInAgain } = createScenario();
     await renderApp(<DeleteAccountPage />, { http, signInAgain });
     if (name === "") await userEvent.click(await screen.findByRole("button", { name: "Delete my account" }));
-    else await confirmAs(name);
+    else await submitName(name);
     expect(await screen.findByText("This is not your user name.")).toBeVisible();
     expect(screen.getByRole("textbox", { name: /Type your user name/ })).toBeInvalid();
-    expect(acts).toEqual([]);
+    expect(callOrder).toEqual([]);
   });
 
   it("asks for nothing when the window to sign in does not open", async () => {
-    const { http, acts } = scene();
+    const { http, callOrder } = createScenario();
     await renderApp(<DeleteAccountPage />, {
       http,
       signInAgain: () => Promise.reject(new PortalError("popup_blocked")),
     });
-    await confirmAs("alba");
+    await submitName("alba");
     expect(await screen.findByRole("alert")).toBeVisible();
-    expect(acts).toEqual([]);
+    expect(callOrder).toEqual([]);
     expect(screen.getByRole("textbox", { name: /Type your user name/ })).toHaveValue("alba");
   });
 
   it("is called off by one press during the grace", async () => {
-    const { http, acts } = scene({ deletion_due_at: dueAt });
+    const { http, callOrder } = createScenario({ deletion_due_at: dueAt });
     const { record } = await renderApp(<DeleteAccountPage />, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Keep my account" }));
     expect(await screen.findByRole("button", { name: "Delete my account" })).toBeVisible();
     await waitFor(() => {
       expect(record.notices).toEqual([{ tone: "success", text: "Your account stays." }]);
     });
-    expect(acts).toEqual(["restore"]);
+    expect(callOrder).toEqual(["restore"]);
   });
 
   it("speaks of no secrets and shares where there are none", async () => {
-    const { http } = scene({ licence: { ...me.licence, secrets: 0, shares: 0 } });
+    const { http } = createScenario({ licence: { ...me.licence, secrets: 0, shares: 0 } });
     await renderApp(<DeleteAccountPage />, { http });
     const losses = await screen.findByRole("region", { name: "What will be lost" });
     expect(losses).toHaveTextContent(/kits/);
@@ -98,7 +98,7 @@ describe("deleting the account", () => {
   });
 
   it("warns where no mail can tell the day", async () => {
-    const { http } = scene({ contact_email_verified: false });
+    const { http } = createScenario({ contact_email_verified: false });
     await renderApp(<DeleteAccountPage />, { http });
     expect(await screen.findByText(/no mail can tell you the day/)).toBeVisible();
   });

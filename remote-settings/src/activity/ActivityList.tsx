@@ -1,7 +1,7 @@
-import { activityDays, activityTopics, type ActivityEntry, type ActivityTopic } from "@relicario/shared/api";
+import { activityRetentionDays, activityTopics, type ActivityEntry, type ActivityTopic } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { SelectField } from "@relicario/shared/forms";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import {
   Button,
   EmptyState,
@@ -21,8 +21,8 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { activityQuery, byDay } from "./activity.ts";
-import { useInSight } from "./useInSight.ts";
+import { activityQuery, groupByDay } from "./activity.ts";
+import { useNearViewport } from "./useNearViewport.ts";
 
 /**
  * What happened in the account, in sentences, day by day. The next page comes when the end of the
@@ -35,18 +35,21 @@ export function ActivityList() {
   const { data, error, isError, isFetchingNextPage, isFetchNextPageError, hasNextPage, fetchNextPage, refetch } =
     useInfiniteQuery(activityQuery(portal, topic));
   const entries = data?.pages.flatMap((page) => page.entries) ?? [];
-  const { date } = formatsOf(portal.language);
-  const end = useInSight(hasNextPage && !isFetchingNextPage && !isFetchNextPageError, () => void fetchNextPage());
+  const { date } = getFormats(portal.language);
+  const endRef = useNearViewport(
+    hasNextPage && !isFetchingNextPage && !isFetchNextPageError,
+    () => void fetchNextPage(),
+  );
 
   return (
     <Stack $gap={5}>
-      <Muted>{t("page.lead_body", { days: activityDays })}</Muted>
+      <Muted>{t("page.lead_body", { days: activityRetentionDays })}</Muted>
       <SelectField
         label={t("filter.topic_label")}
         value={topic ?? "all"}
         choices={["all" as const, ...activityTopics].map((value) => ({ value, label: t(`filter.${value}_option`) }))}
         onChange={(value) => {
-          setTopic(activityTopics.find((each) => each === value) ?? null);
+          setTopic(activityTopics.find((candidate) => candidate === value) ?? null);
         }}
       />
       {data === undefined && !isError && (
@@ -59,7 +62,7 @@ export function ActivityList() {
           <p>{t("page.empty_body")}</p>
         </EmptyState>
       )}
-      {byDay(entries, date).map((day) => (
+      {groupByDay(entries, date).map((day) => (
         <section key={day.date} aria-labelledby={`day-${day.entries[0]?.id ?? ""}`}>
           <DayTitle id={`day-${day.entries[0]?.id ?? ""}`}>{day.date}</DayTitle>
           <List>
@@ -73,7 +76,7 @@ export function ActivityList() {
         <ErrorNotice error={error} onRetry={() => void (isFetchNextPageError ? fetchNextPage() : refetch())} />
       )}
       {hasNextPage && !isFetchNextPageError && (
-        <SpacedRow ref={end}>
+        <SpacedRow ref={endRef}>
           <Button tone="quiet" pending={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             {t("page.more_action")}
           </Button>
@@ -85,7 +88,7 @@ export function ActivityList() {
 
 function EntryRow({ entry: { at, kind, count, secret, device, address } }: { readonly entry: ActivityEntry }) {
   const { t } = useTranslation("settings-activity");
-  const { time } = formatsOf(usePortal().language);
+  const { time } = getFormats(usePortal().language);
   const details = [
     ...(secret === null ? [] : [t("entry.secret_body", { id: secret })]),
     ...(device === null ? [] : [device]),

@@ -1,13 +1,13 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { activityKinds, ActivityKind, type Activity, type ActivityEntry } from "@relicario/shared/api";
+import { activityKinds, ActivityKind, type ActivityResponse, type ActivityEntry } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
 import ActivityPage from "./ActivityPage.tsx";
-import { byDay } from "./activity.ts";
+import { groupByDay } from "./activity.ts";
 
-const entryOf = (number: number, entry: Partial<ActivityEntry> = {}): ActivityEntry => ({
+const createEntry = (number: number, entry: Partial<ActivityEntry> = {}): ActivityEntry => ({
   id: `01890a5d-ac96-7000-8000-${String(number).padStart(12, "0")}`,
   at: "2026-11-20T09:00:00.000Z",
   kind: "signed_in",
@@ -17,19 +17,19 @@ const entryOf = (number: number, entry: Partial<ActivityEntry> = {}): ActivityEn
   address: null,
   ...entry,
 });
-const pageOf = (entries: readonly ActivityEntry[], next_cursor: string | null = null): Activity => ({
+const createPage = (entries: readonly ActivityEntry[], next_cursor: string | null = null): ActivityResponse => ({
   entries: [...entries],
   next_cursor,
 });
 
 /** Tells whoever watches the end of the list that it is in sight. */
-let endInSight: () => void = () => undefined;
+let scrollToEnd: () => void = () => undefined;
 beforeEach(() => {
-  endInSight = () => undefined;
+  scrollToEnd = () => undefined;
   globalThis.IntersectionObserver = class {
-    constructor(tell: IntersectionObserverCallback) {
-      endInSight = () => {
-        tell([{ isIntersecting: true } as IntersectionObserverEntry], this as unknown as IntersectionObserver);
+    constructor(callback: IntersectionObserverCallback) {
+      scrollToEnd = () => {
+        callback([{ isIntersecting: true } as IntersectionObserverEntry], this as unknown as IntersectionObserver);
       };
     }
     observe(): void {}
@@ -40,17 +40,17 @@ beforeEach(() => {
 describe("the activity page", () => {
   it("says in sentences what happened, day by day", async () => {
     const entries = [
-      entryOf(3, { kind: "secret_purged", count: 3, at: "2026-11-21T10:00:00.000Z" }),
-      entryOf(2, { kind: "secret_added", secret: "0a1b2c3d" }),
-      entryOf(1, { device: "Firefox, Linux", address: "192.0.2.x" }),
+      createEntry(3, { kind: "secret_purged", count: 3, at: "2026-11-21T10:00:00.000Z" }),
+      createEntry(2, { kind: "secret_added", secret: "0a1b2c3d" }),
+      createEntry(1, { device: "Firefox, Linux", address: "192.0.2.x" }),
     ];
-    await renderApp(<ActivityPage />, { http: createFakeHttp({ "GET /user/activity": () => pageOf(entries) }) });
-    const later = within(await screen.findByRole("region", { name: "21 Nov 2026" })).getAllByRole("listitem");
-    const earlier = within(screen.getByRole("region", { name: "20 Nov 2026" })).getAllByRole("listitem");
-    expect(later.map(({ textContent }) => textContent)).toEqual([
+    await renderApp(<ActivityPage />, { http: createFakeHttp({ "GET /user/activity": () => createPage(entries) }) });
+    const laterEntries = within(await screen.findByRole("region", { name: "21 Nov 2026" })).getAllByRole("listitem");
+    const earlierEntries = within(screen.getByRole("region", { name: "20 Nov 2026" })).getAllByRole("listitem");
+    expect(laterEntries.map(({ textContent }) => textContent)).toEqual([
       expect.stringContaining("3 secrets were removed for good."),
     ]);
-    expect(earlier.map(({ textContent }) => textContent)).toEqual([
+    expect(earlierEntries.map(({ textContent }) => textContent)).toEqual([
       expect.stringMatching(/A secret was added\.Secret …0a1b2c3d$/),
       expect.stringMatching(/signed in\.Firefox, Linux · 192\.0\.2\.x$/),
     ]);
@@ -58,10 +58,10 @@ describe("the activity page", () => {
   });
 
   it.each(["en", "es"] as const)("has a sentence for everything that is noted, in %s", async (language) => {
-    const entries = ActivityKind.options.map((kind, index) => entryOf(index, { kind }));
+    const entries = ActivityKind.options.map((kind, index) => createEntry(index, { kind }));
     await renderApp(<ActivityPage />, {
       language,
-      http: createFakeHttp({ "GET /user/activity": () => pageOf(entries) }),
+      http: createFakeHttp({ "GET /user/activity": () => createPage(entries) }),
     });
     const sentences = within(await screen.findByRole("region"))
       .getAllByRole("listitem")
@@ -73,7 +73,7 @@ describe("the activity page", () => {
   it("shows one kind alone when it is asked to", async () => {
     const http = createFakeHttp({
       "GET /user/activity": ({ query }) =>
-        pageOf(query?.["topic"] === "sharing" ? [entryOf(1, { kind: "shared" })] : [entryOf(2)]),
+        createPage(query?.["topic"] === "sharing" ? [createEntry(1, { kind: "shared" })] : [createEntry(2)]),
     });
     await renderApp(<ActivityPage />, { http });
     await userEvent.selectOptions(await screen.findByRole("combobox", { name: "Show" }), "Sharing and requests");
@@ -83,7 +83,7 @@ describe("the activity page", () => {
   });
 
   it("says so where nothing happened", async () => {
-    await renderApp(<ActivityPage />, { http: createFakeHttp({ "GET /user/activity": () => pageOf([]) }) });
+    await renderApp(<ActivityPage />, { http: createFakeHttp({ "GET /user/activity": () => createPage([]) }) });
     expect(await screen.findByText("Nothing happened")).toBeVisible();
   });
 
@@ -93,13 +93,13 @@ describe("the activity page", () => {
       "GET /user/activity": ({ query }) => {
         cursors.push(query?.["before"]);
         const page = cursors.length;
-        return pageOf([entryOf(page, { kind: "shared" })], page < 3 ? entryOf(page).id : null);
+        return createPage([createEntry(page, { kind: "shared" })], page < 3 ? createEntry(page).id : null);
       },
     });
     await renderApp(<ActivityPage />, { http });
     await screen.findByRole("button", { name: "Show more" });
     act(() => {
-      endInSight();
+      scrollToEnd();
     });
     await waitFor(() => {
       expect(screen.getAllByText("A secret was shared.")).toHaveLength(2);
@@ -109,20 +109,20 @@ describe("the activity page", () => {
       expect(screen.getAllByText("A secret was shared.")).toHaveLength(3);
     });
     expect(screen.queryByRole("button", { name: "Show more" })).not.toBeInTheDocument();
-    expect(cursors).toEqual([undefined, entryOf(1).id, entryOf(2).id]);
+    expect(cursors).toEqual([undefined, createEntry(1).id, createEntry(2).id]);
   });
 
   it("keeps what it has when the next page fails, and tries again when it is told to", async () => {
     const http = createFakeHttp({
       "GET /user/activity": ({ query }) =>
         query?.["before"] === undefined
-          ? pageOf([entryOf(2)], entryOf(2).id)
-          : pageOf([entryOf(1, { kind: "shared" })]),
+          ? createPage([createEntry(2)], createEntry(2).id)
+          : createPage([createEntry(1, { kind: "shared" })]),
     });
     await renderApp(<ActivityPage />, { http });
-    const more = await screen.findByRole("button", { name: "Show more" });
+    const moreButton = await screen.findByRole("button", { name: "Show more" });
     http.failWith("forbidden");
-    await userEvent.click(more);
+    await userEvent.click(moreButton);
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(screen.getByText(/signed in/)).toBeVisible();
     http.failWith(null);
@@ -142,8 +142,8 @@ describe("the activity page", () => {
 });
 
 it("byDay keeps the order of what it is given", () => {
-  const entries = [entryOf(3, { at: "2026-11-22T00:00:00.000Z" }), entryOf(2), entryOf(1)];
-  expect(byDay(entries, (at) => at.slice(0, 10))).toEqual([
+  const entries = [createEntry(3, { at: "2026-11-22T00:00:00.000Z" }), createEntry(2), createEntry(1)];
+  expect(groupByDay(entries, (timestamp) => timestamp.slice(0, 10))).toEqual([
     { date: "2026-11-22", entries: entries.slice(0, 1) },
     { date: "2026-11-20", entries: entries.slice(1) },
   ]);

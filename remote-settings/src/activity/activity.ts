@@ -1,4 +1,4 @@
-import { Activity, type ActivityEntry, type ActivityTopic } from "@relicario/shared/api";
+import { ActivityResponse, type ActivityEntry, type ActivityTopic } from "@relicario/shared/api";
 import type { Portal } from "@relicario/shared/contract";
 import { infiniteQueryOptions } from "@tanstack/react-query";
 
@@ -7,7 +7,7 @@ export function activityQuery({ http, user }: Pick<Portal, "http" | "user">, top
   return infiniteQueryOptions({
     queryKey: ["user", "activity", user.userId, topic] as const,
     queryFn: ({ signal, pageParam }) =>
-      http.request("GET", "/user/activity", Activity, {
+      http.request("GET", "/user/activity", ActivityResponse, {
         signal,
         query: { topic: topic ?? undefined, before: pageParam ?? undefined },
       }),
@@ -17,18 +17,21 @@ export function activityQuery({ http, user }: Pick<Portal, "http" | "user">, top
   });
 }
 
-export interface Day {
-  /** The local date of its entries, as {@link dateOf} writes it. */
+export interface DayGroup {
+  /** The local date of its entries, as `formatDate` of {@link groupByDay} writes it. */
   readonly date: string;
   readonly entries: readonly ActivityEntry[];
 }
 
 /** Entries by days, in their order. */
-export function byDay(entries: readonly ActivityEntry[], dateOf: (timestamp: string) => string): readonly Day[] {
+export function groupByDay(
+  entries: readonly ActivityEntry[],
+  formatDate: (timestamp: string) => string,
+): readonly DayGroup[] {
   const days = new Map<string, ActivityEntry[]>();
   for (const entry of entries) {
-    const date = dateOf(entry.at);
+    const date = formatDate(entry.at);
     days.set(date, [...(days.get(date) ?? []), entry]);
   }
-  return Array.from(days, ([date, ofDay]) => ({ date, entries: ofDay }));
+  return Array.from(days, ([date, dayEntries]) => ({ date, entries: dayEntries }));
 }

@@ -1,15 +1,15 @@
 import type { Billing } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Card, EmptyState, ErrorNotice, Loading, SectionTitle, Skeleton, Stack } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import { useTranslation } from "react-i18next";
 
 import { billingQuery } from "../data/billing.ts";
-import { Facts } from "../frame/Facts.tsx";
+import { FactList } from "../frame/FactList.tsx";
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
-import { UseBar } from "../frame/UseBar.tsx";
+import { UsageBar } from "../frame/UsageBar.tsx";
 import { InvoiceList } from "./InvoiceList.tsx";
 
 /** Route `/settings/billing`. */
@@ -33,22 +33,22 @@ function PlanAndInvoices() {
       </Loading>
     );
   }
-  return <Loaded billing={billing.data} />;
+  return <BillingDetails billing={billing.data} />;
 }
 
-function Loaded({ billing: { plan, use, invoices } }: { readonly billing: Billing }) {
+function BillingDetails({ billing: { plan, use, invoices } }: { readonly billing: Billing }) {
   const { t } = useTranslation("settings");
   const { language } = usePortal();
-  const { number, size } = formatsOf(language);
+  const { number, size } = getFormats(language);
   return (
     <Stack $gap={5}>
       <Card>
         <Stack $gap={5}>
           <SectionTitle>{t("billing.plan_title")}</SectionTitle>
-          <UseBar label={t("licence.storage_label")} used={use.storage_used} quota={use.storage_quota}>
+          <UsageBar label={t("licence.storage_label")} used={use.storage_used} quota={use.storage_quota}>
             {t("licence.storage_body", { used: size(use.storage_used), quota: size(use.storage_quota) })}
-          </UseBar>
-          <Facts
+          </UsageBar>
+          <FactList
             facts={[
               { label: t("licence.plan_label"), value: plan === "free" ? t("licence.plan_free") : plan },
               { label: t("licence.secrets_label"), value: number(use.secrets) },

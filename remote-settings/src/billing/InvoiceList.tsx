@@ -1,6 +1,6 @@
 import type { Invoice } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Card, s, SectionTitle, space, Stack } from "@relicario/shared/ui";
 import { ExternalLink } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -10,7 +10,7 @@ import { styled } from "styled-components";
 export function InvoiceList({ invoices }: { readonly invoices: readonly Invoice[] }) {
   const { t } = useTranslation("settings");
   const { language } = usePortal();
-  const { date } = formatsOf(language);
+  const { date } = getFormats(language);
   return (
     <Card>
       <Stack $gap={3}>
@@ -20,18 +20,23 @@ export function InvoiceList({ invoices }: { readonly invoices: readonly Invoice[
             <Row key={id}>
               <div>
                 {href === undefined ? (
-                  <Number>{number}</Number>
+                  <InvoiceNumber>{number}</InvoiceNumber>
                 ) : (
-                  <Outside href={href} target="_blank" rel="noreferrer" aria-label={t("billing.open_aria", { number })}>
+                  <InvoiceLink
+                    href={href}
+                    target="_blank"
+                    rel="noreferrer"
+                    aria-label={t("billing.open_aria", { number })}
+                  >
                     {number}
                     <ExternalLink aria-hidden size={16} />
-                  </Outside>
+                  </InvoiceLink>
                 )}
-                <Quiet>{t("billing.issued_body", { date: date(issued_at) })}</Quiet>
+                <MutedText>{t("billing.issued_body", { date: date(issued_at) })}</MutedText>
               </div>
               <Amount>
-                <span>{moneyOf(language, amount, currency)}</span>
-                <Quiet>{t(`billing.state.${state}`)}</Quiet>
+                <span>{formatMoney(language, amount, currency)}</span>
+                <MutedText>{t(`billing.state.${state}`)}</MutedText>
               </Amount>
             </Row>
           ))}
@@ -45,7 +50,7 @@ export function InvoiceList({ invoices }: { readonly invoices: readonly Invoice[
  * Exactly as much as the invoice says: the amount stays text, since a number in binary is not
  * exact.
  */
-function moneyOf(language: string, amount: string, currency: string): string {
+function formatMoney(language: string, amount: string, currency: string): string {
   return new Intl.NumberFormat(language, { style: "currency", currency }).format(amount as Intl.StringNumericLiteral);
 }
 
@@ -67,12 +72,12 @@ const Row = styled.li`
   }
 `;
 
-const Number = styled.span`
+const InvoiceNumber = styled.span`
   font-weight: 600;
   overflow-wrap: anywhere;
 `;
 
-const Outside = styled.a`
+const InvoiceLink = styled.a`
   display: inline-flex;
   align-items: center;
   gap: ${space(1.5)};
@@ -87,7 +92,7 @@ const Amount = styled.div`
   text-align: right;
 `;
 
-const Quiet = styled.p`
+const MutedText = styled.p`
   color: ${s("textMuted")};
   font-size: ${s("textSmall")};
 `;

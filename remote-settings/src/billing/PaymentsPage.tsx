@@ -13,12 +13,12 @@ import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 export default function PaymentsPage() {
   return (
     <SettingsFrame page="payments">
-      <PaymentsElsewhere />
+      <PaymentProviderCard />
     </SettingsFrame>
   );
 }
 
-function PaymentsElsewhere() {
+function PaymentProviderCard() {
   const { t } = useTranslation("settings");
   const { paymentsUrl } = usePortal().vendor;
   if (paymentsUrl === undefined) {
@@ -34,17 +34,17 @@ function PaymentsElsewhere() {
         <p>{t("payments.elsewhere_body", { host: new URL(paymentsUrl).host })}</p>
         <p>{t("payments.no_card_body")}</p>
         <div>
-          <Outside href={paymentsUrl} target="_blank" rel="noreferrer">
+          <ProviderLink href={paymentsUrl} target="_blank" rel="noreferrer">
             {t("payments.open_action")}
             <ExternalLink aria-hidden size={18} />
-          </Outside>
+          </ProviderLink>
         </div>
       </Stack>
     </Card>
   );
 }
 
-const Outside = styled.a`
+const ProviderLink = styled.a`
   display: inline-flex;
   align-items: center;
   gap: ${space(2)};

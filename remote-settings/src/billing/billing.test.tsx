@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible } from "@relicario/shared/testing";
 import userEvent from "@testing-library/user-event";
 
-import { draw, service } from "../testing/service-of-settings.ts";
+import { renderPage, createService } from "../testing/settings-service.ts";
 
 const features = { billing: true, payments: true };
 const use = { storage_quota: 10_000_000_000, storage_used: 2_500_000_000, secrets: 12, shares: 3 };
@@ -30,7 +30,7 @@ const invoices = [
 
 describe("billing", () => {
   it("shows the plan, what is used, and that there are no invoices", async () => {
-    await draw("/settings/billing", { features });
+    await renderPage("/settings/billing", { features });
     expect(await screen.findByRole("meter", { name: "Storage" })).toBeVisible();
     expect(screen.getByText("Free")).toBeVisible();
     expect(screen.getByRole("heading", { name: "No invoices" })).toBeVisible();
@@ -41,13 +41,13 @@ describe("billing", () => {
     ["es", "1234,50 €", "Pendiente de pago", "-12,10 €"],
   ] as const)(
     "lists invoices in %s, each with its sum and state, and leads to where the operator shows it",
-    async (language, sum, state, credit) => {
-      const http = service();
+    async (language, total, state, credit) => {
+      const http = createService();
       http.answer("GET /user/billing", () => ({ plan: "family", use, invoices }));
-      await draw("/settings/billing", { features, http, language });
+      await renderPage("/settings/billing", { features, http, language });
       const rows = await screen.findAllByText(/^2026-00/);
       expect(rows.map(({ textContent }) => textContent)).toEqual(["2026-002", "2026-001"]);
-      expect(screen.getByText(sum)).toBeVisible();
+      expect(screen.getByText(total)).toBeVisible();
       expect(screen.getByText(credit)).toBeVisible();
       expect(screen.getByText(state)).toBeVisible();
       expect(screen.getByText("family")).toBeVisible();
@@ -63,21 +63,21 @@ describe("billing", () => {
   );
 
   it("says when it cannot be had, and tries again", async () => {
-    const http = service();
-    const answer = () => ({ plan: "free", use, invoices: [] });
+    const http = createService();
+    const respond = () => ({ plan: "free", use, invoices: [] });
     http.answer("GET /user/billing", () => {
       throw new PortalError("service_unavailable");
     });
-    await draw("/settings/billing", { features, http });
+    await renderPage("/settings/billing", { features, http });
     expect(await screen.findByRole("alert")).toBeVisible();
-    http.answer("GET /user/billing", answer);
+    http.answer("GET /user/billing", respond);
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
     expect(await screen.findByRole("heading", { name: "No invoices" })).toBeVisible();
   });
 
   it("is not asked for where it is not shown", async () => {
-    const http = service();
-    const { location } = await draw("/settings/billing", { features: { payments: true }, http });
+    const http = createService();
+    const { location } = await renderPage("/settings/billing", { features: { payments: true }, http });
     expect(location()).toBe("/settings/profile");
     expect(http.calls.filter(({ path }) => path === "/user/billing")).toEqual([]);
   });
@@ -87,8 +87,8 @@ describe("payments", () => {
   const vendor = { vendorId: "relicario", branding: { productName: "Relicario" }, messages: [] };
 
   it("leads to the vendor's payment provider, asks for no card and calls nothing", async () => {
-    const http = service();
-    await draw("/settings/payments", {
+    const http = createService();
+    await renderPage("/settings/payments", {
       features,
       http,
       vendor: { ...vendor, paymentsUrl: "https://pay.example.org/customer" },
@@ -105,7 +105,7 @@ describe("payments", () => {
   });
 
   it("says that nothing is paid where the vendor names none", async () => {
-    await draw("/settings/payments", { features, vendor });
+    await renderPage("/settings/payments", { features, vendor });
     expect(screen.getByRole("heading", { name: "Nothing is paid here" })).toBeVisible();
   });
 });

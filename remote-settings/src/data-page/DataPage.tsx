@@ -15,7 +15,7 @@ import { useTranslation } from "react-i18next";
 
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 import { ImportPanel } from "./ImportPanel.tsx";
-import { Measurements } from "./Measurements.tsx";
+import { TelemetryCard } from "./TelemetryCard.tsx";
 
 /**
  * Route `/settings/data`: everything leaves, what the portal measures is switched off, and what
@@ -46,12 +46,12 @@ export default function DataPage() {
             </SpacedRow>
           </Stack>
         </Card>
-        <Measurements />
+        <TelemetryCard />
         {vault !== null && (status === "unlocked" || status === "empty") && (
           <ImportPanel
             vault={vault}
-            begins={status === "empty"}
-            asksDevice={state.status === "unlocked" && state.device === null}
+            isFirstImport={status === "empty"}
+            needsDeviceAnswer={state.status === "unlocked" && state.device === null}
           />
         )}
         {status === "locked" && (

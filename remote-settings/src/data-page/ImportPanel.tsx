@@ -1,4 +1,4 @@
-import { usePortal, type ImportStanding, type ReadImport, type Vault } from "@relicario/shared/contract";
+import { usePortal, type ImportComparison, type ImportReadResult, type Vault } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { DeviceQuestion, FileField, TextField } from "@relicario/shared/forms";
 import {
@@ -18,98 +18,109 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { ImportDone } from "./ImportDone.tsx";
-import { ImportReview, type ReadItems, type StoredItems } from "./ImportReview.tsx";
+import { ImportResult } from "./ImportResult.tsx";
+import { ImportReview, type ImportContents, type ImportOutcome } from "./ImportReview.tsx";
 
 interface ImportPanelProps {
   readonly vault: Vault;
   /** Nothing was ever kept: the account begins with what is imported. */
-  readonly begins: boolean;
+  readonly isFirstImport: boolean;
   /** Nobody was asked yet whose device this is. */
-  readonly asksDevice: boolean;
+  readonly needsDeviceAnswer: boolean;
 }
 
-interface Compared {
-  readonly read: ReadItems;
-  readonly standings: readonly ImportStanding[];
+interface ComparedImport {
+  readonly contents: ImportContents;
+  readonly standings: readonly ImportComparison[];
 }
 
 /** Files are chosen and read, what they hold is looked at, and only then it is stored. */
-export function ImportPanel({ vault, begins, asksDevice }: ImportPanelProps) {
+export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportPanelProps) {
   const { t } = useTranslation("settings-data");
   const { language } = usePortal();
   const [files, setFiles] = useState<readonly File[]>([]);
   const [exitIdentity, setExitIdentity] = useState("");
-  const [refused, setRefused] = useState<Extract<ReadImport, { status: "refused" }>["reason"] | null>(null);
-  const [stored, setStored] = useState<{ readonly result: StoredItems; readonly sealed: boolean } | null>(null);
-  const folder = useRef<HTMLInputElement>(null);
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
+  const [refusalReason, setRefusalReason] = useState<Extract<ImportReadResult, { status: "refused" }>["reason"] | null>(
+    null,
+  );
+  const [storedImport, setStoredImport] = useState<{
+    readonly result: ImportOutcome;
+    readonly isPortalExport: boolean;
+  } | null>(null);
+  const folderInput = useRef<HTMLInputElement>(null);
+  const abortController = useRef<AbortController | null>(null);
+  useEffect(() => () => abortController.current?.abort(), []);
 
-  const reading = useMutation({
-    mutationFn: async (chosen: readonly File[]): Promise<Compared | null> => {
-      running.current?.abort();
+  const readMutation = useMutation({
+    mutationFn: async (chosenFiles: readonly File[]): Promise<ComparedImport | null> => {
+      abortController.current?.abort();
       const controller = new AbortController();
-      running.current = controller;
+      abortController.current = controller;
       const { signal } = controller;
-      const read = await vault.imports.read(chosen, {
+      const contents = await vault.imports.read(chosenFiles, {
         language,
         signal,
         ...(exitIdentity === "" ? {} : { exitIdentity }),
       });
-      if (read.status === "refused") {
-        setRefused(read.reason);
+      if (contents.status === "refused") {
+        setRefusalReason(contents.reason);
         return null;
       }
-      return { read, standings: await vault.imports.compare(read.items, { signal }) };
+      return { contents, standings: await vault.imports.compare(contents.items, { signal }) };
     },
     gcTime: 0, // it holds what is in the file
   });
-  const choose = (chosen: readonly File[]) => {
-    if (chosen.length === 0) return;
-    setFiles(chosen);
-    setRefused(null);
-    reading.mutate(chosen);
+  const readFiles = (chosenFiles: readonly File[]) => {
+    if (chosenFiles.length === 0) return;
+    setFiles(chosenFiles);
+    setRefusalReason(null);
+    readMutation.mutate(chosenFiles);
   };
   const startOver = () => {
-    reading.reset();
+    readMutation.reset();
     setFiles([]);
-    setStored(null);
+    setStoredImport(null);
     setExitIdentity("");
-    setRefused(null);
+    setRefusalReason(null);
   };
 
-  const names = files.length === 1 ? (files[0]?.name ?? "") : (files[0]?.webkitRelativePath.split("/")[0] ?? "");
-  const goOn = () => {
-    setStored(null);
-    choose(files);
+  const sourceName = files.length === 1 ? (files[0]?.name ?? "") : (files[0]?.webkitRelativePath.split("/")[0] ?? "");
+  const continueImport = () => {
+    setStoredImport(null);
+    readFiles(files);
   };
-  if (stored !== null) {
+  if (storedImport !== null) {
     return (
       <>
-        <ImportDone result={stored.result} sealed={stored.sealed} names={names} onAgain={startOver} onGoOn={goOn} />
-        {asksDevice && <DeviceQuestion vault={vault} />}
+        <ImportResult
+          result={storedImport.result}
+          isPortalExport={storedImport.isPortalExport}
+          sourceName={sourceName}
+          onStartOver={startOver}
+          onContinue={continueImport}
+        />
+        {needsDeviceAnswer && <DeviceQuestion vault={vault} />}
       </>
     );
   }
-  if (reading.data != null) {
-    const { read, standings } = reading.data;
+  if (readMutation.data != null) {
+    const { contents, standings } = readMutation.data;
     return (
       <ImportReview
         vault={vault}
-        begins={begins}
-        read={read}
+        isFirstImport={isFirstImport}
+        contents={contents}
         standings={standings}
         onCancel={startOver}
         onStored={(result) => {
-          reading.reset();
-          setStored({ result, sealed: read.format === "relicario_export" });
+          readMutation.reset();
+          setStoredImport({ result, isPortalExport: contents.format === "relicario_export" });
         }}
       />
     );
   }
-  const asksIdentity = refused === "identity_needed" || refused === "identity_wrong";
-  const isCancelled = reading.error instanceof PortalError && reading.error.code === "cancelled";
+  const needsIdentity = refusalReason === "identity_needed" || refusalReason === "identity_wrong";
+  const isCancelled = readMutation.error instanceof PortalError && readMutation.error.code === "cancelled";
   return (
     <Card>
       <Stack $gap={4}>
@@ -117,16 +128,16 @@ export function ImportPanel({ vault, begins, asksDevice }: ImportPanelProps) {
         <Muted>{t("import.body")}</Muted>
         <FileField
           label={t("import.file_label")}
-          invitation={t("import.file_invitation")}
+          placeholder={t("import.file_invitation")}
           hint={t("import.formats_hint")}
           value={files.length === 1 ? (files[0] ?? null) : null}
           onChange={(file) => {
-            choose([file]);
+            readFiles([file]);
           }}
-          error={refused === null || refused === "identity_needed" ? null : t(`refused.${refused}`)}
-          disabled={reading.isPending}
+          error={refusalReason === null || refusalReason === "identity_needed" ? null : t(`refused.${refusalReason}`)}
+          disabled={readMutation.isPending}
         />
-        {asksIdentity && (
+        {needsIdentity && (
           <Stack $gap={3}>
             <TextField
               label={t("import.exit_label")}
@@ -140,9 +151,9 @@ export function ImportPanel({ vault, begins, asksDevice }: ImportPanelProps) {
             />
             <SpacedRow>
               <Button
-                pending={reading.isPending}
+                pending={readMutation.isPending}
                 onClick={() => {
-                  choose(files);
+                  readFiles(files);
                 }}
               >
                 {t("import.exit_action")}
@@ -154,26 +165,26 @@ export function ImportPanel({ vault, begins, asksDevice }: ImportPanelProps) {
           <Button
             tone="quiet"
             icon={<FolderOpen aria-hidden />}
-            disabled={reading.isPending}
-            onClick={() => folder.current?.click()}
+            disabled={readMutation.isPending}
+            onClick={() => folderInput.current?.click()}
           >
             {t("import.folder_action")}
           </Button>
           <FolderInput
-            ref={folder}
+            ref={folderInput}
             type="file"
             multiple
             tabIndex={-1}
             aria-label={t("import.folder_action")}
             {...{ webkitdirectory: "" }}
             onChange={(event) => {
-              choose([...(event.target.files ?? [])]);
+              readFiles([...(event.target.files ?? [])]);
               event.target.value = "";
             }}
           />
         </SpacedRow>
-        {reading.isPending && <Progress label={t("import.reading_status")} done={0} total={0} />}
-        {!isCancelled && <ErrorNotice error={reading.error} />}
+        {readMutation.isPending && <Progress label={t("import.reading_status")} done={0} total={0} />}
+        {!isCancelled && <ErrorNotice error={readMutation.error} />}
       </Stack>
     </Card>
   );

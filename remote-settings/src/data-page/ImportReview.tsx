@@ -1,10 +1,10 @@
 import type {
   ImportFailure,
   ImportItem,
-  ImportStanding,
-  ReadImport,
-  ShownImage,
-  StoredImport,
+  ImportComparison,
+  ImportReadResult,
+  OpenerHandle,
+  ImportResult,
   Vault,
   VaultProgress,
 } from "@relicario/shared/contract";
@@ -23,41 +23,41 @@ import {
   space,
   SpacedRow,
   Stack,
-  useShownImage,
+  useOpenerHandle,
 } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { LongList } from "./LongList.tsx";
+import { PagedList } from "./PagedList.tsx";
 
 /** What files hold that could be read. */
-export type ReadItems = Extract<ReadImport, { status: "read" }>;
+export type ImportContents = Extract<ImportReadResult, { status: "read" }>;
 
 /** An entry of the file that is not here, or not all of it. */
 export type MissingEntry = { readonly title: string } & (
-  | { readonly what: "unstored"; readonly code: StoredImport["failed"][number]["code"] }
-  | { readonly what: "unselected" | "unstarred" }
-  | { readonly what: "unread"; readonly reason: ImportFailure["reason"] }
-  | { readonly what: "left"; readonly part: NonNullable<ImportItem["leftOut"]>[number] }
+  | { readonly kind: "unstored"; readonly code: ImportResult["failures"][number]["code"] }
+  | { readonly kind: "unselected" | "unstarred" }
+  | { readonly kind: "unread"; readonly reason: ImportFailure["reason"] }
+  | { readonly kind: "left"; readonly part: NonNullable<ImportItem["omitted"]>[number] }
 );
 
 /**
  * What became of the chosen items, and what the file holds beside that. Where it stopped, the rest
  * is not among `missing`.
  */
-export interface StoredItems extends Omit<StoredImport, "failed" | "unstarred"> {
+export interface ImportOutcome extends Omit<ImportResult, "failures" | "favoriteFailed"> {
   readonly missing: readonly MissingEntry[];
 }
 
 interface ImportReviewProps {
   readonly vault: Vault;
-  readonly begins: boolean;
-  readonly read: ReadItems;
-  readonly standings: readonly ImportStanding[];
+  readonly isFirstImport: boolean;
+  readonly contents: ImportContents;
+  readonly standings: readonly ImportComparison[];
   readonly onCancel: () => void;
-  readonly onStored: (result: StoredItems) => void;
+  readonly onStored: (result: ImportOutcome) => void;
 }
 
 /** Items that are drawn at a time. */
@@ -66,106 +66,109 @@ const pageSize = 100;
 /**
  * Every item with what it becomes; those that are chosen are protected by one showing of an opener.
  */
-export function ImportReview({ vault, begins, read, standings, onCancel, onStored }: ImportReviewProps) {
+export function ImportReview({ vault, isFirstImport, contents, standings, onCancel, onStored }: ImportReviewProps) {
   const { t } = useTranslation("settings-data");
-  const { items, failures } = read;
-  const kept = standings.filter(({ standing }) => standing === "same").length;
-  const open = items.flatMap((_, index) => (standings[index]?.standing === "same" ? [] : [index]));
-  const [chosen, setChosen] = useState<ReadonlySet<number>>(() => new Set(open));
-  const [shownItems, setShownItems] = useState(pageSize);
+  const { items, failures } = contents;
+  const sameCount = standings.filter(({ status }) => status === "same").length;
+  const importableIndices = items.flatMap((_, index) => (standings[index]?.status === "same" ? [] : [index]));
+  const [selectedIndices, setSelectedIndices] = useState<ReadonlySet<number>>(() => new Set(importableIndices));
+  const [visibleCount, setVisibleCount] = useState(pageSize);
   const [imageName, setImageName] = useState("");
-  const [asked, setAsked] = useState(false);
+  const [isSubmitted, setIsSubmitted] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
-  const { shown, setShown } = useShownImage(vault);
-  const running = useRef<AbortController | null>(null);
-  const title = useRef<HTMLHeadingElement>(null);
+  const { shown, setShown } = useOpenerHandle(vault);
+  const abortController = useRef<AbortController | null>(null);
+  const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    title.current?.focus();
-    return () => running.current?.abort();
+    titleRef.current?.focus();
+    return () => abortController.current?.abort();
   }, []);
 
   const client = useQueryClient();
-  const storing = useMutation({
-    mutationFn: async (opener: ShownImage): Promise<StoredItems> => {
+  const storeMutation = useMutation({
+    mutationFn: async (opener: OpenerHandle): Promise<ImportOutcome> => {
       const controller = new AbortController();
-      running.current = controller;
+      abortController.current = controller;
       setProgress(null);
-      const wanted = items.filter((_, index) => chosen.has(index));
-      const stored = await vault.imports.store(wanted, opener, {
+      const selectedItems = items.filter((_, index) => selectedIndices.has(index));
+      const stored = await vault.imports.store(selectedItems, opener, {
         signal: controller.signal,
         onProgress: setProgress,
-        ...(begins ? { name: imageName } : {}),
+        ...(isFirstImport ? { name: imageName } : {}),
       });
-      const { failed, unstarred = [], ...counts } = stored;
-      const unstored = failed.map(({ index, code }): MissingEntry => ({
-        what: "unstored",
-        title: wanted[index]?.title ?? "",
+      const { failures, favoriteFailed = [], ...counts } = stored;
+      const failedEntries = failures.map(({ index, code }): MissingEntry => ({
+        kind: "unstored",
+        title: selectedItems[index]?.title ?? "",
         code,
       }));
-      const plain = unstarred.map((index): MissingEntry => ({ what: "unstarred", title: wanted[index]?.title ?? "" }));
-      return { ...counts, missing: [...unstored, ...plain, ...missingBeside()] };
+      const unstarredEntries = favoriteFailed.map((index): MissingEntry => ({
+        kind: "unstarred",
+        title: selectedItems[index]?.title ?? "",
+      }));
+      return { ...counts, missing: [...failedEntries, ...unstarredEntries, ...listOtherMissing()] };
     },
     // lists on other screens were read before; half of an import is stored, too
     onSettled: () => client.invalidateQueries(),
     onSuccess: (result) => {
-      onStored({ ...result, same: result.same + kept });
+      onStored({ ...result, unchanged: result.unchanged + sameCount });
     },
   });
   /** Of the file, whatever becomes of the chosen items. */
-  const missingBeside = (): MissingEntry[] => [
-    ...items.flatMap(({ title: entry, leftOut = [] }, index): MissingEntry[] =>
-      !chosen.has(index) && standings[index]?.standing !== "same"
-        ? [{ what: "unselected", title: entry }]
-        : leftOut.map((part) => ({ what: "left", title: entry, part })),
+  const listOtherMissing = (): MissingEntry[] => [
+    ...items.flatMap(({ title: entryTitle, omitted = [] }, index): MissingEntry[] =>
+      !selectedIndices.has(index) && standings[index]?.status !== "same"
+        ? [{ kind: "unselected", title: entryTitle }]
+        : omitted.map((part) => ({ kind: "left", title: entryTitle, part })),
     ),
-    ...failures.flatMap(({ place, reason }): MissingEntry[] =>
-      reason === "empty" ? [] : [{ what: "unread", title: place, reason }],
+    ...failures.flatMap(({ location, reason }): MissingEntry[] =>
+      reason === "empty" ? [] : [{ kind: "unread", title: location, reason }],
     ),
   ];
   const toggle = (index: number) => {
-    const next = new Set(chosen);
+    const next = new Set(selectedIndices);
     if (!next.delete(index)) next.add(index);
-    setChosen(next);
+    setSelectedIndices(next);
   };
-  const isNameMissing = begins && imageName.trim() === "";
+  const isNameMissing = isFirstImport && imageName.trim() === "";
   const handleStore = () => {
-    setAsked(true);
-    if (shown !== null && !isNameMissing && chosen.size > 0) storing.mutate(shown);
+    setIsSubmitted(true);
+    if (shown !== null && !isNameMissing && selectedIndices.size > 0) storeMutation.mutate(shown);
   };
   const counts = {
-    added: standings.filter(({ standing }) => standing === "new").length,
-    changed: standings.filter(({ standing }) => standing === "changed").length,
-    same: kept,
+    added: standings.filter(({ status }) => status === "new").length,
+    changed: standings.filter(({ status }) => status === "changed").length,
+    same: sameCount,
   };
-  const sent = progress?.phase === "sending" ? progress : null;
+  const sendingProgress = progress?.phase === "sending" ? progress : null;
   return (
     <Card>
       <Stack $gap={4}>
         <LeaveGuard
-          guarding={storing.isPending}
+          active={storeMutation.isPending}
           title={t("leave.title")}
           body={t("leave.body")}
-          leave={t("leave.leave_action")}
-          stay={t("leave.stay_action")}
+          leaveLabel={t("leave.leave_action")}
+          stayLabel={t("leave.stay_action")}
         />
-        <SectionTitle ref={title} tabIndex={-1}>
+        <SectionTitle ref={titleRef} tabIndex={-1}>
           {t("review.title", { count: items.length })}
         </SectionTitle>
-        <Muted>{t("review.from_body", { format: t(`format.${read.format}`) })}</Muted>
+        <Muted>{t("review.from_body", { format: t(`format.${contents.format}`) })}</Muted>
         <SmallText role="status">{t("review.counts_body", counts)}</SmallText>
         {items.some(({ kind }) => kind === "one_time_password") && (
           <Notice title={t("review.seeds_title")}>{t("review.seeds_body")}</Notice>
         )}
-        {items.some(({ leftOut }) => leftOut?.includes("passkey")) && (
+        {items.some(({ omitted }) => omitted?.includes("passkey")) && (
           <Notice tone="warn" title={t("review.passkeys_title")}>
             {t("review.passkeys_body")}
           </Notice>
         )}
         {failures.length > 0 && (
           <Notice tone="warn" title={t("review.failures_title", { count: failures.length })}>
-            <LongList
+            <PagedList
               label={t("review.failures_title", { count: failures.length })}
-              lines={failures.map(({ place, reason }) => `${place}: ${t(`failure.${reason}`)}`)}
+              lines={failures.map(({ location, reason }) => `${location}: ${t(`failure.${reason}`)}`)}
             />
           </Notice>
         )}
@@ -173,9 +176,9 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
           <Button
             tone="quiet"
             size="small"
-            disabled={storing.isPending}
+            disabled={storeMutation.isPending}
             onClick={() => {
-              setChosen(new Set(open));
+              setSelectedIndices(new Set(importableIndices));
             }}
           >
             {t("review.all_action")}
@@ -183,22 +186,22 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
           <Button
             tone="quiet"
             size="small"
-            disabled={storing.isPending}
+            disabled={storeMutation.isPending}
             onClick={() => {
-              setChosen(new Set());
+              setSelectedIndices(new Set());
             }}
           >
             {t("review.none_action")}
           </Button>
         </SpacedRow>
         <Items aria-label={t("review.list_aria")}>
-          {items.slice(0, shownItems).map((item, index) => {
-            const standing = standings[index]?.standing ?? "new";
+          {items.slice(0, visibleCount).map((item, index) => {
+            const standing = standings[index]?.status ?? "new";
             return (
-              <li key={item.origin}>
+              <li key={item.sourceId}>
                 <Checkbox
-                  checked={chosen.has(index)}
-                  disabled={standing === "same" || storing.isPending}
+                  checked={selectedIndices.has(index)}
+                  disabled={standing === "same" || storeMutation.isPending}
                   onChange={() => {
                     toggle(index);
                   }}
@@ -210,8 +213,8 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
                           t(`kind.${item.kind}`),
                           t(`review.${standing}_hint`),
                           ...item.tags,
-                          ...item.changed.map((change) => t(`review.${change}_hint`)),
-                          ...(item.leftOut ?? []).map((left) => t(`review.left_${left}_hint`)),
+                          ...item.adjustments.map((change) => t(`review.${change}_hint`)),
+                          ...(item.omitted ?? []).map((part) => t(`review.left_${part}_hint`)),
                         ].join(" · ")}
                       </Facts>
                     </>
@@ -221,36 +224,36 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
             );
           })}
         </Items>
-        {items.length > shownItems && (
+        {items.length > visibleCount && (
           <SpacedRow>
             <Button
               tone="quiet"
               size="small"
               onClick={() => {
-                setShownItems(shownItems + pageSize);
+                setVisibleCount(visibleCount + pageSize);
               }}
             >
-              {t("review.more_action", { number: items.length - shownItems })}
+              {t("review.more_action", { number: items.length - visibleCount })}
             </Button>
           </SpacedRow>
         )}
-        {open.length > 0 && (
+        {importableIndices.length > 0 && (
           <>
-            <Muted>{t(begins ? "review.first_body" : "review.picture_body")}</Muted>
+            <Muted>{t(isFirstImport ? "review.first_body" : "review.picture_body")}</Muted>
             <vault.PictureField
-              purpose={begins ? "choose" : "show"}
+              purpose={isFirstImport ? "choose" : "show"}
               value={shown}
-              disabled={storing.isPending}
+              disabled={storeMutation.isPending}
               onChange={setShown}
             />
-            {asked && shown === null && <FieldError>{t("review.picture_error")}</FieldError>}
-            {begins && (
+            {isSubmitted && shown === null && <FieldError>{t("review.picture_error")}</FieldError>}
+            {isFirstImport && (
               <TextField
                 label={t("review.name_label")}
-                error={asked && isNameMissing ? t("review.name_error") : null}
+                error={isSubmitted && isNameMissing ? t("review.name_error") : null}
                 maxLength={maxImageNameLength}
                 value={imageName}
-                disabled={storing.isPending}
+                disabled={storeMutation.isPending}
                 onChange={(event) => {
                   setImageName(event.target.value);
                 }}
@@ -258,33 +261,33 @@ export function ImportReview({ vault, begins, read, standings, onCancel, onStore
             )}
           </>
         )}
-        {asked && chosen.size === 0 && <FieldError>{t("review.none_error")}</FieldError>}
-        <ErrorNotice error={storing.error} />
-        {storing.isPending && (
+        {isSubmitted && selectedIndices.size === 0 && <FieldError>{t("review.none_error")}</FieldError>}
+        <ErrorNotice error={storeMutation.error} />
+        {storeMutation.isPending && (
           <Progress
             label={
-              sent === null
+              sendingProgress === null
                 ? t("review.looking_status")
-                : t("review.storing_status", { done: sent.done, total: sent.total })
+                : t("review.storing_status", { done: sendingProgress.done, total: sendingProgress.total })
             }
-            done={sent?.done ?? 0}
-            total={sent?.total ?? 0}
+            done={sendingProgress?.done ?? 0}
+            total={sendingProgress?.total ?? 0}
           />
         )}
         <SpacedRow>
-          {open.length > 0 && (
-            <Button pending={storing.isPending} onClick={handleStore}>
-              {t("review.store_action", { count: chosen.size })}
+          {importableIndices.length > 0 && (
+            <Button pending={storeMutation.isPending} onClick={handleStore}>
+              {t("review.store_action", { count: selectedIndices.size })}
             </Button>
           )}
           <Button
             tone="quiet"
             onClick={() => {
-              if (storing.isPending) running.current?.abort();
+              if (storeMutation.isPending) abortController.current?.abort();
               else onCancel();
             }}
           >
-            {t(storing.isPending ? "review.stop_action" : "review.cancel_action")}
+            {t(storeMutation.isPending ? "review.stop_action" : "review.cancel_action")}
           </Button>
         </SpacedRow>
       </Stack>

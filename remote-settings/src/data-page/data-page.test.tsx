@@ -2,23 +2,23 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { maxTitleLength, type Me } from "@relicario/shared/api";
-import type { ImportItem, ReadImport } from "@relicario/shared/contract";
+import type { ImportItem, ImportReadResult } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import {
   createFakeHttp,
   createFakeVault,
   expectAccessible,
-  picture,
+  createPictureFile,
   readTexts,
   renderApp,
-  textKeys,
+  listTextKeys,
   type FakeHttp,
   type FakeVault,
 } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
 import { account } from "../testing/account.ts";
 
-const item = (title: string, more: Partial<ImportItem> = {}): ImportItem => ({
+const createItem = (title: string, overrides: Partial<ImportItem> = {}): ImportItem => ({
   title,
   tags: ["Work"],
   contentKind: "text",
@@ -26,53 +26,53 @@ const item = (title: string, more: Partial<ImportItem> = {}): ImportItem => ({
   mime: "text/plain",
   content: new Blob([title]),
   kind: "login",
-  origin: `bitwarden_csv:${title}`,
-  holds: title,
-  changed: [],
-  ...more,
+  sourceId: `bitwarden_csv:${title}`,
+  canonicalContent: title,
+  adjustments: [],
+  ...overrides,
 });
-const importRead: ReadImport = {
+const importReadResult: ImportReadResult = {
   status: "read",
   format: "bitwarden_csv",
   items: [
-    item("Mail"),
-    item("Mail (One-time password)", { kind: "one_time_password" }),
-    item("Untitled", { changed: ["title_made"] }),
+    createItem("Mail"),
+    createItem("Mail (One-time password)", { kind: "one_time_password" }),
+    createItem("Untitled", { adjustments: ["title_made"] }),
   ],
-  failures: [{ place: "5", reason: "damaged" }],
+  failures: [{ location: "5", reason: "damaged" }],
 };
 const images = [{ name: "Garden", picture: "garden" }];
 const secrets = [{ title: "Kept", content: "x" }];
-const vaultWith = (settings: Parameters<typeof createFakeVault>[0] = {}): FakeVault =>
-  createFakeVault({ images, secrets, importRead, ...settings });
+const createVault = (settings: Parameters<typeof createFakeVault>[0] = {}): FakeVault =>
+  createFakeVault({ images, secrets, importReadResult, ...settings });
 /** The service's side: changes what it is told to, and gives it back. */
-function service(): FakeHttp {
-  let now: Me = account;
+function createService(): FakeHttp {
+  let currentMe: Me = account;
   return createFakeHttp({
-    "GET /user/me": () => now,
-    "POST /user/me": ({ body }) => (now = { ...now, ...(body as Partial<Me>) }),
+    "GET /user/me": () => currentMe,
+    "POST /user/me": ({ body }) => (currentMe = { ...currentMe, ...(body as Partial<Me>) }),
   });
 }
-const draw = (vault: FakeVault, settings: Parameters<typeof renderApp>[1] = {}) =>
+const renderPage = (vault: FakeVault, settings: Parameters<typeof renderApp>[1] = {}) =>
   renderApp(null, {
     routes: remote.routes,
     route: "/elsewhere",
     path: "/settings/data",
     vault,
-    http: service(),
+    http: createService(),
     ...settings,
   });
-const choose = async (name = "bitwarden.csv"): Promise<void> => {
+const chooseFile = async (name = "bitwarden.csv"): Promise<void> => {
   await userEvent.upload(await screen.findByLabelText("File to import"), new File(["x"], name));
 };
-const show = async (): Promise<void> => {
+const showPicture = async (): Promise<void> => {
   const input = document.querySelector<HTMLInputElement>('input[type="file"]');
   if (input === null) throw new Error("there is no picture field");
-  await userEvent.upload(input, picture("garden"));
+  await userEvent.upload(input, createPictureFile("garden"));
 };
 
 /** What the page says is not here, one a line. */
-const missing = (): (string | null)[] =>
+const getMissingLines = (): (string | null)[] =>
   within(
     screen.getByRole("list", { name: /^(Not everything in the file is stored|No está guardado todo el archivo)$/ }),
   )
@@ -81,9 +81,9 @@ const missing = (): (string | null)[] =>
 
 describe("the page of one's data", () => {
   it("shows what a file becomes, stores what is chosen with one picture, and says to delete the file by its name", async () => {
-    const vault = vaultWith();
-    await draw(vault);
-    await choose();
+    const vault = createVault();
+    await renderPage(vault);
+    await chooseFile();
     expect(await screen.findByRole("heading", { name: "3 items were read" })).toHaveFocus();
     expect(screen.getByText("New: 3. Changed: 0. Already here: 0.")).toBeVisible();
     expect(screen.getByText("5: cannot be read")).toBeVisible();
@@ -96,13 +96,13 @@ describe("the page of one's data", () => {
     );
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     expect(screen.getByText("Choose the picture first.")).toBeVisible();
-    await show();
+    await showPicture();
     expect(screen.queryByText("Choose the picture first.")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     expect(await screen.findByRole("heading", { name: "The import is done" })).toHaveFocus();
     expect(screen.getByText("Added: 2. New versions: 0. Already here: 0.")).toBeVisible();
     expect(screen.getByText("Not everything in the file is stored")).toBeVisible();
-    expect(missing()).toEqual(["Untitled: was not selected", "5: cannot be read"]);
+    expect(getMissingLines()).toEqual(["Untitled: was not selected", "5: cannot be read"]);
     expect(
       screen.getByText(
         /^bitwarden\.csv holds your secrets in plain text\. Keep it until these entries are elsewhere\./,
@@ -116,11 +116,11 @@ describe("the page of one's data", () => {
   });
 
   it("lets no list of another screen pass for fresh after an import", async () => {
-    const { queryClient } = await draw(vaultWith());
+    const { queryClient } = await renderPage(createVault());
     queryClient.setQueryData(["rows"], []);
-    await choose();
+    await chooseFile();
     await screen.findByRole("heading", { name: "3 items were read" });
-    await show();
+    await showPicture();
     expect(queryClient.getQueryState(["rows"])?.isInvalidated).toBe(false);
     await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
     await screen.findByRole("heading", { name: "The import is done" });
@@ -128,15 +128,22 @@ describe("the page of one's data", () => {
   });
 
   it("names what could not be stored, and why", async () => {
-    const long = "x".repeat(maxTitleLength + 1);
-    await draw(vaultWith({ importRead: { ...importRead, items: [item("Mail"), item("Mine"), item(long)] } }));
-    await choose();
+    const longTitle = "x".repeat(maxTitleLength + 1);
+    await renderPage(
+      createVault({
+        importReadResult: {
+          ...importReadResult,
+          items: [createItem("Mail"), createItem("Mine"), createItem(longTitle)],
+        },
+      }),
+    );
+    await chooseFile();
     await userEvent.click(await screen.findByRole("checkbox", { name: /^Mail/ }));
-    await show();
+    await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     await screen.findByRole("heading", { name: "The import is done" });
-    expect(missing()).toEqual([
-      `${long}: title, tags or content are not accepted`,
+    expect(getMissingLines()).toEqual([
+      `${longTitle}: title, tags or content are not accepted`,
       "Mail: was not selected",
       "5: cannot be read",
     ]);
@@ -147,49 +154,60 @@ describe("the page of one's data", () => {
   });
 
   it("names the items whose passkeys stay behind, at the end of an import that brought nothing else wrong, too", async () => {
-    await draw(
-      vaultWith({
-        importRead: { ...importRead, items: [item("Mail", { leftOut: ["passkey"] }), item("Mine")], failures: [] },
+    await renderPage(
+      createVault({
+        importReadResult: {
+          ...importReadResult,
+          items: [createItem("Mail", { omitted: ["passkey"] }), createItem("Mine")],
+          failures: [],
+        },
       }),
     );
-    await choose();
+    await chooseFile();
     expect(await screen.findByText("Passkeys stay where they are")).toBeVisible();
     expect(screen.getByText(/without its passkey$/)).toBeVisible();
     await expectAccessible();
-    await show();
+    await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     await screen.findByRole("heading", { name: "The import is done" });
-    expect(missing()).toEqual(["Mail: without its passkey"]);
+    expect(getMissingLines()).toEqual(["Mail: without its passkey"]);
     expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
   });
 
   it("names what was in the trash of the other program, on the review and at the end", async () => {
-    await draw(
-      vaultWith({
-        importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "Old forum", reason: "in_trash" }] },
+    await renderPage(
+      createVault({
+        importReadResult: {
+          ...importReadResult,
+          items: [createItem("Mail")],
+          failures: [{ location: "Old forum", reason: "in_trash" }],
+        },
       }),
       { language: "es" },
     );
     await userEvent.upload(await screen.findByLabelText("Archivo que importar"), new File(["x"], "datos.zip"));
     expect(await screen.findByText("Old forum: estaba en la papelera")).toBeVisible();
-    await show();
+    await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Importar 1 elemento" }));
     await screen.findByRole("heading", { name: "La importación ha terminado" });
-    expect(missing()).toEqual(["Old forum: estaba en la papelera"]);
+    expect(getMissingLines()).toEqual(["Old forum: estaba en la papelera"]);
     expect(screen.getByText(/^datos\.zip contiene tus secretos en claro\. Consérvalo hasta/)).toBeVisible();
   });
 
   it("shows all that was left out, a hundred at a time", async () => {
-    await draw(
-      vaultWith({
-        importRead: {
-          ...importRead,
-          items: [item("Mail")],
-          failures: Array.from({ length: 150 }, (_, at) => ({ place: String(at + 1), reason: "damaged" as const })),
+    await renderPage(
+      createVault({
+        importReadResult: {
+          ...importReadResult,
+          items: [createItem("Mail")],
+          failures: Array.from({ length: 150 }, (_, index) => ({
+            location: String(index + 1),
+            reason: "damaged" as const,
+          })),
         },
       }),
     );
-    await choose();
+    await chooseFile();
     await screen.findByText("100: cannot be read");
     expect(screen.queryByText("101: cannot be read")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Show more (50)" }));
@@ -197,13 +215,13 @@ describe("the page of one's data", () => {
   });
 
   it("asks for the name that is missing, and for the picture that is missing, until they are there", async () => {
-    await draw(vaultWith({ images: [], secrets: [], device: "own" }));
-    await choose();
+    await renderPage(createVault({ images: [], secrets: [], device: "own" }));
+    await chooseFile();
     await screen.findByRole("heading", { name: "3 items were read" });
     await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
     expect(screen.getByText("Choose the picture first.")).toBeVisible();
     expect(screen.getByText("Give the picture a name first.")).toBeVisible();
-    await show();
+    await showPicture();
     expect(screen.queryByText("Choose the picture first.")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
     expect(screen.getByText("Give the picture a name first.")).toBeVisible();
@@ -218,23 +236,29 @@ describe("the page of one's data", () => {
   });
 
   it("says to delete a file once all of it is stored, also where an entry of it is empty", async () => {
-    await draw(
-      vaultWith({ importRead: { ...importRead, items: [item("Mail")], failures: [{ place: "2", reason: "empty" }] } }),
+    await renderPage(
+      createVault({
+        importReadResult: {
+          ...importReadResult,
+          items: [createItem("Mail")],
+          failures: [{ location: "2", reason: "empty" }],
+        },
+      }),
     );
-    await choose();
+    await chooseFile();
     await screen.findByRole("heading", { name: "1 item was read" });
-    await show();
+    await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Import 1 item" }));
     expect(await screen.findByText("Delete the file now")).toBeVisible();
     expect(screen.getByText(/^bitwarden\.csv holds your secrets in plain text\. Delete it/)).toBeVisible();
   });
 
   it("asks whose device this is after an import that an account begins with, until it is answered", async () => {
-    await draw(vaultWith({ images: [], secrets: [], device: null }));
-    await choose();
+    await renderPage(createVault({ images: [], secrets: [], device: null }));
+    await chooseFile();
     await screen.findByRole("heading", { name: "3 items were read" });
     expect(screen.queryByRole("region", { name: /device/ })).not.toBeInTheDocument();
-    await show();
+    await showPicture();
     await userEvent.type(screen.getByLabelText("Name of the picture"), "Hills");
     await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
     await screen.findByRole("heading", { name: "The import is done" });
@@ -246,10 +270,12 @@ describe("the page of one's data", () => {
   });
 
   it("says what was stored when an import stops half-way, and goes on with the same file", async () => {
-    await draw(vaultWith({ importRead: { ...importRead, failures: [] }, importStop: "quota_exceeded" }));
-    await choose();
+    await renderPage(
+      createVault({ importReadResult: { ...importReadResult, failures: [] }, importStopCode: "quota_exceeded" }),
+    );
+    await chooseFile();
     await screen.findByRole("heading", { name: "3 items were read" });
-    await show();
+    await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
     expect(await screen.findByRole("heading", { name: "The import stopped" })).toHaveFocus();
     expect(screen.getByText("Added: 1. New versions: 0. Already here: 0.")).toBeVisible();
@@ -257,38 +283,38 @@ describe("the page of one's data", () => {
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Go on" }));
     expect(await screen.findByText("New: 2. Changed: 0. Already here: 1.")).toBeVisible();
-    await show();
+    await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));
     expect(await screen.findByText("Added: 2. New versions: 0. Already here: 1.")).toBeVisible();
     expect(screen.getByText("Delete the file now")).toBeVisible();
   });
 
   it("adds nothing when the same file is chosen once more", async () => {
-    const vault = vaultWith();
-    const { unmount } = await draw(vault);
-    await choose();
+    const vault = createVault();
+    const { unmount } = await renderPage(vault);
+    await chooseFile();
     await screen.findByRole("heading", { name: "3 items were read" });
-    await show();
+    await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Import 3 items" }));
     await screen.findByRole("heading", { name: "The import is done" });
     unmount();
-    await draw(vault);
-    await choose();
+    await renderPage(vault);
+    await chooseFile();
     expect(await screen.findByText("New: 0. Changed: 0. Already here: 3.")).toBeVisible();
     expect(screen.queryByRole("button", { name: /^Import \d/ })).not.toBeInTheDocument();
   });
 
   it("asks for the exit identity of an archive of this portal, and says when it is another one", async () => {
-    const vault = vaultWith({
-      importRead: (identity) =>
+    const vault = createVault({
+      importReadResult: (identity) =>
         identity === undefined
           ? { status: "refused", reason: "identity_needed" }
           : identity === "right"
-            ? { ...importRead, format: "relicario_export" }
+            ? { ...importReadResult, format: "relicario_export" }
             : { status: "refused", reason: "identity_wrong" },
     });
-    await draw(vault);
-    await choose("secrets-export.zip");
+    await renderPage(vault);
+    await chooseFile("secrets-export.zip");
     const field = await screen.findByLabelText("Exit identity");
     await userEvent.type(field, "wrong");
     await userEvent.click(screen.getByRole("button", { name: "Open the archive" }));
@@ -305,14 +331,14 @@ describe("the page of one's data", () => {
     ["encrypted", /Export it again without a password/],
     ["damaged", /damaged/],
     ["too_large", /too large/],
-  ] as const)("says in words why a file is refused: %s", async (reason, words) => {
-    await draw(vaultWith({ importRead: { status: "refused", reason } }));
-    await choose();
-    expect(await screen.findByText(words)).toBeVisible();
+  ] as const)("says in words why a file is refused: %s", async (reason, expectedText) => {
+    await renderPage(createVault({ importReadResult: { status: "refused", reason } }));
+    await chooseFile();
+    expect(await screen.findByText(expectedText)).toBeVisible();
   });
 
   it("leads to unlocking on a locked device, and to the export of everything", async () => {
-    await draw(vaultWith({ unlocked: false }));
+    await renderPage(createVault({ unlocked: false }));
     expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
       "href",
       "/provide-image-recovery?then=%2Fsettings%2Fdata",
@@ -325,7 +351,7 @@ describe("the page of one's data", () => {
     ["en", "light"],
     ["es", "dark"],
   ] as const)("draws in %s and %s", async (language, theme) => {
-    await draw(vaultWith(), { language, theme });
+    await renderPage(createVault(), { language, theme });
     await waitFor(() => {
       expect(screen.getAllByRole("heading", { level: 2 })).toHaveLength(3);
     });
@@ -336,10 +362,10 @@ describe("the page of one's data", () => {
   it.each([
     ["unlocked", true, "Bring secrets here"],
     ["locked", false, "Unlock first"],
-  ])("has last what depends on the vault: %s", async (_what, unlocked, last) => {
-    await draw(vaultWith({ unlocked }));
+  ])("has last what depends on the vault: %s", async (_description, unlocked, last) => {
+    await renderPage(createVault({ unlocked }));
     await screen.findByRole("heading", { name: last });
-    expect(screen.getAllByRole("heading", { level: 2 }).map((each) => each.textContent)).toEqual([
+    expect(screen.getAllByRole("heading", { level: 2 }).map((heading) => heading.textContent)).toEqual([
       "Take everything along",
       "Measurements",
       last,
@@ -349,25 +375,25 @@ describe("the page of one's data", () => {
   it("has its texts in both languages", () => {
     const [english, spanish] = [readTexts("en", "settings-data"), readTexts("es", "settings-data")];
     if (english === null || spanish === null) throw new Error("a file is missing");
-    expect(textKeys(spanish)).toEqual(textKeys(english));
+    expect(listTextKeys(spanish)).toEqual(listTextKeys(english));
   });
 
   it("switches measurements off, at once, and shows what the service has when that fails", async () => {
-    const http = service();
-    await draw(vaultWith(), { http });
-    const allowed = await screen.findByRole("switch", { name: "Allow measurements" });
-    expect(allowed).toBeChecked();
-    await userEvent.click(allowed);
+    const http = createService();
+    await renderPage(createVault(), { http });
+    const telemetrySwitch = await screen.findByRole("switch", { name: "Allow measurements" });
+    expect(telemetrySwitch).toBeChecked();
+    await userEvent.click(telemetrySwitch);
     await waitFor(() => {
-      expect(allowed).toBeEnabled();
+      expect(telemetrySwitch).toBeEnabled();
     });
-    expect(allowed).not.toBeChecked();
+    expect(telemetrySwitch).not.toBeChecked();
     expect(http.calls.find(({ method }) => method === "POST")?.body).toEqual({ telemetry: false });
     http.answer("POST /user/me", () => {
       throw new PortalError("service_unavailable");
     });
-    await userEvent.click(allowed);
+    await userEvent.click(telemetrySwitch);
     expect(await screen.findByRole("alert")).toHaveTextContent("The service does not answer");
-    expect(allowed).not.toBeChecked();
+    expect(telemetrySwitch).not.toBeChecked();
   });
 });

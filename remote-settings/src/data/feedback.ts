@@ -1,4 +1,4 @@
-import type { SendFeedback } from "@relicario/shared/api";
+import type { FeedbackBody } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { useMutation } from "@tanstack/react-query";
 import { z } from "zod";
@@ -7,6 +7,6 @@ import { z } from "zod";
 export function useSendFeedback() {
   const { http } = usePortal();
   return useMutation({
-    mutationFn: (body: SendFeedback) => http.request("POST", "/user/feedback", z.null(), { body }),
+    mutationFn: (body: FeedbackBody) => http.request("POST", "/user/feedback", z.null(), { body }),
   });
 }

@@ -1,4 +1,4 @@
-import { Me, type UpdateMe } from "@relicario/shared/api";
+import { Me, type UpdateMeBody } from "@relicario/shared/api";
 import { usePortal, type Portal } from "@relicario/shared/contract";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { z } from "zod";
@@ -21,7 +21,7 @@ export function useUpdateMe() {
   const { http, user } = usePortal();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: UpdateMe) => http.request("POST", "/user/me", Me, { body }),
+    mutationFn: (body: UpdateMeBody) => http.request("POST", "/user/me", Me, { body }),
     onSuccess: (me) => {
       client.setQueryData(meKeys.me(user.userId), me);
     },

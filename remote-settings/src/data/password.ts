@@ -1,4 +1,4 @@
-import { PasswordRules, type ChangePassword } from "@relicario/shared/api";
+import { PasswordRules, type ChangePasswordBody } from "@relicario/shared/api";
 import { usePortal, type Portal } from "@relicario/shared/contract";
 import { toPortalError } from "@relicario/shared/errors";
 import { queryOptions, useMutation } from "@tanstack/react-query";
@@ -19,7 +19,7 @@ export function passwordRulesQuery({ http, user }: Pick<Portal, "http" | "user">
 export function useChangePassword(onFailure: (error: unknown) => void) {
   const { http, report } = usePortal();
   return useMutation({
-    mutationFn: (body: ChangePassword) => http.request("POST", "/user/change-password", z.null(), { body }),
+    mutationFn: (body: ChangePasswordBody) => http.request("POST", "/user/change-password", z.null(), { body }),
     gcTime: 0,
     onError: (error) => {
       report({ remote: "settings", phase: "call", code: toPortalError(error).code });

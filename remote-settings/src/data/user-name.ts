@@ -1,8 +1,8 @@
-import { userNameRefusals, UserNameValid } from "@relicario/shared/api";
+import { userNameRejections, ValidateUserNameResponse } from "@relicario/shared/api";
 import type { Portal } from "@relicario/shared/contract";
 import { queryOptions } from "@tanstack/react-query";
 
-import { refusalsOf } from "./refusals.ts";
+import { getRefusals } from "./refusals.ts";
 
 /**
  * Whether this account could have the name. Asked anew each time: somebody else may take it
@@ -12,7 +12,7 @@ export function userNameQuery({ http, user }: Pick<Portal, "http" | "user">, nam
   return queryOptions({
     queryKey: ["user", "validate-username", user.userId, name],
     queryFn: ({ signal }) =>
-      http.request("POST", "/user/validate-username", UserNameValid, { query: { username: name }, signal }),
+      http.request("POST", "/user/validate-username", ValidateUserNameResponse, { query: { username: name }, signal }),
     retry: false,
     staleTime: 0,
     gcTime: 0,
@@ -20,9 +20,9 @@ export function userNameQuery({ http, user }: Pick<Portal, "http" | "user">, nam
 }
 
 /** `unchecked`: the service could not be asked; it decides when the name is saved. */
-export type UserNameProblem = (typeof userNameRefusals)[number] | "unchecked";
+export type UserNameProblem = (typeof userNameRejections)[number] | "unchecked";
 
-export function userNameProblemOf(error: unknown): UserNameProblem {
-  const reasons = refusalsOf(error).map(({ reason }) => reason);
-  return userNameRefusals.find((reason) => reasons.includes(reason)) ?? "unchecked";
+export function toUserNameProblem(error: unknown): UserNameProblem {
+  const reasons = getRefusals(error).map(({ reason }) => reason);
+  return userNameRejections.find((reason) => reasons.includes(reason)) ?? "unchecked";
 }

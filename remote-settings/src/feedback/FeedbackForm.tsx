@@ -19,9 +19,9 @@ export function FeedbackForm({ screen }: FeedbackFormProps) {
   const { appVersion, confirm } = usePortal();
   const [rating, setRating] = useState<Rating | null>(null);
   const [message, setMessage] = useState("");
-  const [missing, setMissing] = useState(false);
-  const area = useRef<HTMLTextAreaElement>(null);
-  const send = useSendFeedback();
+  const [messageMissing, setMessageMissing] = useState(false);
+  const messageRef = useRef<HTMLTextAreaElement>(null);
+  const sendFeedback = useSendFeedback();
   useLeaveGuard(message.trim() !== "", () =>
     confirm({
       title: t("leave_title"),
@@ -34,13 +34,13 @@ export function FeedbackForm({ screen }: FeedbackFormProps) {
 
   const handleSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (send.isPending) return;
-    setMissing(message.trim() === "");
+    if (sendFeedback.isPending) return;
+    setMessageMissing(message.trim() === "");
     if (message.trim() === "") {
-      area.current?.focus();
+      messageRef.current?.focus();
       return;
     }
-    send.mutate(
+    sendFeedback.mutate(
       { ...(rating === null ? {} : { rating }), message: message.trim(), page: screen, app_version: appVersion },
       {
         onSuccess: () => {
@@ -52,7 +52,7 @@ export function FeedbackForm({ screen }: FeedbackFormProps) {
   };
   return (
     <Stack $gap={5}>
-      {send.isSuccess && message === "" && (
+      {sendFeedback.isSuccess && message === "" && (
         <Notice tone="success" role="status" title={t("sent_title")}>
           {t("sent_body")}
         </Notice>
@@ -63,10 +63,10 @@ export function FeedbackForm({ screen }: FeedbackFormProps) {
             <p>{t("lead")}</p>
             <RatingField value={rating} onChange={setRating} />
             <TextArea
-              ref={area}
+              ref={messageRef}
               label={t("message_label")}
               hint={t("message_hint")}
-              error={missing && message.trim() === "" ? t("message_missing_error") : null}
+              error={messageMissing && message.trim() === "" ? t("message_missing_error") : null}
               maxLength={maxFeedbackLength}
               value={message}
               onChange={({ target }) => {
@@ -74,9 +74,9 @@ export function FeedbackForm({ screen }: FeedbackFormProps) {
               }}
             />
             <SmallText>{t("sent_along_body", { screen, version: appVersion })}</SmallText>
-            <ErrorNotice error={send.error} />
+            <ErrorNotice error={sendFeedback.error} />
             <SpacedRow>
-              <Button type="submit" pending={send.isPending}>
+              <Button type="submit" pending={sendFeedback.isPending}>
                 {t("send_action")}
               </Button>
             </SpacedRow>

@@ -2,14 +2,14 @@ import { useLocation } from "react-router-dom";
 
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
 import { FeedbackForm } from "./FeedbackForm.tsx";
-import { screenOf } from "./screen.ts";
+import { parseScreen } from "./screen.ts";
 
 /** Route `/settings/feedback`. Who comes from another screen is asked about that one. */
 export default function FeedbackPage() {
   const location = useLocation();
   return (
     <SettingsFrame page="feedback">
-      <FeedbackForm screen={screenOf(location.state)} />
+      <FeedbackForm screen={parseScreen(location.state)} />
     </SettingsFrame>
   );
 }

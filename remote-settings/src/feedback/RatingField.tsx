@@ -29,7 +29,7 @@ export function RatingField({ value, onChange }: RatingFieldProps) {
               }}
             />
             <span aria-hidden>{rating}</span>
-            <Words>{t(`rating.${String(rating)}`)}</Words>
+            <RatingText>{t(`rating.${String(rating)}`)}</RatingText>
           </Choice>
         ))}
       </Row>
@@ -86,7 +86,7 @@ const Choice = styled.label`
   }
 `;
 
-const Words = styled.span`
+const RatingText = styled.span`
   color: ${s("textMuted")};
   font-size: ${s("textSmall")};
   font-weight: 400;

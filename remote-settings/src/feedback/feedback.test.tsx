@@ -3,23 +3,23 @@ import userEvent from "@testing-library/user-event";
 
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible } from "@relicario/shared/testing";
-import { draw, service } from "../testing/service-of-settings.ts";
-import { screenOf } from "./screen.ts";
+import { renderPage, createService } from "../testing/settings-service.ts";
+import { parseScreen } from "./screen.ts";
 
 const path = "/settings/feedback";
-const sent = (http: ReturnType<typeof service>) =>
+const getSentFeedback = (http: ReturnType<typeof createService>) =>
   http.calls.filter((call) => call.path === "/user/feedback").map(({ body }) => body);
 
 describe("feedback", () => {
   it("sends rating, message, screen and version, and nothing else", async () => {
-    const http = service();
-    await draw(path, { http });
+    const http = createService();
+    await renderPage(path, { http });
     expect(screen.getByText(/Write no secret/)).toBeVisible();
     await userEvent.click(screen.getByRole("radio", { name: "Good" }));
     await userEvent.type(screen.getByRole("textbox", { name: "Your message" }), "  The list is quick. ");
     await userEvent.click(screen.getByRole("button", { name: "Send" }));
     expect(await screen.findByRole("status")).toHaveTextContent("Thank you");
-    expect(sent(http)).toEqual([
+    expect(getSentFeedback(http)).toEqual([
       { rating: 4, message: "The list is quick.", page: "/settings/feedback", app_version: "0.3.1" },
     ]);
     expect(screen.getByRole("textbox")).toHaveValue("");
@@ -28,25 +28,25 @@ describe("feedback", () => {
   });
 
   it("needs no rating, but a message", async () => {
-    const http = service();
-    await draw(path, { http });
+    const http = createService();
+    await renderPage(path, { http });
     await userEvent.click(screen.getByRole("button", { name: "Send" }));
     expect(await screen.findByText("Write a few words first.")).toBeVisible();
     expect(screen.getByRole("textbox")).toHaveFocus();
-    expect(sent(http)).toEqual([]);
+    expect(getSentFeedback(http)).toEqual([]);
     await userEvent.type(screen.getByRole("textbox"), "good");
     await userEvent.click(screen.getByRole("button", { name: "Send" }));
     await waitFor(() => {
-      expect(sent(http)).toEqual([{ message: "good", page: "/settings/feedback", app_version: "0.3.1" }]);
+      expect(getSentFeedback(http)).toEqual([{ message: "good", page: "/settings/feedback", app_version: "0.3.1" }]);
     });
   });
 
   it.each(["offline", "service_unavailable", "too_many_requests"] as const)(
     "keeps what was typed when it is %s, and sends it once more",
     async (code) => {
-      const http = service();
+      const http = createService();
       http.failWith(code);
-      await draw(path, { http });
+      await renderPage(path, { http });
       await userEvent.click(screen.getByRole("radio", { name: "Poor" }));
       await userEvent.type(screen.getByRole("textbox"), "The list is slow.");
       await userEvent.click(screen.getByRole("button", { name: "Send" }));
@@ -60,7 +60,7 @@ describe("feedback", () => {
   );
 
   it("asks before what was typed is left behind", async () => {
-    const { goTo, location, record } = await draw(path, { answer: false });
+    const { goTo, location, record } = await renderPage(path, { confirmAnswer: false });
     await userEvent.type(screen.getByRole("textbox"), "half a sent");
     await goTo("/settings/profile");
     expect(location()).toBe(path);
@@ -71,7 +71,7 @@ describe("feedback", () => {
 
 describe("screenOf", () => {
   it("is the pattern that a link brought, and this page for anything else", () => {
-    expect(screenOf({ screen: "/edit-secret/:secretId" })).toBe("/edit-secret/:secretId");
+    expect(parseScreen({ screen: "/edit-secret/:secretId" })).toBe("/edit-secret/:secretId");
     for (const state of [
       null,
       undefined,
@@ -80,16 +80,16 @@ describe("screenOf", () => {
       { screen: "https://elsewhere.example" },
       { screen: 1 },
     ])
-      expect(screenOf(state)).toBe("/settings/feedback");
+      expect(parseScreen(state)).toBe("/settings/feedback");
   });
 });
 
 it("says when the portal's call failed without a reason that it knows", async () => {
-  const http = service();
+  const http = createService();
   http.answer("POST /user/feedback", () => {
     throw new PortalError("internal_error");
   });
-  await draw(path, { http });
+  await renderPage(path, { http });
   await userEvent.type(screen.getByRole("textbox"), "x");
   await userEvent.click(screen.getByRole("button", { name: "Send" }));
   expect(await screen.findByRole("alert")).toBeVisible();

@@ -6,11 +6,11 @@ import { useTranslation } from "react-i18next";
 import { Navigate, NavLink } from "react-router-dom";
 import { css, styled } from "styled-components";
 
-import { LookToggles } from "./LookToggles.tsx";
-import { menu, shownIn, type SettingsName } from "./menu.ts";
+import { AppearanceToggles } from "./AppearanceToggles.tsx";
+import { menu, getVisiblePages, type SettingsPageName } from "./menu.ts";
 
 interface SettingsFrameProps {
-  readonly page: SettingsName;
+  readonly page: SettingsPageName;
   readonly children: ReactNode;
 }
 
@@ -22,23 +22,23 @@ interface SettingsFrameProps {
 export function SettingsFrame({ page, children }: SettingsFrameProps) {
   const { t } = useTranslation("settings");
   const { features } = usePortal();
-  const shown = shownIn(features);
+  const visiblePages = getVisiblePages(features);
   const [open, setOpen] = useState(false);
   const menuId = useId();
-  const toggle = useRef<HTMLButtonElement>(null);
-  const close = () => {
+  const toggleRef = useRef<HTMLButtonElement>(null);
+  const closeMenu = () => {
     setOpen(false);
     // on phones what has the focus is hidden with the menu; another page takes the focus itself
-    toggle.current?.focus();
+    toggleRef.current?.focus();
   };
 
-  if (!shown.includes(page)) return <Navigate to="/settings/profile" replace />;
+  if (!visiblePages.includes(page)) return <Navigate to="/settings/profile" replace />;
   return (
     <Page width="wide" title={t(`${menu[page].text}.title`)}>
       <Columns>
         <nav aria-label={t("menu.list_aria")}>
           <MenuToggle
-            ref={toggle}
+            ref={toggleRef}
             type="button"
             aria-expanded={open}
             aria-controls={menuId}
@@ -50,11 +50,11 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
             <ChevronDown aria-hidden />
           </MenuToggle>
           <Menu id={menuId} data-open={open}>
-            {shown.map((name) => (
+            {visiblePages.map((name) => (
               <li key={name}>
                 <MenuLink
                   to={`/settings/${name}`}
-                  onClick={close}
+                  onClick={closeMenu}
                   data-tone={name === "delete-account" ? "danger" : undefined}
                 >
                   {t(`${menu[name].text}.menu_action`)}
@@ -64,8 +64,8 @@ export function SettingsFrame({ page, children }: SettingsFrameProps) {
             <li>
               <MenuLink to="/another-device">{t("menu.device_action")}</MenuLink>
             </li>
-            <LookToggles
-              entry={({ icon, label, onPress }) => (
+            <AppearanceToggles
+              renderEntry={({ icon, label, onPress }) => (
                 <li>
                   <MenuButton type="button" onClick={onPress}>
                     {icon}
@@ -108,7 +108,7 @@ const Menu = styled.ul`
   }
 `;
 
-const entryLook = css`
+const entryStyle = css`
   display: flex;
   align-items: center;
   gap: ${space(2)};
@@ -133,11 +133,11 @@ const entryLook = css`
 `;
 
 const MenuButton = styled.button`
-  ${entryLook}
+  ${entryStyle}
 `;
 
 const MenuToggle = styled.button`
-  ${entryLook}
+  ${entryStyle}
   justify-content: space-between;
   border: 1px solid ${s("border")};
   &[aria-expanded="true"] > svg {
@@ -149,7 +149,7 @@ const MenuToggle = styled.button`
 `;
 
 const MenuLink = styled(NavLink)`
-  ${entryLook}
+  ${entryStyle}
   &[aria-current="page"] {
     background: ${s("accentSoft")};
     font-weight: 600;

@@ -14,14 +14,14 @@ export const menu = {
   "delete-account": { text: "delete", flag: null },
 } as const satisfies Record<string, { readonly text: string; readonly flag: string | null }>;
 
-export type SettingsName = keyof typeof menu;
+export type SettingsPageName = keyof typeof menu;
 
-const names = Object.keys(menu) as SettingsName[];
+const pageNames = Object.keys(menu) as SettingsPageName[];
 
 /**
  * The pages that are shown with these features. The host decides `billing` by the environment
  * alone.
  */
-export function shownIn(features: Readonly<Record<string, boolean>>): readonly SettingsName[] {
-  return names.filter((name) => menu[name].flag === null || features[menu[name].flag] === true);
+export function getVisiblePages(features: Readonly<Record<string, boolean>>): readonly SettingsPageName[] {
+  return pageNames.filter((name) => menu[name].flag === null || features[menu[name].flag] === true);
 }

@@ -1,4 +1,4 @@
-import { mailTopics, type Me, type UpdateMe } from "@relicario/shared/api";
+import { mailTopics, type Me, type UpdateMeBody } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { Switch } from "@relicario/shared/forms";
 import {
@@ -33,15 +33,15 @@ export function NotificationSettings() {
       </Loading>
     );
   }
-  return <Switches me={me.data} />;
+  return <NotificationSwitches me={me.data} />;
 }
 
-function Switches({ me }: { readonly me: Me }) {
+function NotificationSwitches({ me }: { readonly me: Me }) {
   const { t } = useTranslation("settings-notifications");
   const update = useUpdateMe();
   // Until the answer is there a switch shows what was asked for; after a failure what the service
   // has.
-  const wished: UpdateMe = update.isPending ? update.variables : {};
+  const pendingUpdate: UpdateMeBody = update.isPending ? update.variables : {};
   return (
     <Stack $gap={6}>
       {!me.contact_email_verified && (
@@ -59,10 +59,10 @@ function Switches({ me }: { readonly me: Me }) {
               <li key={topic}>
                 <Switch
                   label={t(`mails.${topic}_label`)}
-                  checked={wished.notifications?.[topic] ?? me.notifications[topic]}
+                  checked={pendingUpdate.notifications?.[topic] ?? me.notifications[topic]}
                   disabled={update.isPending}
-                  onChange={(on) => {
-                    update.mutate({ notifications: { [topic]: on } });
+                  onChange={(enabled) => {
+                    update.mutate({ notifications: { [topic]: enabled } });
                   }}
                 />
               </li>

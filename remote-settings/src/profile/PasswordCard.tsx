@@ -1,4 +1,4 @@
-import { PasswordRefusal, type PasswordRule } from "@relicario/shared/api";
+import { PasswordRejection, type PasswordRule } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { PasswordField } from "@relicario/shared/forms";
 import {
@@ -19,8 +19,8 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { passwordRulesQuery, useChangePassword } from "../data/password.ts";
-import { refusalsOf } from "../data/refusals.ts";
-import { usePasswordWords } from "./usePasswordWords.ts";
+import { getRefusals } from "../data/refusals.ts";
+import { usePasswordTexts } from "./usePasswordTexts.ts";
 
 interface PasswordCardProps {
   /** What the person signs in as: a password manager keeps the password under it. */
@@ -52,46 +52,47 @@ export function PasswordCard({ username }: PasswordCardProps) {
   );
 }
 
-const nothingTyped = { before: "", after: "" };
+const emptyPasswords = { current: "", next: "" };
 
 function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules: readonly PasswordRule[] }) {
   const { t } = useTranslation("settings");
   const { notify } = usePortal();
-  const words = usePasswordWords();
-  const [typed, setTyped] = useState(nothingTyped);
-  const [missing, setMissing] = useState({ before: false, after: false });
-  const [refusals, setRefusals] = useState<readonly PasswordRefusal[]>([]);
-  const before = useRef<HTMLInputElement>(null);
-  const after = useRef<HTMLInputElement>(null);
-  const change = useChangePassword((error) => {
-    const refused = refusalsOf(error).flatMap((refusal) => PasswordRefusal.safeParse(refusal).data ?? []);
-    setRefusals(refused);
-    if (refused.length > 0) (refused.some(({ path }) => path === "/old_password") ? before : after).current?.focus();
+  const texts = usePasswordTexts();
+  const [passwords, setPasswords] = useState(emptyPasswords);
+  const [missingFields, setMissingFields] = useState({ current: false, next: false });
+  const [refusals, setRefusals] = useState<readonly PasswordRejection[]>([]);
+  const currentRef = useRef<HTMLInputElement>(null);
+  const nextRef = useRef<HTMLInputElement>(null);
+  const changeMutation = useChangePassword((error) => {
+    const fieldRefusals = getRefusals(error).flatMap((refusal) => PasswordRejection.safeParse(refusal).data ?? []);
+    setRefusals(fieldRefusals);
+    if (fieldRefusals.length > 0)
+      (fieldRefusals.some(({ path }) => path === "/old_password") ? currentRef : nextRef).current?.focus();
   });
 
   const handleSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (change.isPending) return;
-    const none = { before: typed.before === "", after: typed.after === "" };
-    setMissing(none);
+    if (changeMutation.isPending) return;
+    const emptyFields = { current: passwords.current === "", next: passwords.next === "" };
+    setMissingFields(emptyFields);
     setRefusals([]);
-    if (none.before || none.after) {
-      (none.before ? before : after).current?.focus();
+    if (emptyFields.current || emptyFields.next) {
+      (emptyFields.current ? currentRef : nextRef).current?.focus();
       return;
     }
-    change.mutate(
-      { old_password: typed.before, new_password: typed.after },
+    changeMutation.mutate(
+      { old_password: passwords.current, new_password: passwords.next },
       {
         onSuccess: () => {
-          setTyped(nothingTyped);
+          setPasswords(emptyPasswords);
           notify({ tone: "success", text: t("password.changed_status") });
         },
       },
     );
   };
-  const errorAt = (path: PasswordRefusal["path"]) => {
-    const said = refusals.filter((refusal) => refusal.path === path).map(words.refusal);
-    return said.length === 0 ? null : said.join(" ");
+  const getFieldError = (path: PasswordRejection["path"]) => {
+    const sentences = refusals.filter((refusal) => refusal.path === path).map(texts.describeRefusal);
+    return sentences.length === 0 ? null : sentences.join(" ");
   };
   return (
     <form onSubmit={handleSubmit} noValidate>
@@ -101,29 +102,29 @@ function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules:
           <input type="text" autoComplete="username" value={username} readOnly tabIndex={-1} aria-hidden />
         </VisuallyHidden>
         <PasswordField
-          ref={before}
+          ref={currentRef}
           label={t("password.old_label")}
-          error={missing.before ? t("password.missing_error") : errorAt("/old_password")}
+          error={missingFields.current ? t("password.missing_error") : getFieldError("/old_password")}
           autoComplete="current-password"
-          value={typed.before}
+          value={passwords.current}
           onChange={({ target }) => {
-            setTyped({ ...typed, before: target.value });
+            setPasswords({ ...passwords, current: target.value });
           }}
         />
         <PasswordField
-          ref={after}
+          ref={nextRef}
           label={t("password.new_label")}
           hint={rules.length === 0 ? undefined : <Rules rules={rules} />}
-          error={missing.after ? t("password.missing_error") : errorAt("/new_password")}
+          error={missingFields.next ? t("password.missing_error") : getFieldError("/new_password")}
           autoComplete="new-password"
-          value={typed.after}
+          value={passwords.next}
           onChange={({ target }) => {
-            setTyped({ ...typed, after: target.value });
+            setPasswords({ ...passwords, next: target.value });
           }}
         />
-        <ErrorNotice error={refusals.length > 0 ? null : change.error} />
+        <ErrorNotice error={refusals.length > 0 ? null : changeMutation.error} />
         <SpacedRow>
-          <Button type="submit" pending={change.isPending}>
+          <Button type="submit" pending={changeMutation.isPending}>
             {t("password.change_action")}
           </Button>
         </SpacedRow>
@@ -135,12 +136,12 @@ function PasswordForm({ username, rules }: PasswordCardProps & { readonly rules:
 /** What the identity provider asks of a password, in one paragraph that belongs to the field. */
 function Rules({ rules }: { readonly rules: readonly PasswordRule[] }) {
   const { t } = useTranslation("settings");
-  const words = usePasswordWords();
+  const texts = usePasswordTexts();
   return (
     <>
       {t("password.rules_label")}{" "}
-      {rules.map((rule, at) => (
-        <RuleText key={at}>{words.rule(rule)} </RuleText>
+      {rules.map((rule, index) => (
+        <RuleText key={index}>{texts.describeRule(rule)} </RuleText>
       ))}
     </>
   );

@@ -1,11 +1,11 @@
 import { SettingsFrame } from "../frame/SettingsFrame.tsx";
-import { ProfileForm } from "./ProfileForm.tsx";
+import { ProfileSections } from "./ProfileSections.tsx";
 
 /** Route `/settings/profile`. */
 export default function ProfilePage() {
   return (
     <SettingsFrame page="profile">
-      <ProfileForm />
+      <ProfileSections />
     </SettingsFrame>
   );
 }

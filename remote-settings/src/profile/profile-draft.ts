@@ -1,4 +1,4 @@
-import { ContactEmail, UserName, type Me, type UpdateMe } from "@relicario/shared/api";
+import { ContactEmail, UserName, type Me, type UpdateMeBody } from "@relicario/shared/api";
 import { z } from "zod";
 
 export const profileProblems = ["name_invalid", "name_taken", "email_invalid"] as const;
@@ -8,7 +8,7 @@ export type ProfileProblem = (typeof profileProblems)[number];
  * Values of the form, checked by the service's own schemas. A name from before they were ASCII may
  * stay; the address may be empty only while the account has none.
  */
-export function profileDraftOf(me: Pick<Me, "user_name" | "contact_email">) {
+export function createProfileSchema(me: Pick<Me, "user_name" | "contact_email">) {
   return z.object({
     userName: z
       .string()
@@ -24,14 +24,14 @@ export function profileDraftOf(me: Pick<Me, "user_name" | "contact_email">) {
       }),
   });
 }
-export type ProfileDraft = z.infer<ReturnType<typeof profileDraftOf>>;
+export type ProfileDraft = z.infer<ReturnType<typeof createProfileSchema>>;
 
 export function isProfileProblem(message: string | undefined): message is ProfileProblem {
-  return profileProblems.some((each) => each === message);
+  return profileProblems.some((candidate) => candidate === message);
 }
 
 /** Body of the update: changed fields only. */
-export function changesOf(me: Me, { userName, contactEmail }: ProfileDraft): UpdateMe {
+export function toProfileUpdate(me: Me, { userName, contactEmail }: ProfileDraft): UpdateMeBody {
   return {
     ...(userName === me.user_name ? {} : { user_name: userName }),
     ...(contactEmail === "" || contactEmail === me.contact_email ? {} : { contact_email: contactEmail }),

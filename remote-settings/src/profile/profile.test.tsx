@@ -3,23 +3,23 @@ import userEvent from "@testing-library/user-event";
 
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible } from "@relicario/shared/testing";
-import { draw, me, refusal, service } from "../testing/service-of-settings.ts";
+import { renderPage, me, createRefusal, createService } from "../testing/settings-service.ts";
 
 const path = "/settings/profile";
-const callsTo = (http: ReturnType<typeof service>, wanted: string) =>
-  http.calls.filter(({ path: each }) => each === wanted);
-const nameField = () => screen.findByRole("textbox", { name: "User name" });
+const getCallsTo = (http: ReturnType<typeof createService>, calledPath: string) =>
+  http.calls.filter(({ path: requestPath }) => requestPath === calledPath);
+const findNameField = () => screen.findByRole("textbox", { name: "User name" });
 
 describe("the user name", () => {
   it("starts valid, and is asked about once nobody types any more", async () => {
-    const http = service();
-    await draw(path, { http });
-    const name = await nameField();
+    const http = createService();
+    await renderPage(path, { http });
+    const name = await findNameField();
     expect(name).toBeValid();
-    expect(callsTo(http, "/user/validate-username")).toEqual([]);
+    expect(getCallsTo(http, "/user/validate-username")).toEqual([]);
     await userEvent.type(name, "bea");
     await waitFor(() => {
-      expect(callsTo(http, "/user/validate-username")).toMatchObject([
+      expect(getCallsTo(http, "/user/validate-username")).toMatchObject([
         { method: "POST", query: { username: "albabea" } },
       ]);
     });
@@ -32,13 +32,13 @@ describe("the user name", () => {
   ])(
     "becomes invalid when the service says %s, is not saved, and becomes valid again with another one",
     async (reason, sentence) => {
-      const http = service();
+      const http = createService();
       http.answer("POST /user/validate-username", ({ query }) => {
         if (query?.["username"] !== "albab") return { valid: true };
-        throw refusal("/user/validate-username", [{ path: "/username", reason }]);
+        throw createRefusal("/user/validate-username", [{ path: "/username", reason }]);
       });
-      await draw(path, { http });
-      const name = await nameField();
+      await renderPage(path, { http });
+      const name = await findNameField();
       await userEvent.type(name, "b");
       expect(await screen.findByText(sentence)).toBeVisible();
       expect(name).toBeInvalid();
@@ -46,7 +46,7 @@ describe("the user name", () => {
       await expectAccessible();
       await userEvent.click(screen.getByRole("button", { name: "Save" }));
       expect(name).toHaveFocus();
-      expect(callsTo(http, "/user/me").map(({ method }) => method)).toEqual(["GET"]);
+      expect(getCallsTo(http, "/user/me").map(({ method }) => method)).toEqual(["GET"]);
       await userEvent.type(name, "c");
       await waitFor(() => {
         expect(name).toBeValid();
@@ -55,12 +55,12 @@ describe("the user name", () => {
   );
 
   it("becomes invalid when it cannot be checked, says so, and can be saved all the same", async () => {
-    const http = service();
+    const http = createService();
     http.answer("POST /user/validate-username", () => {
       throw new PortalError("service_unavailable");
     });
-    const { record } = await draw(path, { http });
-    const name = await nameField();
+    const { record } = await renderPage(path, { http });
+    const name = await findNameField();
     await userEvent.type(name, "b");
     expect(await screen.findByText(/could not check this name/)).toBeVisible();
     expect(name).toBeInvalid();
@@ -71,12 +71,12 @@ describe("the user name", () => {
   });
 
   it("is refused beside the field when somebody took it meanwhile, and stays typed", async () => {
-    const http = service();
+    const http = createService();
     http.answer("POST /user/me", () => {
-      throw refusal("/user/me", [{ path: "/user_name", reason: "taken" }]);
+      throw createRefusal("/user/me", [{ path: "/user_name", reason: "taken" }]);
     });
-    await draw(path, { http });
-    const name = await nameField();
+    await renderPage(path, { http });
+    const name = await findNameField();
     await userEvent.type(name, "b");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     expect(await screen.findByText("Somebody has this name, or had it not long ago.")).toBeVisible();
@@ -89,12 +89,12 @@ describe("the contact address", () => {
   const unconfirmed = { contact_email: "alba@example.org" };
 
   it("is asked for a link, which sets the sent flag; a failure clears it", async () => {
-    const http = service(unconfirmed);
-    await draw(path, { http });
+    const http = createService(unconfirmed);
+    await renderPage(path, { http });
     expect(await screen.findByText(/alba@example.org is not confirmed yet/)).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Send me a link" }));
     expect(await screen.findByRole("status")).toHaveTextContent("We sent a link to alba@example.org.");
-    expect(callsTo(http, "/user/send-validate-email")).toMatchObject([{ method: "POST" }]);
+    expect(getCallsTo(http, "/user/send-validate-email")).toMatchObject([{ method: "POST" }]);
     await expectAccessible();
     http.answer("POST /user/send-validate-email", () => {
       throw new PortalError("too_many_requests");
@@ -106,8 +106,8 @@ describe("the contact address", () => {
   });
 
   it("is shown as confirmed once its link was followed elsewhere", async () => {
-    const http = service(unconfirmed);
-    await draw(path, { http });
+    const http = createService(unconfirmed);
+    await renderPage(path, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Send me a link" }));
     http.answer("GET /user/me", () => ({ ...me, ...unconfirmed, contact_email_verified: true }));
     await userEvent.click(await screen.findByRole("button", { name: "I have confirmed it" }));
@@ -116,7 +116,7 @@ describe("the contact address", () => {
   });
 
   it("begins anew with another address", async () => {
-    await draw(path, { http: service(unconfirmed) });
+    await renderPage(path, { http: createService(unconfirmed) });
     await userEvent.click(await screen.findByRole("button", { name: "Send me a link" }));
     await screen.findByText(/We sent a link to alba@example.org/);
     const address = screen.getByRole("textbox", { name: "Contact e-mail" });
@@ -128,25 +128,25 @@ describe("the contact address", () => {
 });
 
 describe("the password", () => {
-  const fill = async (before: string, after: string) => {
-    await userEvent.type(await screen.findByLabelText("Present password"), before);
-    await userEvent.type(screen.getByLabelText("New password"), after);
+  const fillPasswords = async (currentPassword: string, nextPassword: string) => {
+    await userEvent.type(await screen.findByLabelText("Present password"), currentPassword);
+    await userEvent.type(screen.getByLabelText("New password"), nextPassword);
     await userEvent.click(screen.getByRole("button", { name: "Change password" }));
   };
 
   it("is changed as typed, by the provider's rules, which are shown; the fields are empty then", async () => {
-    const http = service();
-    const { record, queryClient } = await draw(path, { http });
+    const http = createService();
+    const { record, queryClient } = await renderPage(path, { http });
     expect(await screen.findByLabelText("New password")).toHaveAccessibleDescription(
       "Your identity provider asks for this: At least 10 characters. None that many people use.",
     );
-    await fill(" old one ", "a new one, long");
+    await fillPasswords(" old one ", "a new one, long");
     await waitFor(() => {
       expect(record.notices).toEqual([
         { tone: "success", text: "Your password is changed. All other devices were signed out." },
       ]);
     });
-    expect(callsTo(http, "/user/change-password")).toMatchObject([
+    expect(getCallsTo(http, "/user/change-password")).toMatchObject([
       { body: { old_password: " old one ", new_password: "a new one, long" } },
     ]);
     expect(
@@ -165,22 +165,22 @@ describe("the password", () => {
   });
 
   it("says beside each field what the provider refuses, reports the failure without the passwords, and keeps what was typed", async () => {
-    const http = service();
+    const http = createService();
     http.answer("POST /user/change-password", () => {
-      throw refusal("/user/change-password", [
+      throw createRefusal("/user/change-password", [
         { path: "/old_password", reason: "wrong" },
         { path: "/new_password", reason: "min_length", value: 10 } as never,
       ]);
     });
-    const { record } = await draw(path, { http });
-    await fill("planted-old", "planted");
-    const before = screen.getByLabelText("Present password");
+    const { record } = await renderPage(path, { http });
+    await fillPasswords("planted-old", "planted");
+    const currentField = screen.getByLabelText("Present password");
     await waitFor(() => {
-      expect(before).toBeInvalid();
+      expect(currentField).toBeInvalid();
     });
-    expect(before).toHaveAccessibleDescription("This is not your present password.");
-    expect(before).toHaveFocus();
-    expect(before).toHaveValue("planted-old");
+    expect(currentField).toHaveAccessibleDescription("This is not your present password.");
+    expect(currentField).toHaveFocus();
+    expect(currentField).toHaveValue("planted-old");
     expect(screen.getByLabelText("New password")).toHaveAccessibleDescription(
       expect.stringContaining("At least 10 characters."),
     );
@@ -194,60 +194,60 @@ describe("the password", () => {
     [{ reason: "refused", text: "Must rhyme" }, "Your identity provider says: Must rhyme"],
     [{ reason: "refused" }, "Your identity provider does not take this password."],
     [{ reason: "digits" }, "Your identity provider does not take this password."],
-  ])("has words for %j", async (refused, sentence) => {
-    const http = service();
+  ])("has words for %j", async (providerRefusal, sentence) => {
+    const http = createService();
     http.answer("POST /user/change-password", () => {
-      throw refusal("/user/change-password", [{ path: "/new_password", ...refused }]);
+      throw createRefusal("/user/change-password", [{ path: "/new_password", ...providerRefusal }]);
     });
-    await draw(path, { http });
-    await fill("old", "new");
+    await renderPage(path, { http });
+    await fillPasswords("old", "new");
     expect(await screen.findByText(sentence)).toBeVisible();
   });
 
   it("asks for both before anything is sent", async () => {
-    const http = service();
-    await draw(path, { http });
+    const http = createService();
+    await renderPage(path, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Change password" }));
     expect(await screen.findAllByText("Type it here.")).toHaveLength(2);
     expect(screen.getByLabelText("Present password")).toHaveFocus();
-    expect(callsTo(http, "/user/change-password")).toEqual([]);
+    expect(getCallsTo(http, "/user/change-password")).toEqual([]);
   });
 
   it("says when the service is down, and keeps what was typed", async () => {
-    const http = service();
-    const { record } = await draw(path, { http });
+    const http = createService();
+    const { record } = await renderPage(path, { http });
     await screen.findByLabelText("New password");
     http.answer("POST /user/change-password", () => {
       throw new PortalError("offline");
     });
-    await fill("old", "new");
+    await fillPasswords("old", "new");
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(screen.getByLabelText("New password")).toHaveValue("new");
     expect(record.reports).toEqual([{ remote: "settings", phase: "call", code: "offline" }]);
   });
 
   it("is changed elsewhere where the deployment names no interface", async () => {
-    const http = service();
+    const http = createService();
     http.answer("GET /user/password", () => ({ changeable: false, rules: [] }));
-    await draw(path, { http });
+    await renderPage(path, { http });
     expect(await screen.findByText(/Change it there/)).toBeVisible();
     expect(screen.queryByLabelText("New password")).not.toBeInTheDocument();
   });
 
   it("leaves the rest of the profile alone when its rules cannot be had", async () => {
-    const http = service();
+    const http = createService();
     http.answer("GET /user/password", () => {
       throw new PortalError("service_unavailable");
     });
-    await draw(path, { http });
-    expect(await nameField()).toBeEnabled();
+    await renderPage(path, { http });
+    expect(await findNameField()).toBeEnabled();
     expect(await screen.findByRole("button", { name: "Try again" })).toBeVisible();
   });
 });
 
 describe("the licence", () => {
   it("shows quota and use as a bar, with the numbers", async () => {
-    await draw(path);
+    await renderPage(path);
     const bar = await screen.findByRole("meter", { name: "Storage" });
     expect(bar).toHaveAttribute("aria-valuenow", "1500000");
     expect(bar).toHaveAttribute("aria-valuemax", "10000000000");
@@ -257,12 +257,12 @@ describe("the licence", () => {
   });
 
   it("stays whole when more is used than the quota holds, and when there is none", async () => {
-    const { unmount } = await draw(path, {
-      http: service({ licence: { ...me.licence, storage_quota: 10, storage_used: 12 } }),
+    const { unmount } = await renderPage(path, {
+      http: createService({ licence: { ...me.licence, storage_quota: 10, storage_used: 12 } }),
     });
     expect(await screen.findByRole("meter")).toHaveAttribute("aria-valuenow", "10");
     unmount();
-    await draw(path, { http: service({ licence: { ...me.licence, storage_quota: 0 } }) });
+    await renderPage(path, { http: createService({ licence: { ...me.licence, storage_quota: 0 } }) });
     expect(await screen.findByRole("meter")).toHaveAttribute("aria-valuemax", "0");
   });
 });

@@ -3,10 +3,10 @@ import { usePortal } from "@relicario/shared/contract";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-import { userNameProblemOf, userNameQuery, type UserNameProblem } from "../data/user-name.ts";
+import { toUserNameProblem, userNameQuery, type UserNameProblem } from "../data/user-name.ts";
 
 /** The service is asked once nobody has typed for so long. */
-export const userNamePauseMs = 400;
+export const userNameDebounceMilliseconds = 400;
 
 export interface UserNameValidity {
   /** Valid at first, and until the service says otherwise (specification, section 4). */
@@ -15,19 +15,19 @@ export interface UserNameValidity {
 }
 
 /** Has the service look at a name as it is typed. */
-export function useUserNameValidity(typed: string, { user_name: own }: Pick<Me, "user_name">): UserNameValidity {
+export function useUserNameValidity(name: string, { user_name: currentName }: Pick<Me, "user_name">): UserNameValidity {
   const portal = usePortal();
-  const [settled, setSettled] = useState(typed);
+  const [debouncedName, setDebouncedName] = useState(name);
   useEffect(() => {
     const timer = setTimeout(() => {
-      setSettled(typed);
-    }, userNamePauseMs);
+      setDebouncedName(name);
+    }, userNameDebounceMilliseconds);
     return () => {
       clearTimeout(timer);
     };
-  }, [typed]);
-  const asked = settled !== own && settled !== "" && settled === typed;
-  const { error } = useQuery({ ...userNameQuery(portal, settled), enabled: asked });
-  const problem = asked && error !== null ? userNameProblemOf(error) : null;
+  }, [name]);
+  const shouldCheck = debouncedName !== currentName && debouncedName !== "" && debouncedName === name;
+  const { error } = useQuery({ ...userNameQuery(portal, debouncedName), enabled: shouldCheck });
+  const problem = shouldCheck && error !== null ? toUserNameProblem(error) : null;
   return { valid: problem === null, problem };
 }

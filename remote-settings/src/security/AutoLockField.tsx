@@ -4,8 +4,8 @@ import { ErrorNotice, Loading, useVault } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-const { least, usual, most } = autoLockMinutes;
-const usualChoices = [least, 5, usual, 30, 60, 120, most];
+const { minimum, default: defaultMinutes, maximum } = autoLockMinutes;
+const presetMinutes = [minimum, 5, defaultMinutes, 30, 60, 120, maximum];
 
 /**
  * After how long without a touch this device locks. It is kept on the device and holds at once, in
@@ -29,13 +29,13 @@ export function AutoLockField() {
       </Loading>
     );
   }
-  return <Minutes vault={access.vault} />;
+  return <AutoLockSelect vault={access.vault} />;
 }
 
-function Minutes({ vault }: { readonly vault: Vault }) {
+function AutoLockSelect({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("settings-security");
   const [minutes, setMinutes] = useState(() => vault.autoLock.get());
-  const choices = [...new Set([...usualChoices, minutes])].toSorted((one, other) => one - other);
+  const choices = [...new Set([...presetMinutes, minutes])].toSorted((a, b) => a - b);
   const handleChange = (value: string) => {
     vault.autoLock.set(Number(value));
     setMinutes(vault.autoLock.get());

@@ -8,7 +8,7 @@ import { AutoLockField } from "./AutoLockField.tsx";
 import { SessionList } from "./SessionList.tsx";
 
 /** What belongs to other areas, and where it stands there. */
-const places = [
+const relatedPages = [
   { place: "openers", to: "/openers" },
   { place: "people", to: "/people" },
   { place: "activity", to: "/settings/activity" },
@@ -33,14 +33,14 @@ export default function SecurityPage() {
         <Card aria-labelledby="more-places">
           <Stack $gap={3}>
             <SectionTitle id="more-places">{t("places.title")}</SectionTitle>
-            <Places>
-              {places.map(({ place, to }) => (
+            <RelatedPages>
+              {relatedPages.map(({ place, to }) => (
                 <li key={place}>
-                  <PlaceLink to={to}>{t(`places.${place}_action`)}</PlaceLink>
+                  <RelatedPageLink to={to}>{t(`places.${place}_action`)}</RelatedPageLink>
                   <Muted>{t(`places.${place}_body`)}</Muted>
                 </li>
               ))}
-            </Places>
+            </RelatedPages>
           </Stack>
         </Card>
         <SessionList />
@@ -49,13 +49,13 @@ export default function SecurityPage() {
   );
 }
 
-const Places = styled.ul`
+const RelatedPages = styled.ul`
   display: flex;
   flex-direction: column;
   gap: ${space(3)};
 `;
 
-const PlaceLink = styled(Link)`
+const RelatedPageLink = styled(Link)`
   display: inline-flex;
   align-items: center;
   min-height: 44px;

@@ -1,7 +1,7 @@
 import type { OwnSession } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import {
   Button,
   Card,
@@ -27,17 +27,17 @@ export function SessionList() {
   const { t } = useTranslation("settings-security");
   const portal = usePortal();
   const sessions = useQuery(sessionsQuery(portal));
-  const end = useEndSession();
+  const endSession = useEndSession();
   const others = sessions.data?.filter(({ current }) => !current) ?? [];
 
   const handleEnd = async (session: OwnSession | null) => {
     const texts =
       session === null
         ? { title: t("sessions.end_all_title"), description: t("sessions.end_all_body") }
-        : { title: t("sessions.end_title", { device: nameOf(session) }), description: t("sessions.end_body") };
+        : { title: t("sessions.end_title", { device: getDeviceName(session) }), description: t("sessions.end_body") };
     if (!(await portal.confirm({ ...texts, confirmLabel: t("sessions.confirm_action"), alert: true, danger: true })))
       return;
-    end.mutate(session, {
+    endSession.mutate(session, {
       onSuccess: () => {
         portal.notify({
           tone: "success",
@@ -46,7 +46,7 @@ export function SessionList() {
       },
     });
   };
-  const nameOf = ({ device }: OwnSession): string => device ?? t("sessions.unknown_label");
+  const getDeviceName = ({ device }: OwnSession): string => device ?? t("sessions.unknown_label");
 
   return (
     <Card aria-labelledby="sessions">
@@ -59,15 +59,15 @@ export function SessionList() {
             <Skeleton height="70px" />
           </Loading>
         )}
-        <ErrorNotice error={isPortalError(end.error, "not_found") ? null : end.error} />
+        <ErrorNotice error={isPortalError(endSession.error, "not_found") ? null : endSession.error} />
         {sessions.data !== undefined && (
           <List>
             {sessions.data.map((session) => (
               <SessionRow
                 key={session.id}
                 session={session}
-                name={nameOf(session)}
-                pending={end.isPending && end.variables?.id === session.id}
+                name={getDeviceName(session)}
+                pending={endSession.isPending && endSession.variables?.id === session.id}
                 onEnd={() => void handleEnd(session)}
               />
             ))}
@@ -77,7 +77,7 @@ export function SessionList() {
           <SpacedRow>
             <Button
               tone="danger"
-              pending={end.isPending && end.variables === null}
+              pending={endSession.isPending && endSession.variables === null}
               onClick={() => void handleEnd(null)}
             >
               {t("sessions.end_all_action")}
@@ -103,12 +103,12 @@ function SessionRow({
   onEnd,
 }: SessionRowProps) {
   const { t } = useTranslation("settings-security");
-  const { dateTime } = formatsOf(usePortal().language);
+  const { dateTime } = getFormats(usePortal().language);
   return (
     <Row>
       <div>
         <strong>{name}</strong>
-        {current && <Mark>{t("sessions.current_label")}</Mark>}
+        {current && <CurrentBadge>{t("sessions.current_label")}</CurrentBadge>}
         <SmallText>
           {address === null
             ? t("sessions.since_body", { when: dateTime(signedInAt) })
@@ -151,7 +151,7 @@ const Row = styled.li`
   }
 `;
 
-const Mark = styled.span`
+const CurrentBadge = styled.span`
   margin-left: ${space(2)};
   padding: 2px ${space(2)};
   border-radius: ${s("radius")};

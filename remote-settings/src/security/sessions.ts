@@ -3,12 +3,12 @@ import { usePortal, type Portal } from "@relicario/shared/contract";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { z } from "zod";
 
-const keyOf = (userId: string) => ["user", "sessions", userId] as const;
+const getSessionsKey = (userId: string) => ["user", "sessions", userId] as const;
 
 /** Where the account is signed in. */
 export function sessionsQuery({ http, user }: Pick<Portal, "http" | "user">) {
   return queryOptions({
-    queryKey: keyOf(user.userId),
+    queryKey: getSessionsKey(user.userId),
     queryFn: async ({ signal }) => (await http.request("GET", "/user/sessions", OwnSessions, { signal })).sessions,
     staleTime: 0,
   });
@@ -24,6 +24,6 @@ export function useEndSession() {
   return useMutation({
     mutationFn: (session: OwnSession | null) =>
       http.request("DELETE", session === null ? "/user/sessions" : `/user/sessions/${session.id}`, z.null()),
-    onSettled: () => client.invalidateQueries({ queryKey: keyOf(user.userId) }),
+    onSettled: () => client.invalidateQueries({ queryKey: getSessionsKey(user.userId) }),
   });
 }

@@ -9,7 +9,7 @@ import { styled } from "styled-components";
 
 import { proposePassword } from "./proposed-password.ts";
 import { passwordChoices, type ShareDraft } from "./share-draft.ts";
-import { useDraftProblem } from "./useDraftProblem.ts";
+import { useProblemText } from "./useProblemText.ts";
 
 interface PasswordSectionProps {
   readonly vault: Vault;
@@ -25,10 +25,10 @@ interface PasswordSectionProps {
 export function PasswordSection({ vault, disabled, pictureError }: PasswordSectionProps) {
   const { t } = useTranslation("beta-share");
   const { control, setValue, formState } = useFormContext<ShareDraft>();
-  const problemText = useDraftProblem();
-  const [password, own, asksPicture, picture] = useWatch({
+  const translateProblem = useProblemText();
+  const [passwordChoice, ownPassword, requiresPicture, picture] = useWatch({
     control,
-    name: ["password", "own", "asksPicture", "picture"],
+    name: ["passwordChoice", "ownPassword", "requiresPicture", "picture"],
   });
   const { errors } = formState;
   return (
@@ -42,35 +42,35 @@ export function PasswordSection({ vault, disabled, pictureError }: PasswordSecti
           label: t(`create.password_${value}_label`),
           hint: t(`create.password_${value}_hint`),
         }))}
-        value={password}
+        value={passwordChoice}
         onChange={(value) => {
-          setValue("password", value);
+          setValue("passwordChoice", value);
         }}
       />
-      {password === "proposed" && <ProposedWords disabled={disabled} />}
-      {password === "own" && (
+      {passwordChoice === "proposed" && <ProposedPassword disabled={disabled} />}
+      {passwordChoice === "own" && (
         <div>
           <PasswordField
             label={t("create.own_label")}
-            error={problemText(errors.own?.message)}
+            error={translateProblem(errors.ownPassword?.message)}
             disabled={disabled}
-            value={own}
+            value={ownPassword}
             onChange={(event) => {
-              setValue("own", event.target.value, { shouldValidate: formState.isSubmitted });
+              setValue("ownPassword", event.target.value, { shouldValidate: formState.isSubmitted });
             }}
           />
-          <StrengthMeter passphrase={own} />
+          <StrengthMeter passphrase={ownPassword} />
         </div>
       )}
       <Checkbox
         label={t("create.picture_label")}
-        checked={asksPicture}
+        checked={requiresPicture}
         disabled={disabled}
         onChange={(event) => {
-          setValue("asksPicture", event.target.checked);
+          setValue("requiresPicture", event.target.checked);
         }}
       />
-      {asksPicture && (
+      {requiresPicture && (
         <Stack $gap={3}>
           <SmallText>{t("create.picture_hint")}</SmallText>
           <vault.PictureField
@@ -82,26 +82,26 @@ export function PasswordSection({ vault, disabled, pictureError }: PasswordSecti
               setValue("picture", value, { shouldValidate: formState.isSubmitted });
             }}
           />
-          {errors.picture !== undefined && <FieldError>{problemText(errors.picture.message)}</FieldError>}
+          {errors.picture !== undefined && <FieldError>{translateProblem(errors.picture.message)}</FieldError>}
         </Stack>
       )}
     </Stack>
   );
 }
 
-function ProposedWords({ disabled }: { readonly disabled: boolean }) {
+function ProposedPassword({ disabled }: { readonly disabled: boolean }) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();
   const { control, setValue } = useFormContext<ShareDraft>();
-  const proposed = useWatch({ control, name: "proposed" });
+  const proposedPassword = useWatch({ control, name: "proposedPassword" });
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
-    if (proposed !== "") return undefined;
+    if (proposedPassword !== "") return undefined;
     let current = true;
     proposePassword(language).then(
       (words) => {
-        if (current) setValue("proposed", words);
+        if (current) setValue("proposedPassword", words);
       },
       (error: unknown) => {
         if (current) setFailure(error);
@@ -110,7 +110,7 @@ function ProposedWords({ disabled }: { readonly disabled: boolean }) {
     return () => {
       current = false;
     };
-  }, [proposed, language, attempt, setValue]);
+  }, [proposedPassword, language, attempt, setValue]);
   if (failure !== null) {
     const retry = () => {
       setFailure(null);
@@ -120,14 +120,14 @@ function ProposedWords({ disabled }: { readonly disabled: boolean }) {
   }
   return (
     <SpacedRow>
-      <Words aria-label={t("create.words_aria")}>{proposed}</Words>
+      <PasswordOutput aria-label={t("create.words_aria")}>{proposedPassword}</PasswordOutput>
       <Button
         tone="quiet"
         size="small"
         disabled={disabled}
         icon={<RefreshCw aria-hidden />}
         onClick={() => {
-          setValue("proposed", "");
+          setValue("proposedPassword", "");
         }}
       >
         {t("create.words_other_action")}
@@ -136,7 +136,7 @@ function ProposedWords({ disabled }: { readonly disabled: boolean }) {
   );
 }
 
-export const Words = styled.output`
+export const PasswordOutput = styled.output`
   display: block;
   min-height: 2.9em;
   padding: ${space(2)} ${space(4)};

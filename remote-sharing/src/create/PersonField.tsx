@@ -1,4 +1,4 @@
-import type { FoundPerson, Vault } from "@relicario/shared/contract";
+import type { PersonRecord, Vault } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { Checkbox, FieldError, TextField } from "@relicario/shared/forms";
 import { Button, ButtonLink, ErrorNotice, Notice, Stack } from "@relicario/shared/ui";
@@ -12,13 +12,13 @@ import { ChangedPerson } from "../people/ChangedPerson.tsx";
 
 interface PersonFieldProps {
   readonly vault: Vault;
-  readonly value: FoundPerson | null;
-  readonly onChange: (person: FoundPerson | null) => void;
+  readonly value: PersonRecord | null;
+  readonly onChange: (person: PersonRecord | null) => void;
   /** Whether the person says that the words were compared. */
   readonly compared: boolean;
-  readonly onCompared: (compared: boolean) => void;
+  readonly onComparedChange: (compared: boolean) => void;
   /** Nobody has that name: a link for signed-in people goes instead. */
-  readonly onLinkInstead: () => void;
+  readonly onUseLink: () => void;
   readonly disabled: boolean;
   readonly error: string | null;
 }
@@ -29,35 +29,35 @@ export function PersonField({
   value,
   onChange,
   compared,
-  onCompared,
-  onLinkInstead,
+  onComparedChange,
+  onUseLink,
   disabled,
   error,
 }: PersonFieldProps) {
   const { t } = useTranslation("beta-share");
   const [userName, setUserName] = useState("");
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
-  const begin = (): AbortSignal => {
-    running.current?.abort();
-    running.current = new AbortController();
-    return running.current.signal;
+  const abortController = useRef<AbortController | null>(null);
+  useEffect(() => () => abortController.current?.abort(), []);
+  const startRequest = (): AbortSignal => {
+    abortController.current?.abort();
+    abortController.current = new AbortController();
+    return abortController.current.signal;
   };
-  const findNow = async (name: string, signal: AbortSignal): Promise<FoundPerson> => {
+  const findPerson = async (name: string, signal: AbortSignal): Promise<PersonRecord> => {
     const person = await vault.people.find(name, { signal });
     if (signal.aborted) throw new PortalError("cancelled"); // another name stands in the field by now
     return person;
   };
-  const find = useMutation({ mutationFn: (name: string) => findNow(name, begin()), onSuccess: onChange });
+  const find = useMutation({ mutationFn: (name: string) => findPerson(name, startRequest()), onSuccess: onChange });
   const pin = useMutation({
-    mutationFn: async (person: FoundPerson) => {
-      const signal = begin();
+    mutationFn: async (person: PersonRecord) => {
+      const signal = startRequest();
       await vault.people.pin(person);
-      return findNow(person.userName, signal);
+      return findPerson(person.userName, signal);
     },
     onSuccess: onChange,
   });
-  const nobody = isPortalError(find.error, "not_found");
+  const notFound = isPortalError(find.error, "not_found");
   const search = () => {
     onChange(null);
     if (userName.trim() !== "") find.mutate(userName.trim());
@@ -74,7 +74,7 @@ export function PersonField({
         value={userName}
         onChange={(event) => {
           setUserName(event.target.value);
-          running.current?.abort();
+          abortController.current?.abort();
           onChange(null);
           find.reset();
           pin.reset();
@@ -84,7 +84,7 @@ export function PersonField({
           event.preventDefault(); // it would send the form
           search();
         }}
-        beside={
+        action={
           <Button
             tone="quiet"
             disabled={disabled}
@@ -96,13 +96,13 @@ export function PersonField({
           </Button>
         }
       />
-      {nobody ? (
+      {notFound ? (
         <Notice
           role="status"
           tone="warn"
           title={t("person.nobody_title")}
           actions={
-            <Button tone="quiet" size="small" disabled={disabled} onClick={onLinkInstead}>
+            <Button tone="quiet" size="small" disabled={disabled} onClick={onUseLink}>
               {t("person.link_instead_action")}
             </Button>
           }
@@ -112,7 +112,7 @@ export function PersonField({
       ) : (
         <ErrorNotice error={find.error ?? pin.error} />
       )}
-      {value !== null && value.standing === "changed" && (
+      {value !== null && value.trust === "changed" && (
         <ChangedPerson
           person={value}
           title={t("person.changed_title", { name: value.userName })}
@@ -122,23 +122,23 @@ export function PersonField({
           onTrust={() => pin.mutate(value)}
         />
       )}
-      {value !== null && value.standing !== "changed" && (
+      {value !== null && value.trust !== "changed" && (
         <Stack $gap={3}>
           <Notice
             role="status"
-            tone={value.standing === "compared" ? "success" : "info"}
-            title={t(`person.${value.standing}_title`, { name: value.userName })}
+            tone={value.trust === "compared" ? "success" : "info"}
+            title={t(`person.${value.trust}_title`, { name: value.userName })}
           >
-            {t(`person.${value.standing}_body`, { name: value.userName })}
+            {t(`person.${value.trust}_body`, { name: value.userName })}
           </Notice>
-          <WordList words={value.words} label={t("person.words_label", { name: value.userName })} />
+          <WordList words={value.safetyWords} label={t("person.words_label", { name: value.userName })} />
           {value.blocked && <FieldError>{t("person.blocked_error", { name: value.userName })}</FieldError>}
           <Checkbox
             label={t("person.compared_label", { name: value.userName })}
             checked={compared}
             disabled={disabled}
             onChange={(event) => {
-              onCompared(event.target.checked);
+              onComparedChange(event.target.checked);
             }}
           />
         </Stack>

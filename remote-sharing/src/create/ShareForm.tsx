@@ -1,8 +1,8 @@
 import { zodResolver } from "@hookform/resolvers/zod";
 import { maxShareViews } from "@relicario/shared/api";
-import { usePortal, type FoundPerson, type Vault } from "@relicario/shared/contract";
+import { usePortal, type PersonRecord, type Vault } from "@relicario/shared/contract";
 import { isPortalError, toPortalError } from "@relicario/shared/errors";
-import { ActProgress, Checkbox, ChoiceGroup, FieldError, TextField } from "@relicario/shared/forms";
+import { OperationProgress, Checkbox, ChoiceGroup, FieldError, TextField } from "@relicario/shared/forms";
 import {
   Button,
   Card,
@@ -11,44 +11,52 @@ import {
   SmallText,
   SpacedRow,
   Stack,
-  useErrorSentence,
-  useForgetting,
+  useErrorMessage,
+  useReleaseOpener,
 } from "@relicario/shared/ui";
 import { useState } from "react";
 import { FormProvider, useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 
-import { useReadAnew } from "../data/sharing.ts";
+import { useRefetch } from "../data/sharing.ts";
 import { ChoiceRow } from "../link/ChoiceRow.tsx";
-import { useAct } from "../vault/useAct.ts";
+import { useOperation } from "../vault/useOperation.ts";
 import { PasswordSection } from "./PasswordSection.tsx";
 import { PersonField } from "./PersonField.tsx";
-import { audiences, emptyDraft, lifetimeNames, passwordOf, requestOf, ShareDraft, viewChoices } from "./share-draft.ts";
-import { useDraftProblem } from "./useDraftProblem.ts";
+import {
+  audiences,
+  emptyDraft,
+  lifetimeNames,
+  getPassword,
+  toShareRequest,
+  ShareDraft,
+  viewChoices,
+} from "./share-draft.ts";
+import { useProblemText } from "./useProblemText.ts";
 
 /** A share just made: what its maker hands on. */
-export interface MadeShare {
+export interface CreatedShare {
   readonly shareId: string;
   /** The whole address of a link; null for a person. */
   readonly link: string | null;
-  readonly person: FoundPerson | null;
+  readonly person: PersonRecord | null;
   readonly password: string | null;
 }
 
 interface ShareFormProps {
   readonly vault: Vault;
   readonly secretId: string;
-  readonly onMade: (share: MadeShare) => void;
+  readonly onCreated: (share: CreatedShare) => void;
   /** Absent where there is nothing to go back to. */
   readonly onClose?: () => void;
 }
 
 /** Who, until when, how often, with what beside the link, and the picture that opens the secret. */
-export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) {
+export function ShareForm({ vault, secretId, onCreated, onClose }: ShareFormProps) {
   const { t } = useTranslation("beta-share");
-  const sentence = useErrorSentence();
-  const problemText = useDraftProblem();
-  const readAnew = useReadAnew();
+  const describeError = useErrorMessage();
+  const translateProblem = useProblemText();
+  const refetch = useRefetch();
   const portal = usePortal();
   const form = useForm<ShareDraft>({ resolver: zodResolver(ShareDraft), defaultValues: emptyDraft() });
   const { control, setValue, handleSubmit, formState } = form;
@@ -56,49 +64,49 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
     control,
     name: ["audience", "person", "lifetime", "views", "otherViews", "notify", "opener", "picture"],
   });
-  useForgetting(vault, opener);
-  useForgetting(vault, picture);
+  useReleaseOpener(vault, opener);
+  useReleaseOpener(vault, picture);
   const [compared, setCompared] = useState(false);
-  const { state, run, cancel } = useAct();
+  const { state, run, cancel } = useOperation();
   const busy = state.status === "running";
   const failure = state.status === "failed" ? state.error : null;
   const { errors, isSubmitted } = formState;
   const pictureFailed = isPortalError(failure, "picture_is_opener", "picture_resembles_another", "picture_too_plain");
 
-  const setPerson = (found: FoundPerson | null) => {
-    setValue("person", found, { shouldValidate: isSubmitted });
-    setCompared(found?.standing === "compared");
+  const setPerson = (foundPerson: PersonRecord | null) => {
+    setValue("person", foundPerson, { shouldValidate: isSubmitted });
+    setCompared(foundPerson?.trust === "compared");
   };
-  const make = (draft: ShareDraft) => {
-    const request = requestOf(draft, secretId, Date.now());
-    const { opener: by } = draft;
-    if (request === null || by === null) return;
+  const createShare = (draft: ShareDraft) => {
+    const request = toShareRequest(draft, secretId, Date.now());
+    const { opener: openerHandle } = draft;
+    if (request === null || openerHandle === null) return;
     run(async (options) => {
       try {
-        const made = await vault.shares.create(request, by, options);
-        const to = draft.audience === "person" ? draft.person : null;
-        if (!options.signal.aborted) onMade({ ...made, person: to, password: passwordOf(draft) });
-        if (to !== null && compared !== (to.standing === "compared")) await keepCompared(to);
+        const createdShare = await vault.shares.create(request, openerHandle, options);
+        const recipient = draft.audience === "person" ? draft.person : null;
+        if (!options.signal.aborted) onCreated({ ...createdShare, person: recipient, password: getPassword(draft) });
+        if (recipient !== null && compared !== (recipient.trust === "compared")) await saveCompared(recipient);
       } finally {
-        void readAnew();
+        void refetch();
       }
     });
   };
   /** By now the share is made: a failure here is not its failure. */
-  const keepCompared = async ({ userId, userName }: FoundPerson) => {
+  const saveCompared = async ({ userId, userName }: PersonRecord) => {
     try {
       await vault.people.setCompared(userId, compared);
     } catch (error) {
       portal.notify({
         tone: "error",
-        text: t("create.compared_error", { name: userName, why: sentence(toPortalError(error)) }),
+        text: t("create.compared_error", { name: userName, why: describeError(toPortalError(error)) }),
       });
     }
   };
 
   return (
     <FormProvider {...form}>
-      <form onSubmit={(event) => void handleSubmit(make)(event)} noValidate>
+      <form onSubmit={(event) => void handleSubmit(createShare)(event)} noValidate>
         <Card aria-labelledby="share-form">
           <Stack $gap={6}>
             <SectionTitle id="share-form">{t("create.title")}</SectionTitle>
@@ -121,11 +129,11 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
                 vault={vault}
                 value={person}
                 disabled={busy}
-                error={problemText(errors.person?.message)}
+                error={translateProblem(errors.person?.message)}
                 compared={compared}
-                onCompared={setCompared}
+                onComparedChange={setCompared}
                 onChange={setPerson}
-                onLinkInstead={() => {
+                onUseLink={() => {
                   setPerson(null);
                   setValue("audience", "signed_in");
                 }}
@@ -156,7 +164,7 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
                   inputMode="numeric"
                   autoComplete="off"
                   disabled={busy}
-                  error={problemText(errors.otherViews?.message)}
+                  error={translateProblem(errors.otherViews?.message)}
                   value={otherViews}
                   onChange={(event) => {
                     setValue("otherViews", event.target.value, { shouldValidate: isSubmitted });
@@ -165,7 +173,11 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
               )}
             </Stack>
             {audience !== "person" && (
-              <PasswordSection vault={vault} disabled={busy} pictureError={pictureFailed ? sentence(failure) : null} />
+              <PasswordSection
+                vault={vault}
+                disabled={busy}
+                pictureError={pictureFailed ? describeError(failure) : null}
+              />
             )}
             <Checkbox
               label={t("create.notify_label")}
@@ -185,9 +197,9 @@ export function ShareForm({ vault, secretId, onMade, onClose }: ShareFormProps) 
                   setValue("opener", value, { shouldValidate: isSubmitted });
                 }}
               />
-              {errors.opener !== undefined && <FieldError>{problemText(errors.opener.message)}</FieldError>}
+              {errors.opener !== undefined && <FieldError>{translateProblem(errors.opener.message)}</FieldError>}
             </Stack>
-            {state.status === "running" && <ActProgress progress={state.progress} first="picture" />}
+            {state.status === "running" && <OperationProgress progress={state.progress} initialPhase="picture" />}
             {!pictureFailed && <ErrorNotice error={failure} />}
             <SmallText>{t("create.promise_body")}</SmallText>
             <SpacedRow>

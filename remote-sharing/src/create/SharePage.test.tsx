@@ -4,9 +4,9 @@ import userEvent from "@testing-library/user-event";
 import {
   createFakeVault,
   expectAccessible,
-  picture,
+  createPictureFile,
   renderApp,
-  type FakeGiven,
+  type FakeOwnShare,
   type FakeVaultSettings,
 } from "@relicario/shared/testing";
 import SharePage from "./SharePage.tsx";
@@ -14,58 +14,69 @@ import SharePage from "./SharePage.tsx";
 const secrets = [{ title: "Letter", content: "words" }];
 
 /** The fake vault's id of its first secret. */
-const first = "01890a5d-ac96-7000-8000-000000000001";
+const firstSecretId = "01890a5d-ac96-7000-8000-000000000001";
 
-async function draw(settings: FakeVaultSettings = {}, look: Parameters<typeof renderApp>[1] = {}) {
+async function renderPage(settings: FakeVaultSettings = {}, appSettings: Parameters<typeof renderApp>[1] = {}) {
   const vault = createFakeVault({ secrets, ...settings });
   const secretId = (await vault.list())[0]?.secretId ?? "";
-  const app = await renderApp(<SharePage />, { route: "/share/:secretId", path: `/share/${secretId}`, vault, ...look });
+  const app = await renderApp(<SharePage />, {
+    route: "/share/:secretId",
+    path: `/share/${secretId}`,
+    vault,
+    ...appSettings,
+  });
   await screen.findByText("Letter");
   return { ...app, vault, secretId };
 }
 const showOpener = async (text = "garden") => {
   const group = screen.getByRole("group", { name: "Your picture" });
-  await userEvent.upload(within(group).getByLabelText("Choose a picture"), picture(text));
+  await userEvent.upload(within(group).getByLabelText("Choose a picture"), createPictureFile(text));
 };
-const make = (name = "Make the link") => userEvent.click(screen.getByRole("button", { name }));
+const submit = (name = "Make the link") => userEvent.click(screen.getByRole("button", { name }));
 
 describe("the share dialog", () => {
   it("makes a link with four proposed words, and hands both on apart from each other", async () => {
-    const { vault, secretId } = await draw();
+    const { vault, secretId } = await renderPage();
     const words = await screen.findByText(/^[a-z]+( [a-z]+){3}$/);
     const password = words.textContent;
     await showOpener();
-    await make();
+    await submit();
     expect(await screen.findByRole("heading", { name: "The link is ready" })).toHaveFocus();
     expect(screen.getByText(/\/shared\/.*#s=key$/)).toBeVisible();
     expect(screen.getByText(password)).toBeVisible();
     expect(screen.getByText(/Send it by another way than the link/)).toBeVisible();
-    const [share] = await vault.shares.ofSecret(secretId);
-    expect(share).toMatchObject({ audience: "public", maxViews: 5, password: true, picture: false, state: "live" });
+    const [share] = await vault.shares.listForSecret(secretId);
+    expect(share).toMatchObject({
+      audience: "public",
+      maxViews: 5,
+      hasPassword: true,
+      hasPicture: false,
+      state: "live",
+    });
     await expectAccessible();
   });
 
   it("asks for no password where the person says so, and says what that means", async () => {
-    const { vault, secretId } = await draw();
+    const { vault, secretId } = await renderPage();
     await userEvent.click(screen.getByRole("radio", { name: "No" }));
     await userEvent.click(screen.getByRole("radio", { name: "Whoever has the link and signs in" }));
     await userEvent.click(screen.getByRole("radio", { name: "No limit" }));
     await showOpener();
-    await make();
+    await submit();
     await screen.findByRole("heading", { name: "The link is ready" });
     expect(screen.queryByRole("button", { name: "Copy the password" })).not.toBeInTheDocument();
-    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({
+    expect((await vault.shares.listForSecret(secretId))[0]).toMatchObject({
       audience: "signed_in",
       maxViews: null,
-      password: false,
+      hasPassword: false,
     });
   });
 
   it("sends nothing before what is missing is there, and says what that is", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderPage();
     await userEvent.click(screen.getByRole("radio", { name: "Another number" }));
     await userEvent.click(screen.getByRole("checkbox", { name: "Ask for a picture, too" }));
-    await make();
+    await submit();
     expect(await screen.findByText("A whole number from 1 on.")).toBeVisible();
     expect(screen.getByText("Choose the picture that the share asks for.")).toBeVisible();
     expect(screen.getByText("Show a picture that opens this secret.", { selector: "[role=alert] *" })).toBeVisible();
@@ -74,19 +85,19 @@ describe("the share dialog", () => {
   });
 
   it("says that a picture of the share opens one's own secrets, beside the picture", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderPage();
     vault.failWith("shares.create", "picture_is_opener");
     await userEvent.click(screen.getByRole("checkbox", { name: "Ask for a picture, too" }));
-    const chosen = screen.getAllByLabelText("Choose a picture")[0];
-    if (chosen === undefined) throw new Error("no field");
-    await userEvent.upload(chosen, picture("garden"));
+    const pictureInput = screen.getAllByLabelText("Choose a picture")[0];
+    if (pictureInput === undefined) throw new Error("no field");
+    await userEvent.upload(pictureInput, createPictureFile("garden"));
     await showOpener();
-    await make();
+    await submit();
     expect(await screen.findByText(/This picture opens your own secrets/)).toBeVisible();
   });
 
   it("shares with a person, shows their words, and remembers that they were compared", async () => {
-    const { vault, secretId } = await draw({ people: [{ userName: "bruno" }] });
+    const { vault, secretId } = await renderPage({ people: [{ userName: "bruno" }] });
     await userEvent.click(screen.getByRole("radio", { name: "One person" }));
     await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "bruno{Enter}");
     expect(await screen.findByText(/the service itself could be the one who receives this/)).toBeVisible();
@@ -94,25 +105,25 @@ describe("the share dialog", () => {
     expect(screen.queryByText("Does it ask for a password?")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("checkbox", { name: /^I compared these words with bruno/ }));
     await showOpener();
-    await make("Share");
+    await submit("Share");
     await screen.findByRole("heading", { name: "Shared" });
     expect(screen.getByText(/\/p-shared\/[^#]*$/, { selector: "code" })).toBeVisible();
-    expect((await vault.shares.ofSecret(secretId))[0]).toMatchObject({
+    expect((await vault.shares.listForSecret(secretId))[0]).toMatchObject({
       audience: "person",
       person: { userName: "bruno" },
     });
-    expect((await vault.people.find("bruno")).standing).toBe("compared");
+    expect((await vault.people.find("bruno")).trust).toBe("compared");
     await expectAccessible();
   });
 
   it("shows the share that was made where it cannot be noted that the words were compared, and says that by itself", async () => {
-    const { vault, record } = await draw({ people: [{ userName: "bruno" }] });
+    const { vault, record } = await renderPage({ people: [{ userName: "bruno" }] });
     vault.failWith("people.setCompared", "service_unavailable");
     await userEvent.click(screen.getByRole("radio", { name: "One person" }));
     await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "bruno{Enter}");
     await userEvent.click(await screen.findByRole("checkbox", { name: /^I compared these words with bruno/ }));
     await showOpener();
-    await make("Share");
+    await submit("Share");
     expect(await screen.findByRole("heading", { name: "Shared" })).toHaveFocus();
     await waitFor(() => {
       expect(record.notices).toEqual([
@@ -124,27 +135,27 @@ describe("the share dialog", () => {
 
   it("leaves an answer out that comes for a name that is no longer in the field", async () => {
     const vault = createFakeVault({ secrets, people: [{ userName: "bruno" }, { userName: "carla" }] });
-    const late: (() => void)[] = [];
+    const pendingLookups: (() => void)[] = [];
     const find: typeof vault.people.find = async (name, options) => {
       const person = await vault.people.find(name, options);
-      if (name === "bruno") await new Promise<void>((resolve) => late.push(resolve));
+      if (name === "bruno") await new Promise<void>((resolve) => pendingLookups.push(resolve));
       return person;
     };
     await renderApp(<SharePage />, {
       route: "/share/:secretId",
-      path: `/share/${first}`,
+      path: `/share/${firstSecretId}`,
       vault: { ...vault, people: { ...vault.people, find } },
     });
     await userEvent.click(await screen.findByRole("radio", { name: "One person" }));
     const name = screen.getByRole("textbox", { name: "Their user name" });
     await userEvent.type(name, "bruno{Enter}");
     await waitFor(() => {
-      expect(late).toHaveLength(1);
+      expect(pendingLookups).toHaveLength(1);
     });
     await userEvent.clear(name);
     await userEvent.type(name, "carla");
     await act(async () => {
-      late[0]?.();
+      pendingLookups[0]?.();
       await Promise.resolve();
     });
     expect(screen.queryByRole("list", { name: "Words of bruno" })).not.toBeInTheDocument();
@@ -154,7 +165,7 @@ describe("the share dialog", () => {
   });
 
   it("offers a link for signed-in people where nobody has that name", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(screen.getByRole("radio", { name: "One person" }));
     await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "nobody");
     await userEvent.click(screen.getByRole("button", { name: "Find" }));
@@ -163,19 +174,19 @@ describe("the share dialog", () => {
   });
 
   it("stops at changed keys with both sets of words, and seals nothing until they are taken", async () => {
-    const { vault } = await draw({ people: [{ userName: "bruno", standing: "changed" }] });
+    const { vault } = await renderPage({ people: [{ userName: "bruno", trust: "changed" }] });
     await userEvent.click(screen.getByRole("radio", { name: "One person" }));
     await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "bruno{Enter}");
     expect(await screen.findByText("The keys of bruno have changed")).toBeVisible();
     expect(screen.getByRole("list", { name: "Words that you know" })).toBeVisible();
     expect(screen.getByRole("list", { name: "New words" })).toBeVisible();
     await showOpener();
-    await make("Share");
+    await submit("Share");
     expect(await screen.findByText("Decide about the changed keys first.")).toBeVisible();
     expect(vault.calls).not.toContain("shares.create");
     await userEvent.click(screen.getByRole("button", { name: /use these keys$/ }));
     expect(await screen.findByText("These are the keys of bruno that you know")).toBeVisible();
-    await make("Share");
+    await submit("Share");
     await screen.findByRole("heading", { name: "Shared" });
   });
 
@@ -199,7 +210,7 @@ describe("the share dialog", () => {
     ["es", "dark"],
     ["en", "light"],
   ] as const)("is accessible with all of it open (%s, %s)", async (language, theme) => {
-    await draw({}, { language, theme });
+    await renderPage({}, { language, theme });
     const boxes = screen.getAllByRole("checkbox");
     for (const box of boxes) await userEvent.click(box);
     await expectAccessible();
@@ -207,13 +218,13 @@ describe("the share dialog", () => {
 });
 
 describe("the list of shares", () => {
-  const listed = async (change: Partial<FakeGiven> = { views: 2, maxViews: 5, password: true }) => {
-    const drawn = await draw({ shares: [{ shareId: "one", secretId: first, ...change }] });
-    return { ...drawn, card: await screen.findByRole("list", { name: "Who can open it" }) };
+  const renderShareList = async (overrides: Partial<FakeOwnShare> = { views: 2, maxViews: 5, hasPassword: true }) => {
+    const rendered = await renderPage({ shares: [{ shareId: "one", secretId: firstSecretId, ...overrides }] });
+    return { ...rendered, card: await screen.findByRole("list", { name: "Who can open it" }) };
   };
 
   it("says how often it was opened and until when, and offers a new one", async () => {
-    const { card } = await listed();
+    const { card } = await renderShareList();
     expect(within(card).getByText("Opened 2 of 5 times")).toBeVisible();
     expect(within(card).getByText("With a password")).toBeVisible();
     expect(within(card).getByText("Not opened yet")).toBeVisible();
@@ -223,7 +234,7 @@ describe("the list of shares", () => {
   });
 
   it("ends a share after a question, and shows the ended ones on request", async () => {
-    const { record } = await listed();
+    const { record } = await renderShareList();
     await userEvent.click(screen.getByRole("button", { name: "End it" }));
     expect(record.confirms).toHaveLength(1);
     expect(await screen.findByText("Nobody but you.")).toBeVisible();
@@ -232,33 +243,33 @@ describe("the list of shares", () => {
   });
 
   it("shows the link again, with a picture where none was shown before", async () => {
-    await listed();
+    await renderShareList();
     await userEvent.click(screen.getByRole("button", { name: "Show the link" }));
     const panel = await screen.findByRole("group", { name: "Show one of your pictures to see the link." });
-    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("sea"));
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), createPictureFile("sea"));
     await userEvent.click(within(panel).getByRole("button", { name: "Show the link" }));
     expect(await within(panel).findByRole("alert")).toBeVisible();
-    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), createPictureFile("garden"));
     await userEvent.click(within(panel).getByRole("button", { name: "Show the link" }));
     expect(await screen.findByText(/\/shared\/one#s=key/)).toBeVisible();
   });
 
   it("changes end and number, and leaves what is not touched", async () => {
-    const { vault, secretId } = await listed();
-    const before = (await vault.shares.ofSecret(secretId))[0]?.expiresAt;
+    const { vault, secretId } = await renderShareList();
+    const previousExpiry = (await vault.shares.listForSecret(secretId))[0]?.expiresAt;
     await userEvent.click(screen.getByRole("button", { name: "Change" }));
     await userEvent.click(screen.getByRole("radio", { name: "10 times" }));
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
     expect(await screen.findByText("Opened 2 of 10 times")).toBeVisible();
-    expect((await vault.shares.ofSecret(secretId))[0]?.expiresAt).toBe(before);
+    expect((await vault.shares.listForSecret(secretId))[0]?.expiresAt).toBe(previousExpiry);
   });
 
   it("updates what was shared after an edit", async () => {
-    await listed({ outdated: true });
+    await renderShareList({ outdated: true });
     expect(screen.getByText("It shows an earlier version of this secret.")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Update what I shared" }));
     const panel = screen.getByRole("group", { name: /^Show a picture that opens this secret\./ });
-    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), picture("garden"));
+    await userEvent.upload(within(panel).getByLabelText("Choose a picture"), createPictureFile("garden"));
     await userEvent.click(within(panel).getByRole("button", { name: "Update what I shared" }));
     await waitFor(() => {
       expect(screen.queryByText("It shows an earlier version of this secret.")).not.toBeInTheDocument();
@@ -267,19 +278,22 @@ describe("the list of shares", () => {
 
   it.each(["hidden", "not_revoked_here", "still_served", "changed", "unknown"] as const)(
     "says in words what does not fit: %s",
-    async (doubt) => {
-      await listed({ doubt });
+    async (discrepancy) => {
+      await renderShareList({ discrepancy });
       expect(screen.getByText("This does not fit what you signed")).toBeVisible();
       await expectAccessible();
     },
   );
 
   it.each([
-    ["only the service names", { doubt: "unknown" }],
-    ["the service ended by itself", { doubt: "not_revoked_here", state: "revoked" }],
-    ["the service still gives out", { doubt: "still_served", state: "revoked", revokedAt: "2026-11-20T12:00:00.000Z" }],
-  ] as const)("ends one that %s, and offers nothing else of it", async (_which, share) => {
-    await listed(share);
+    ["only the service names", { discrepancy: "unknown" }],
+    ["the service ended by itself", { discrepancy: "not_revoked_here", state: "revoked" }],
+    [
+      "the service still gives out",
+      { discrepancy: "still_served", state: "revoked", revokedAt: "2026-11-20T12:00:00.000Z" },
+    ],
+  ] as const)("ends one that %s, and offers nothing else of it", async (_description, share) => {
+    await renderShareList(share);
     expect(screen.queryByRole("button", { name: "Show the link" })).not.toBeInTheDocument();
     expect(screen.queryByRole("button", { name: "Change" })).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "End it" }));
@@ -289,10 +303,10 @@ describe("the list of shares", () => {
   it("has the link as a QR code and for the system's share sheet", async () => {
     const share = jest.fn(() => Promise.resolve());
     Object.defineProperty(navigator, "share", { value: share, configurable: true });
-    await draw();
+    await renderPage();
     await screen.findByText(/^[a-z]+( [a-z]+){3}$/);
     await showOpener();
-    await make();
+    await submit();
     await userEvent.click(await screen.findByRole("button", { name: "QR code" }));
     expect(screen.getByRole("img", { name: "QR code of the link" })).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Send with" }));

@@ -7,10 +7,10 @@ import { useTranslation } from "react-i18next";
 import { useParams } from "react-router-dom";
 
 import { sharesQuery, titleQuery } from "../data/sharing.ts";
-import { ShareList } from "../given/ShareList.tsx";
+import { ShareList } from "../manage/ShareList.tsx";
 import { WithVault } from "../vault/WithVault.tsx";
-import { MadeShareCard } from "./MadeShareCard.tsx";
-import { ShareForm, type MadeShare } from "./ShareForm.tsx";
+import { CreatedShareCard } from "./CreatedShareCard.tsx";
+import { ShareForm, type CreatedShare } from "./ShareForm.tsx";
 
 /**
  * Route `/share/:secretId`: who can open this secret by now, and sharing it anew. Other areas link
@@ -36,20 +36,20 @@ interface ShareSecretProps {
 function ShareSecret({ vault, secretId }: ShareSecretProps) {
   const { t } = useTranslation("beta-share");
   const { user } = usePortal();
-  const [ended, setEnded] = useState(false);
-  const [making, setMaking] = useState(false);
-  const [made, setMade] = useState<MadeShare | null>(null);
-  const named = useQuery(titleQuery(vault, user.userId, secretId));
-  const shares = useQuery(sharesQuery(vault, user.userId, secretId, ended));
-  if (named.isError) return <ErrorNotice error={named.error} onRetry={() => void named.refetch()} />;
-  if (named.isPending || (shares.isPending && !ended)) {
+  const [showEnded, setShowEnded] = useState(false);
+  const [formRequested, setFormRequested] = useState(false);
+  const [createdShare, setCreatedShare] = useState<CreatedShare | null>(null);
+  const secretTitle = useQuery(titleQuery(vault, user.userId, secretId));
+  const shares = useQuery(sharesQuery(vault, user.userId, secretId, showEnded));
+  if (secretTitle.isError) return <ErrorNotice error={secretTitle.error} onRetry={() => void secretTitle.refetch()} />;
+  if (secretTitle.isPending || (shares.isPending && !showEnded)) {
     return (
       <Loading label={t("vault.loading_status")}>
         <Skeleton height="220px" />
       </Loading>
     );
   }
-  if (named.data.status === "gone") {
+  if (secretTitle.data.status === "missing") {
     return (
       <EmptyState
         icon={<FileQuestion />}
@@ -60,49 +60,49 @@ function ShareSecret({ vault, secretId }: ShareSecretProps) {
       </EmptyState>
     );
   }
-  const any = (shares.data ?? []).length > 0;
-  const form = made === null && (making || (!any && !ended));
+  const hasShares = (shares.data ?? []).length > 0;
+  const showsForm = createdShare === null && (formRequested || (!hasShares && !showEnded));
   return (
     <>
-      <strong>{named.data.title === "" ? t("share.untitled_body") : named.data.title}</strong>
-      {made !== null && (
-        <MadeShareCard
-          share={made}
+      <strong>{secretTitle.data.title === "" ? t("share.untitled_body") : secretTitle.data.title}</strong>
+      {createdShare !== null && (
+        <CreatedShareCard
+          share={createdShare}
           onClose={() => {
-            setMade(null);
+            setCreatedShare(null);
           }}
         />
       )}
-      {made === null && !form && (
+      {createdShare === null && !showsForm && (
         <div>
           <Button
             icon={<Share2 aria-hidden />}
             onClick={() => {
-              setMaking(true);
+              setFormRequested(true);
             }}
           >
             {t("share.new_action")}
           </Button>
         </div>
       )}
-      {form && (
+      {showsForm && (
         <ShareForm
           vault={vault}
           secretId={secretId}
-          onMade={(share) => {
-            setMade(share);
-            setMaking(false);
+          onCreated={(share) => {
+            setCreatedShare(share);
+            setFormRequested(false);
           }}
-          {...(making
+          {...(formRequested
             ? {
                 onClose: () => {
-                  setMaking(false);
+                  setFormRequested(false);
                 },
               }
             : {})}
         />
       )}
-      <ShareList vault={vault} shares={shares} ended={ended} onEnded={setEnded} />
+      <ShareList vault={vault} shares={shares} showEnded={showEnded} onShowEndedChange={setShowEnded} />
     </>
   );
 }

@@ -1,35 +1,39 @@
-import { emptyDraft, passwordOf, requestOf, ShareDraft, viewsOf } from "./share-draft.ts";
-import { shownImage } from "@relicario/shared/testing";
+import { emptyDraft, getPassword, toShareRequest, ShareDraft, parseMaxViews } from "./share-draft.ts";
+import { createOpenerHandle } from "@relicario/shared/testing";
 
-const opener = shownImage(new Blob(["garden"]));
-const whole = { ...emptyDraft(), proposed: "four plain short words", opener };
-const problemsOf = (change: Partial<ShareDraft>) => {
-  const { success, error } = ShareDraft.safeParse({ ...whole, ...change });
+const opener = createOpenerHandle(new Blob(["garden"]));
+const completeDraft = { ...emptyDraft(), proposedPassword: "four plain short words", opener };
+const listProblems = (overrides: Partial<ShareDraft>) => {
+  const { success, error } = ShareDraft.safeParse({ ...completeDraft, ...overrides });
   return success ? [] : error.issues.map(({ message }) => message);
 };
 
 describe("ShareDraft", () => {
   it("takes a link with the proposed password as it is", () => {
-    expect(problemsOf({})).toEqual([]);
+    expect(listProblems({})).toEqual([]);
   });
 
   it.each([
     ["no picture of one's own", { opener: null }, ["opener_missing"]],
     ["a person that was not found yet", { audience: "person" }, ["person_missing"]],
-    ["an empty password", { password: "own" }, ["password_missing"]],
-    ["half a surrogate pair", { password: "own", own: "\ud800" }, ["password_broken"]],
-    ["a picture that is asked for and not chosen", { asksPicture: true }, ["picture_missing"]],
+    ["an empty password", { passwordChoice: "own" }, ["password_missing"]],
+    ["half a surrogate pair", { passwordChoice: "own", ownPassword: "\ud800" }, ["password_broken"]],
+    ["a picture that is asked for and not chosen", { requiresPicture: true }, ["picture_missing"]],
     ["no number of views", { views: "other", otherViews: "" }, ["views_wrong"]],
-  ] as const)("refuses %s", (_, change, expected) => {
-    expect(problemsOf(change)).toEqual(expected);
+  ] as const)("refuses %s", (_, overrides, expected) => {
+    expect(listProblems(overrides)).toEqual(expected);
   });
 
   it("keeps a password as it was typed, white space too", () => {
-    expect(passwordOf({ audience: "public", password: "own", proposed: "", own: " a b " })).toBe(" a b ");
+    expect(getPassword({ audience: "public", passwordChoice: "own", proposedPassword: "", ownPassword: " a b " })).toBe(
+      " a b ",
+    );
   });
 
   it("has no password for a person, whatever was chosen before", () => {
-    expect(passwordOf({ audience: "person", password: "own", proposed: "", own: "x" })).toBeNull();
+    expect(
+      getPassword({ audience: "person", passwordChoice: "own", proposedPassword: "", ownPassword: "x" }),
+    ).toBeNull();
   });
 });
 
@@ -38,23 +42,27 @@ describe("viewsOf", () => {
     ["1", "", 1],
     ["any", "", null],
     ["other", " 25 ", 25],
-    ["other", "0", "wrong"],
-    ["other", "1.5", "wrong"],
-    ["other", "1001", "wrong"],
-    ["other", "ten", "wrong"],
-  ] as const)("%s, %j: %s", (choice, other, expected) => {
-    expect(viewsOf(choice, other)).toBe(expected);
+    ["other", "0", "invalid"],
+    ["other", "1.5", "invalid"],
+    ["other", "1001", "invalid"],
+    ["other", "ten", "invalid"],
+  ] as const)("%s, %j: %s", (choice, otherText, expected) => {
+    expect(parseMaxViews(choice, otherText)).toBe(expected);
   });
 });
 
 describe("requestOf", () => {
   it("counts the lifetime from now", () => {
     const now = Date.parse("2026-11-22T10:00:00.000Z");
-    expect(requestOf({ ...whole, lifetime: "hour" }, "id", now)?.expiresAt).toBe("2026-11-22T11:00:00.000Z");
-    expect(requestOf({ ...whole, lifetime: "month" }, "id", now)?.expiresAt).toBe("2026-12-22T10:00:00.000Z");
+    expect(toShareRequest({ ...completeDraft, lifetime: "hour" }, "id", now)?.expiresAt).toBe(
+      "2026-11-22T11:00:00.000Z",
+    );
+    expect(toShareRequest({ ...completeDraft, lifetime: "month" }, "id", now)?.expiresAt).toBe(
+      "2026-12-22T10:00:00.000Z",
+    );
   });
 
   it("leaves out a picture that was chosen and is not asked for any more", () => {
-    expect(requestOf({ ...whole, picture: opener }, "id", 0)?.picture).toBeNull();
+    expect(toShareRequest({ ...completeDraft, picture: opener }, "id", 0)?.picture).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
-import { maxShareViews, shareDays } from "@relicario/shared/api";
-import type { FoundPerson, ShareRequest, ShownImage } from "@relicario/shared/contract";
+import { maxShareViews, shareLifetimeDays } from "@relicario/shared/api";
+import type { PersonRecord, ShareRequest, OpenerHandle } from "@relicario/shared/contract";
 import { z } from "zod";
 
 const hourMilliseconds = 3_600_000;
@@ -9,8 +9,8 @@ const dayMilliseconds = 24 * hourMilliseconds;
 export const lifetimes = {
   hour: hourMilliseconds,
   day: dayMilliseconds,
-  week: shareDays.usual * dayMilliseconds,
-  month: shareDays.most * dayMilliseconds,
+  week: shareLifetimeDays.default * dayMilliseconds,
+  month: shareLifetimeDays.maximum * dayMilliseconds,
 } as const;
 export type Lifetime = keyof typeof lifetimes;
 export const lifetimeNames = ["hour", "day", "week", "month"] as const satisfies readonly Lifetime[];
@@ -38,34 +38,34 @@ export type DraftProblem = (typeof draftProblems)[number];
 export const ShareDraft = z
   .object({
     audience: z.enum(audiences),
-    person: z.custom<FoundPerson>().nullable(),
+    person: z.custom<PersonRecord>().nullable(),
     lifetime: z.enum(lifetimeNames),
     views: z.enum(viewChoices),
     /** Of the choice `other`. */
     otherViews: z.string(),
-    password: z.enum(passwordChoices),
-    proposed: z.string(),
-    own: z.string(),
-    asksPicture: z.boolean(),
-    picture: z.custom<ShownImage>().nullable(),
+    passwordChoice: z.enum(passwordChoices),
+    proposedPassword: z.string(),
+    ownPassword: z.string(),
+    requiresPicture: z.boolean(),
+    picture: z.custom<OpenerHandle>().nullable(),
     notify: z.boolean(),
-    opener: z.custom<ShownImage>().nullable(),
+    opener: z.custom<OpenerHandle>().nullable(),
   })
   .superRefine((draft, context) => {
-    const add = (path: keyof typeof draft, message: DraftProblem) => {
+    const addIssue = (path: keyof typeof draft, message: DraftProblem) => {
       context.addIssue({ code: "custom", path: [path], message });
     };
-    if (viewsOf(draft.views, draft.otherViews) === "wrong") add("otherViews", "views_wrong");
-    if (draft.opener === null) add("opener", "opener_missing");
+    if (parseMaxViews(draft.views, draft.otherViews) === "invalid") addIssue("otherViews", "views_wrong");
+    if (draft.opener === null) addIssue("opener", "opener_missing");
     if (draft.audience === "person") {
-      if (draft.person === null) add("person", "person_missing");
-      if (draft.person?.standing === "changed") add("person", "person_undecided");
+      if (draft.person === null) addIssue("person", "person_missing");
+      if (draft.person?.trust === "changed") addIssue("person", "person_undecided");
       return;
     }
-    const password = passwordOf(draft);
-    if (password === "") add("own", "password_missing");
-    if (password?.isWellFormed() === false) add("own", "password_broken");
-    if (draft.asksPicture && draft.picture === null) add("picture", "picture_missing");
+    const password = getPassword(draft);
+    if (password === "") addIssue("ownPassword", "password_missing");
+    if (password?.isWellFormed() === false) addIssue("ownPassword", "password_broken");
+    if (draft.requiresPicture && draft.picture === null) addIssue("picture", "picture_missing");
   });
 export type ShareDraft = z.infer<typeof ShareDraft>;
 
@@ -76,10 +76,10 @@ export function emptyDraft(): ShareDraft {
     lifetime: "week",
     views: "5",
     otherViews: "",
-    password: "proposed",
-    proposed: "",
-    own: "",
-    asksPicture: false,
+    passwordChoice: "proposed",
+    proposedPassword: "",
+    ownPassword: "",
+    requiresPicture: false,
     picture: null,
     notify: false,
     opener: null,
@@ -87,28 +87,28 @@ export function emptyDraft(): ShareDraft {
 }
 
 /** Null for no limit. */
-export function viewsOf(choice: ViewChoice, other: string): number | null | "wrong" {
+export function parseMaxViews(choice: ViewChoice, otherText: string): number | null | "invalid" {
   if (choice === "any") return null;
-  const views = Number(choice === "other" ? other.trim() : choice);
-  return Number.isInteger(views) && views >= 1 && views <= maxShareViews ? views : "wrong";
+  const views = Number(choice === "other" ? otherText.trim() : choice);
+  return Number.isInteger(views) && views >= 1 && views <= maxShareViews ? views : "invalid";
 }
 
 /** Null without one. */
-export function passwordOf({
+export function getPassword({
   audience,
-  password,
-  proposed,
-  own,
-}: Pick<ShareDraft, "audience" | "password" | "proposed" | "own">): string | null {
-  if (audience === "person" || password === "none") return null;
-  return password === "proposed" ? proposed : own;
+  passwordChoice,
+  proposedPassword,
+  ownPassword,
+}: Pick<ShareDraft, "audience" | "passwordChoice" | "proposedPassword" | "ownPassword">): string | null {
+  if (audience === "person" || passwordChoice === "none") return null;
+  return passwordChoice === "proposed" ? proposedPassword : ownPassword;
 }
 
 /** What the vault seals; null when the draft has no person where it needs one. */
-export function requestOf(draft: ShareDraft, secretId: string, now: number): ShareRequest | null {
+export function toShareRequest(draft: ShareDraft, secretId: string, now: number): ShareRequest | null {
   const { audience, person, notify } = draft;
-  const maxViews = viewsOf(draft.views, draft.otherViews);
-  if (maxViews === "wrong" || (audience === "person" && person === null)) return null;
+  const maxViews = parseMaxViews(draft.views, draft.otherViews);
+  if (maxViews === "invalid" || (audience === "person" && person === null)) return null;
   return {
     secretId,
     to:
@@ -117,12 +117,12 @@ export function requestOf(draft: ShareDraft, secretId: string, now: number): Sha
         : { audience: audience === "public" ? "public" : "signed_in" },
     expiresAt: new Date(now + lifetimes[draft.lifetime]).toISOString(),
     maxViews,
-    password: passwordOf(draft),
-    picture: audience !== "person" && draft.asksPicture ? draft.picture : null,
+    password: getPassword(draft),
+    picture: audience !== "person" && draft.requiresPicture ? draft.picture : null,
     notify,
   };
 }
 
 export function isDraftProblem(message: string | undefined): message is DraftProblem {
-  return draftProblems.some((each) => each === message);
+  return draftProblems.some((candidate) => candidate === message);
 }

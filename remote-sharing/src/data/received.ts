@@ -4,9 +4,9 @@ import { queryOptions } from "@tanstack/react-query";
 /** Query keys, each with the account. */
 export const receivedKeys = {
   all: (userId: string) => ["received", userId] as const,
-  list: (userId: string, ended: boolean) => ["received", userId, "list", ended] as const,
+  list: (userId: string, includeEnded: boolean) => ["received", userId, "list", includeEnded] as const,
   people: (userId: string) => ["received", userId, "people"] as const,
-  mine: (userId: string) => ["received", userId, "mine"] as const,
+  ownWords: (userId: string) => ["received", userId, "mine"] as const,
 };
 
 /**
@@ -20,11 +20,11 @@ const plaintextCacheMilliseconds = 60_000;
 const listPollMilliseconds = 60_000;
 
 /** What others shared with this account, newest first. */
-export function receivedQuery(vault: Vault, userId: string, ended: boolean) {
+export function receivedQuery(vault: Vault, userId: string, includeEnded: boolean) {
   return queryOptions({
-    queryKey: receivedKeys.list(userId, ended),
+    queryKey: receivedKeys.list(userId, includeEnded),
     queryFn: async ({ signal }) =>
-      (await vault.received.list({ signal, ended })).toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
+      (await vault.received.list({ signal, includeEnded })).toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)),
     staleTime: 0,
     gcTime: plaintextCacheMilliseconds,
     refetchInterval: listPollMilliseconds,
@@ -44,8 +44,8 @@ export function peopleQuery(vault: Vault, userId: string) {
 /** The words of this account. */
 export function ownWordsQuery(vault: Vault, userId: string) {
   return queryOptions({
-    queryKey: receivedKeys.mine(userId),
-    queryFn: () => vault.people.mine(),
+    queryKey: receivedKeys.ownWords(userId),
+    queryFn: () => vault.people.getOwnSafetyWords(),
     gcTime: plaintextCacheMilliseconds,
   });
 }

@@ -5,12 +5,13 @@ import { queryOptions, useQueryClient } from "@tanstack/react-query";
  * Query keys, each with the account. Titles and names are plaintext: the host clears this cache
  * when the vault locks.
  */
-const givenKeys = {
+const sharingKeys = {
   all: (userId: string) => ["given", userId] as const,
   refresh: (userId: string) => ["given", userId, "refresh"] as const,
   title: (userId: string, secretId: string) => ["given", userId, "title", secretId] as const,
-  shares: (userId: string, secretId: string, ended: boolean) => ["given", userId, "shares", secretId, ended] as const,
-  requests: (userId: string, ended: boolean) => ["given", userId, "requests", ended] as const,
+  shares: (userId: string, secretId: string, includeEnded: boolean) =>
+    ["given", userId, "shares", secretId, includeEnded] as const,
+  requests: (userId: string, includeEnded: boolean) => ["given", userId, "requests", includeEnded] as const,
 };
 
 const plaintextCacheMilliseconds = 60_000;
@@ -24,38 +25,40 @@ const requestsPollMilliseconds = 60_000;
  * Reads the keyring. Afterwards the vault knows whether the account is empty, locked or unlocked.
  */
 export function refreshQuery(vault: Vault, userId: string) {
-  return queryOptions({ queryKey: givenKeys.refresh(userId), queryFn: () => vault.refresh() });
+  return queryOptions({ queryKey: sharingKeys.refresh(userId), queryFn: () => vault.refresh() });
 }
 
-/** What the account calls a secret. `gone`: there is none with this id, or it is in the trash. */
+/**
+ * What the account calls a secret. `missing`: there is none with this id, or it is in the trash.
+ */
 export function titleQuery(vault: Vault, userId: string, secretId: string) {
   return queryOptions({
-    queryKey: givenKeys.title(userId, secretId),
+    queryKey: sharingKeys.title(userId, secretId),
     queryFn: async ({
       signal,
-    }): Promise<{ readonly status: "there"; readonly title: string } | { readonly status: "gone" }> => {
-      const row = (await vault.list({ signal })).find((each) => each.secretId === secretId);
-      return row?.deletedAt === null ? { status: "there", title: row.label?.title ?? "" } : { status: "gone" };
+    }): Promise<{ readonly status: "found"; readonly title: string } | { readonly status: "missing" }> => {
+      const row = (await vault.list({ signal })).find((candidate) => candidate.secretId === secretId);
+      return row?.deletedAt === null ? { status: "found", title: row.label?.title ?? "" } : { status: "missing" };
     },
     gcTime: plaintextCacheMilliseconds,
   });
 }
 
 /** Shares of one secret, newest first. */
-export function sharesQuery(vault: Vault, userId: string, secretId: string, ended: boolean) {
+export function sharesQuery(vault: Vault, userId: string, secretId: string, includeEnded: boolean) {
   return queryOptions({
-    queryKey: givenKeys.shares(userId, secretId, ended),
-    queryFn: ({ signal }) => vault.shares.ofSecret(secretId, { signal, ended }),
+    queryKey: sharingKeys.shares(userId, secretId, includeEnded),
+    queryFn: ({ signal }) => vault.shares.listForSecret(secretId, { signal, includeEnded }),
     staleTime: 0,
     gcTime: plaintextCacheMilliseconds,
   });
 }
 
 /** What others were asked for, newest first. */
-export function requestsQuery(vault: Vault, userId: string, ended: boolean) {
+export function requestsQuery(vault: Vault, userId: string, includeEnded: boolean) {
   return queryOptions({
-    queryKey: givenKeys.requests(userId, ended),
-    queryFn: ({ signal }) => vault.requests.list({ signal, ended }),
+    queryKey: sharingKeys.requests(userId, includeEnded),
+    queryFn: ({ signal }) => vault.requests.list({ signal, includeEnded }),
     staleTime: 0,
     gcTime: plaintextCacheMilliseconds,
     refetchInterval: requestsPollMilliseconds,
@@ -63,8 +66,8 @@ export function requestsQuery(vault: Vault, userId: string, ended: boolean) {
 }
 
 /** Reads everything of this file anew, after a change. */
-export function useReadAnew(): () => Promise<void> {
+export function useRefetch(): () => Promise<void> {
   const { userId } = usePortal().user;
   const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: givenKeys.all(userId) });
+  return () => client.invalidateQueries({ queryKey: sharingKeys.all(userId) });
 }

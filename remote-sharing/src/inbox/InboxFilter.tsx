@@ -3,7 +3,7 @@ import { FilterBox, FilterFields, SelectField } from "@relicario/shared/forms";
 import { Button, SpacedRow } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-import { cameChoices, countFilters, openedChoices, wholeInbox, type InboxView } from "./visible-shares.ts";
+import { channelChoices, countFilters, openedChoices, defaultInboxView, type InboxView } from "./visible-shares.ts";
 
 interface InboxFilterProps {
   readonly id: string;
@@ -13,7 +13,7 @@ interface InboxFilterProps {
 }
 
 /** Value of the choice "anybody": no user id is empty. */
-const anybody = "";
+const anySender = "";
 
 export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
   const { t } = useTranslation("beta-share");
@@ -23,28 +23,28 @@ export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
         <SelectField
           label={t("received.opened_label")}
           value={view.opened}
-          choices={openedChoices.map((each) => ({ value: each, label: t(`received.opened_${each}_label`) }))}
+          choices={openedChoices.map((choice) => ({ value: choice, label: t(`received.opened_${choice}_label`) }))}
           onChange={(value) => {
-            onChange({ ...view, opened: openedChoices.find((each) => each === value) ?? "all" });
+            onChange({ ...view, opened: openedChoices.find((choice) => choice === value) ?? "all" });
           }}
         />
         <SelectField
           label={t("received.came_label")}
-          value={view.came}
-          choices={cameChoices.map((each) => ({ value: each, label: t(`received.came_${each}_label`) }))}
+          value={view.channel}
+          choices={channelChoices.map((choice) => ({ value: choice, label: t(`received.came_${choice}_label`) }))}
           onChange={(value) => {
-            onChange({ ...view, came: cameChoices.find((each) => each === value) ?? "all" });
+            onChange({ ...view, channel: channelChoices.find((choice) => choice === value) ?? "all" });
           }}
         />
         <SelectField
           label={t("received.from_label")}
-          value={view.from ?? anybody}
+          value={view.from ?? anySender}
           choices={[
-            { value: anybody, label: t("received.from_anybody_label") },
+            { value: anySender, label: t("received.from_anybody_label") },
             ...senders.map(({ userId, userName }) => ({ value: userId, label: userName })),
           ]}
           onChange={(value) => {
-            onChange({ ...view, from: value === anybody ? null : value });
+            onChange({ ...view, from: value === anySender ? null : value });
           }}
         />
       </FilterFields>
@@ -54,7 +54,7 @@ export function InboxFilter({ id, view, senders, onChange }: InboxFilterProps) {
             tone="plain"
             size="small"
             onClick={() => {
-              onChange({ ...wholeInbox, search: view.search });
+              onChange({ ...defaultInboxView, search: view.search });
             }}
           >
             {t("received.filter_clear_action")}

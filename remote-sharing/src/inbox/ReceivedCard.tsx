@@ -1,10 +1,10 @@
 import { usePortal, type ReceivedShare } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { ButtonLink, Card, s, SmallText, space } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { StandingMark } from "../people/StandingMark.tsx";
+import { TrustBadge } from "../people/TrustBadge.tsx";
 
 /**
  * One thing that was shared: who, how it came, until when, opened or not. Its title is known once
@@ -13,7 +13,7 @@ import { StandingMark } from "../people/StandingMark.tsx";
 export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();
-  const formats = formatsOf(language);
+  const formats = getFormats(language);
   const { from, audience, available, openedAt, expiresAt, createdAt, viewsLeft, shareId } = share;
   const isLink = audience !== "person";
   return (
@@ -22,11 +22,11 @@ export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
       aria-label={t("received.row_aria", { name: from.userName, when: formats.date(createdAt) })}
       data-state={available ? "open" : "ended"}
     >
-      <Words>
-        <Who>
+      <Details>
+        <SenderLine>
           <strong>{from.userName}</strong>
-          <StandingMark standing={from.standing} blocked={from.blocked} />
-        </Who>
+          <TrustBadge standing={from.trust} blocked={from.blocked} />
+        </SenderLine>
         <p>{t(isLink ? "received.what_link_body" : "received.what_person_body", { when: formats.date(createdAt) })}</p>
         <SmallText>
           {openedAt === null
@@ -38,7 +38,7 @@ export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
         </SmallText>
         {available && viewsLeft !== null && <SmallText>{t("received.views_body", { count: viewsLeft })}</SmallText>}
         {available && isLink && <SmallText>{t("received.by_link_hint")}</SmallText>}
-      </Words>
+      </Details>
       {available && !isLink && (
         <ButtonLink to={`/p-shared/${shareId}`} tone={openedAt === null ? "primary" : "quiet"}>
           {t("received.open_action")}
@@ -60,7 +60,7 @@ const Row = styled(Card)`
   }
 `;
 
-const Words = styled.div`
+const Details = styled.div`
   display: flex;
   flex-direction: column;
   gap: ${space(1)};
@@ -69,7 +69,7 @@ const Words = styled.div`
   overflow-wrap: anywhere;
 `;
 
-const Who = styled.div`
+const SenderLine = styled.div`
   display: flex;
   flex-wrap: wrap;
   align-items: center;

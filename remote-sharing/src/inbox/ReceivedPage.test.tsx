@@ -5,21 +5,21 @@ import {
   createFakeVault,
   expectAccessible,
   renderApp,
-  type FakeReceived,
+  type FakeReceivedShare,
   type FakeVaultSettings,
 } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
 
-const received: readonly FakeReceived[] = [
+const received: readonly FakeReceivedShare[] = [
   { title: "Door", content: "x", from: "bruno", expiresAt: "2099-01-02T10:00:00.000Z", viewsLeft: 2 },
   { title: "Will", content: "y", from: "Zoë", openedAt: "2026-11-20T11:00:00.000Z", audience: "signed_in" },
   { title: "Old", content: "z", from: "bruno", available: false, openedAt: "2026-11-19T11:00:00.000Z" },
 ];
 
-async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
+async function renderPage(vaultSettings: FakeVaultSettings = {}, settings: Parameters<typeof renderApp>[1] = {}) {
   const vault = createFakeVault({
     secrets: [{ title: "Mine", content: "x" }],
-    people: [{ userName: "bruno", standing: "compared" }],
+    people: [{ userName: "bruno", trust: "compared" }],
     received,
     ...vaultSettings,
   });
@@ -33,40 +33,40 @@ async function draw(vaultSettings: FakeVaultSettings = {}, settings: Parameters<
   return { ...app, vault };
 }
 
-const rows = () => within(screen.getByRole("list", { name: "Shared with me" })).getAllByRole("article");
-const search = () => screen.getByRole("searchbox", { name: "Search by name" });
+const getRows = () => within(screen.getByRole("list", { name: "Shared with me" })).getAllByRole("article");
+const getSearchField = () => screen.getByRole("searchbox", { name: "Search by name" });
 
 describe("shared with me", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
   ] as const)("is accessible with its filters open (%s, %s)", async (language, theme) => {
-    await draw({}, { language, theme });
+    await renderPage({}, { language, theme });
     await userEvent.click(await screen.findByRole("button", { name: language === "en" ? "Filter" : "Filtrar" }));
     await expectAccessible();
   });
 
   it("leads to what was asked for, unless the vendor has that switched off", async () => {
-    const { unmount } = await draw();
+    const { unmount } = await renderPage();
     expect(await screen.findByRole("link", { name: "Asked for" })).toBeVisible();
     unmount();
-    await draw({}, { features: { requests: false } });
+    await renderPage({}, { features: { requests: false } });
     expect(await screen.findByRole("link", { name: "People" })).toBeVisible();
     expect(screen.queryByRole("link", { name: "Asked for" })).not.toBeInTheDocument();
   });
 
   it("says of each thing who shared it, how it came, until when, and whether it was opened", async () => {
-    await draw();
+    await renderPage();
     expect(await screen.findByText("2 things shared with you")).toBeVisible();
-    const [one, other] = rows().map((row) => row.textContent);
-    expect(one).toMatch(
+    const [firstText, secondText] = getRows().map((row) => row.textContent);
+    expect(firstText).toMatch(
       /bruno.*Compared.*sealed to you on 20 Nov 2026.*Not opened yet.*until 2 Jan 2099.*2 openings left/,
     );
-    expect(other).toMatch(/Zoë.*Not known.*link for signed-in people.*Opened on 20 Nov 2026/);
+    expect(secondText).toMatch(/Zoë.*Not known.*link for signed-in people.*Opened on 20 Nov 2026/);
   });
 
   it("leads to opening what is sealed to this account, and to the link again for what came by one", async () => {
-    const { location } = await draw();
+    const { location } = await renderPage();
     await screen.findByText("2 things shared with you");
     expect(screen.getByText(/Its key is in the link alone/)).toBeVisible();
     await userEvent.click(screen.getByRole("link", { name: "Look and open" }));
@@ -74,12 +74,12 @@ describe("shared with me", () => {
   });
 
   it("finds by name, without case and accents, and says how many of all", async () => {
-    await draw();
+    await renderPage();
     await screen.findByText("2 things shared with you");
-    await userEvent.type(search(), "ZOE");
+    await userEvent.type(getSearchField(), "ZOE");
     expect(screen.getByText("One of 2")).toBeVisible();
-    expect(rows()).toHaveLength(1);
-    await userEvent.type(search(), "x");
+    expect(getRows()).toHaveLength(1);
+    await userEvent.type(getSearchField(), "x");
     expect(screen.getByRole("heading", { name: "Nothing fits" })).toBeVisible();
   });
 
@@ -89,24 +89,24 @@ describe("shared with me", () => {
     ["How it came", "person", "bruno"],
     ["How it came", "link", "Zoë"],
   ])("filters by %s: %s", async (label, value, name) => {
-    await draw();
+    await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
     await userEvent.selectOptions(screen.getByLabelText(label), value);
-    expect(rows().map((row) => within(row).getByText(/^(bruno|Zoë)$/).textContent)).toEqual([name]);
+    expect(getRows().map((row) => within(row).getByText(/^(bruno|Zoë)$/).textContent)).toEqual([name]);
     await userEvent.click(screen.getByRole("button", { name: "Clear all filters" }));
-    expect(rows()).toHaveLength(2);
+    expect(getRows()).toHaveLength(2);
   });
 
   it("filters by who shared it", async () => {
-    await draw();
+    await renderPage();
     await userEvent.click(await screen.findByRole("button", { name: "Filter" }));
     await userEvent.selectOptions(screen.getByLabelText("From"), "Zoë");
     expect(screen.getByRole("button", { name: "Filter (1)" })).toBeVisible();
-    expect(rows()).toHaveLength(1);
+    expect(getRows()).toHaveLength(1);
   });
 
   it("shows what has ended when it is asked for", async () => {
-    await draw();
+    await renderPage();
     await screen.findByText("2 things shared with you");
     expect(screen.queryByText("Can no longer be opened")).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("switch", { name: "Show what has ended" }));
@@ -116,7 +116,7 @@ describe("shared with me", () => {
   });
 
   it("says what it is for while nothing is there", async () => {
-    await draw({ received: [] });
+    await renderPage({ received: [] });
     expect(await screen.findByRole("heading", { name: "Nothing is shared with you now" })).toBeVisible();
     expect(screen.getByText(/Others find you by your user name, alba/)).toBeVisible();
     await expectAccessible();
@@ -125,15 +125,15 @@ describe("shared with me", () => {
   it("says when it cannot be read, and can be tried again", async () => {
     const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], received });
     vault.failWith("received.list", "service_unavailable");
-    await draw({}, { vault });
-    const again = await screen.findByRole("button", { name: "Try again" });
+    await renderPage({}, { vault });
+    const retryButton = await screen.findByRole("button", { name: "Try again" });
     vault.failWith("received.list", null);
-    await userEvent.click(again);
+    await userEvent.click(retryButton);
     expect(await screen.findByText("2 things shared with you")).toBeVisible();
   });
 
   it("asks to unlock a locked device", async () => {
-    await draw({ unlocked: false });
+    await renderPage({ unlocked: false });
     expect(await screen.findByRole("link", { name: "Unlock" })).toHaveAttribute(
       "href",
       "/provide-image-recovery?then=%2Frecived",

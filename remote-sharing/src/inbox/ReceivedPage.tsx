@@ -1,5 +1,5 @@
 import { usePortal, type Vault } from "@relicario/shared/contract";
-import { ListTools, Switch } from "@relicario/shared/forms";
+import { ListToolbar, Switch } from "@relicario/shared/forms";
 import {
   ButtonLink,
   EmptyState,
@@ -22,7 +22,7 @@ import { receivedQuery } from "../data/received.ts";
 import { WithVault } from "../vault/WithVault.tsx";
 import { InboxFilter } from "./InboxFilter.tsx";
 import { ReceivedCard } from "./ReceivedCard.tsx";
-import { countFilters, sendersOf, visibleShares, wholeInbox } from "./visible-shares.ts";
+import { countFilters, listSenders, filterShares, defaultInboxView } from "./visible-shares.ts";
 
 /** Route `/recived` ("Shared with me"). */
 export default function ReceivedPage() {
@@ -54,11 +54,11 @@ export default function ReceivedPage() {
 function ReceivedList({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("beta-share");
   const { user } = usePortal();
-  const [view, setView] = useState(wholeInbox);
-  const [ended, setEnded] = useState(false);
+  const [view, setView] = useState(defaultInboxView);
+  const [showEnded, setShowEnded] = useState(false);
   const [filterOpen, setFilterOpen] = useState(false);
   const panelId = useId();
-  const list = useQuery({ ...receivedQuery(vault, user.userId, ended), placeholderData: keepPreviousData });
+  const list = useQuery({ ...receivedQuery(vault, user.userId, showEnded), placeholderData: keepPreviousData });
 
   if (list.data === undefined) {
     return list.isError ? (
@@ -66,21 +66,21 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
     ) : (
       <Loading label={t("received.loading_status")}>
         <Stack $gap={3}>
-          {[0, 1, 2].map((each) => (
-            <Skeleton key={each} height="112px" />
+          {[0, 1, 2].map((index) => (
+            <Skeleton key={index} height="112px" />
           ))}
         </Stack>
       </Loading>
     );
   }
   const shares = list.data;
-  const visible = visibleShares(shares, view);
-  const filters = countFilters(view);
-  const narrowed = filters > 0 || view.search.trim() !== "";
+  const visible = filterShares(shares, view);
+  const filterCount = countFilters(view);
+  const isFiltered = filterCount > 0 || view.search.trim() !== "";
   return (
     <Stack $gap={4}>
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
-      <ListTools
+      <ListToolbar
         tour="received"
         searchLabel={t("received.search_label")}
         search={view.search}
@@ -88,20 +88,20 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
           setView({ ...view, search });
         }}
         filterLabel={
-          filters === 0 ? t("received.filter_action") : t("received.filter_some_action", { number: filters })
+          filterCount === 0 ? t("received.filter_action") : t("received.filter_some_action", { number: filterCount })
         }
         filterOpen={filterOpen}
         panelId={panelId}
-        onFilterOpen={setFilterOpen}
+        onFilterOpenChange={setFilterOpen}
       />
-      {filterOpen && <InboxFilter id={panelId} view={view} senders={sendersOf(shares)} onChange={setView} />}
+      {filterOpen && <InboxFilter id={panelId} view={view} senders={listSenders(shares)} onChange={setView} />}
       <SpacedRow $justify="between">
         <SmallText role="status" data-tour="received-total">
-          {narrowed
+          {isFiltered
             ? t("received.found_status", { count: visible.length, total: shares.length })
             : t("received.total_status", { count: shares.length })}
         </SmallText>
-        <Switch label={t("received.ended_label")} checked={ended} onChange={setEnded} />
+        <Switch label={t("received.ended_label")} checked={showEnded} onChange={setShowEnded} />
       </SpacedRow>
       {visible.length > 0 ? (
         <Rows aria-label={t("received.title")}>
@@ -111,7 +111,7 @@ function ReceivedList({ vault }: { readonly vault: Vault }) {
             </li>
           ))}
         </Rows>
-      ) : narrowed && shares.length > 0 ? (
+      ) : isFiltered && shares.length > 0 ? (
         <EmptyState icon={<Search />} title={t("received.none_found_title")}>
           <p>{t("received.none_found_body")}</p>
         </EmptyState>

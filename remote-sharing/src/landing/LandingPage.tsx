@@ -9,7 +9,7 @@ import { styled } from "styled-components";
 export const landingKey = "landingAlreadyVisited";
 
 /** Best effort: without storage the page is shown again on the next visit. */
-export function rememberLanding(storage: Pick<Storage, "setItem">): void {
+export function markLandingVisited(storage: Pick<Storage, "setItem">): void {
   try {
     storage.setItem(landingKey, "true");
   } catch {
@@ -29,9 +29,9 @@ const points = [
  */
 export default function LandingPage() {
   const { t } = useTranslation("landing");
-  const [query] = useSearchParams();
+  const [searchParams] = useSearchParams();
   useEffect(() => {
-    rememberLanding(localStorage);
+    markLandingVisited(localStorage);
   }, []);
   return (
     <Page width="wide" title={t("page.title")} lead={t("page.lead_body")}>
@@ -45,7 +45,7 @@ export default function LandingPage() {
         ))}
       </Points>
       <SpacedRow>
-        <ButtonLink size="large" to={shareOf(query.get("then"))}>
+        <ButtonLink size="large" to={getReturnPath(searchParams.get("then"))}>
           {t("page.enter_action")}
         </ButtonLink>
       </SpacedRow>
@@ -54,7 +54,7 @@ export default function LandingPage() {
 }
 
 /** The share that the visitor came for, to go on to; home for anything else. */
-function shareOf(then: string | null): string {
+function getReturnPath(then: string | null): string {
   return then !== null && /^\/p-shared\/[\w-]{22}$/.test(then) ? then : "/home";
 }
 

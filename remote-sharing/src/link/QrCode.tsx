@@ -15,7 +15,7 @@ const border = 4;
  * A text as a QR code: black on white in both themes, because many readers take no inverted one.
  */
 export function QrCode({ text, label }: QrCodeProps) {
-  const { path, size } = useMemo(() => drawn(text), [text]);
+  const { path, size } = useMemo(() => buildQrPath(text), [text]);
   return (
     <Picture role="img" aria-label={label} viewBox={`0 0 ${String(size)} ${String(size)}`} shapeRendering="crispEdges">
       <rect width="100%" height="100%" fill="white" />
@@ -24,12 +24,12 @@ export function QrCode({ text, label }: QrCodeProps) {
   );
 }
 
-function drawn(text: string): { readonly path: string; readonly size: number } {
+function buildQrPath(text: string): { readonly path: string; readonly size: number } {
   const rows = encodeQR(text, "raw", { ecc: "medium", border });
-  const dark = rows.flatMap((row, y) =>
+  const darkModules = rows.flatMap((row, y) =>
     row.flatMap((module, x) => (module ? [`M${String(x)} ${String(y)}h1v1h-1z`] : [])),
   );
-  return { path: dark.join(""), size: rows.length };
+  return { path: darkModules.join(""), size: rows.length };
 }
 
 const Picture = styled.svg`

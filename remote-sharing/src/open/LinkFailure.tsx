@@ -15,24 +15,24 @@ interface LinkFailureProps {
  * failure with a way to try again.
  */
 export function LinkFailure({ error, onRetry }: LinkFailureProps) {
-  if (isPortalError(error, "share_unavailable", "not_found")) return <Unavailable />;
-  if (isPortalError(error, "link_incomplete")) return <Incomplete />;
+  if (isPortalError(error, "share_unavailable", "not_found")) return <UnavailableNotice />;
+  if (isPortalError(error, "link_incomplete")) return <IncompleteNotice />;
   return <ErrorNotice error={error} onRetry={onRetry} />;
 }
 
-const reasons = ["expired", "used_up", "revoked", "ended", "locked", "wrong"] as const;
+const unavailableReasons = ["expired", "used_up", "revoked", "ended", "locked", "wrong"] as const;
 
 /**
  * The service says no more than that it cannot be opened, so that nobody can probe: the possible
  * reasons together, and what to do.
  */
-export function Unavailable() {
+export function UnavailableNotice() {
   const { t } = useTranslation("beta-recover-share");
   return (
-    <EmptyState icon={<Link2Off />} title={t("unavailable.title")} actions={<Ways />}>
+    <EmptyState icon={<Link2Off />} title={t("unavailable.title")} actions={<FailureActions />}>
       <p>{t("unavailable.body")}</p>
       <Reasons>
-        {reasons.map((reason) => (
+        {unavailableReasons.map((reason) => (
           <li key={reason}>{t(`unavailable.${reason}_body`)}</li>
         ))}
       </Reasons>
@@ -41,10 +41,10 @@ export function Unavailable() {
   );
 }
 
-function Incomplete() {
+function IncompleteNotice() {
   const { t } = useTranslation("beta-recover-share");
   return (
-    <EmptyState icon={<Unlink />} title={t("incomplete.title")} actions={<Ways />}>
+    <EmptyState icon={<Unlink />} title={t("incomplete.title")} actions={<FailureActions />}>
       <p>{t("incomplete.body")}</p>
       <p>{t("incomplete.kept_body")}</p>
     </EmptyState>
@@ -52,7 +52,7 @@ function Incomplete() {
 }
 
 /** Home is of those who are signed in: for others the way there ends at the sign-in. */
-function Ways() {
+function FailureActions() {
   const { t } = useTranslation("beta-recover-share");
   const { user } = usePortal();
   return (

@@ -1,16 +1,16 @@
-import type { OfferedShare, Visitor } from "@relicario/shared/contract";
+import type { SharePreview, Visitor } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { Page, Stack } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 
-import { useAct } from "../vault/useAct.ts";
+import { useOperation } from "../vault/useOperation.ts";
 import { LinkFailure } from "./LinkFailure.tsx";
-import { LookLoading } from "./LookLoading.tsx";
+import { OfferSkeleton } from "./OfferSkeleton.tsx";
 import { OpenedShareView } from "./OpenedShareView.tsx";
-import { OpenForm, type Answers } from "./OpenForm.tsx";
+import { OpenForm, type LinkCredentials } from "./OpenForm.tsx";
 import { PersonShare } from "./PersonShare.tsx";
-import { PutAway } from "./PutAway.tsx";
+import { ShareClosed } from "./ShareClosed.tsx";
 import { ReportLink } from "./ReportLink.tsx";
 import { ShareFacts } from "./ShareFacts.tsx";
 import { useOpenedShare, type OpenedShareAccess } from "./useOpenedShare.ts";
@@ -24,49 +24,56 @@ interface LinkShareProps {
 /** Looks first, which costs nothing; opens when the person says so. */
 export function LinkShare({ visitor, shareId, isPublic }: LinkShareProps) {
   const { t } = useTranslation("beta-recover-share");
-  const opened = useOpenedShare();
-  const look = useQuery({
+  const openedShare = useOpenedShare();
+  const offerQuery = useQuery({
     queryKey: ["share", "look", shareId],
-    queryFn: ({ signal }) => visitor.lookAtShare(shareId, { signal }),
+    queryFn: ({ signal }) => visitor.previewShare(shareId, { signal }),
     staleTime: Infinity,
     gcTime: 0,
-    enabled: opened.state.status === "closed",
+    enabled: openedShare.state.status === "unopened",
   });
-  if (opened.state.status === "open")
+  if (openedShare.state.status === "open")
     return (
       <OpenedShareView
-        share={opened.state.share}
-        report={isPublic ? <ReportLink shareId={shareId} /> : null}
-        onPutAway={opened.putAway}
+        share={openedShare.state.share}
+        reportAction={isPublic ? <ReportLink shareId={shareId} /> : null}
+        onClose={openedShare.close}
       />
     );
-  if (look.data?.audience === "person") return <PersonShare shareId={shareId} offer={look.data} opened={opened} />;
+  if (offerQuery.data?.audience === "person")
+    return <PersonShare shareId={shareId} offer={offerQuery.data} openedShare={openedShare} />;
   return (
     <Page title={t("open.title")}>
-      {opened.state.status === "put_away" ? (
-        <PutAway />
-      ) : look.data !== undefined ? (
-        <Offered visitor={visitor} shareId={shareId} offer={look.data} isPublic={isPublic} opened={opened} />
-      ) : look.isError ? (
-        <LinkFailure error={look.error} onRetry={() => void look.refetch()} />
+      {openedShare.state.status === "closed" ? (
+        <ShareClosed />
+      ) : offerQuery.data !== undefined ? (
+        <OfferPanel
+          visitor={visitor}
+          shareId={shareId}
+          offer={offerQuery.data}
+          isPublic={isPublic}
+          openedShare={openedShare}
+        />
+      ) : offerQuery.isError ? (
+        <LinkFailure error={offerQuery.error} onRetry={() => void offerQuery.refetch()} />
       ) : (
-        <LookLoading />
+        <OfferSkeleton />
       )}
     </Page>
   );
 }
 
-interface OfferedProps extends LinkShareProps {
-  readonly offer: OfferedShare;
-  readonly opened: OpenedShareAccess;
+interface OfferPanelProps extends LinkShareProps {
+  readonly offer: SharePreview;
+  readonly openedShare: OpenedShareAccess;
 }
 
-function Offered({ visitor, shareId, offer, isPublic, opened }: OfferedProps) {
-  const { state, run, cancel } = useAct();
+function OfferPanel({ visitor, shareId, offer, isPublic, openedShare }: OfferPanelProps) {
+  const { state, run, cancel } = useOperation();
   const failure = state.status === "failed" ? state.error : null;
-  const handleOpen = (answers: Answers) => {
+  const handleOpen = (credentials: LinkCredentials) => {
     run(async (options) => {
-      opened.keep(await visitor.openShare(shareId, answers, options), options.signal);
+      openedShare.setShare(await visitor.openShare(shareId, credentials, options), options.signal);
     });
   };
   if (isPortalError(failure, "share_unavailable", "link_incomplete")) return <LinkFailure error={failure} />;
@@ -74,7 +81,7 @@ function Offered({ visitor, shareId, offer, isPublic, opened }: OfferedProps) {
     <Stack $gap={5}>
       <ShareFacts offer={offer} />
       <OpenForm
-        keeper={visitor}
+        visitor={visitor}
         offer={offer}
         running={state.status === "running" ? state : null}
         failure={failure}

@@ -1,6 +1,6 @@
-import type { OfferedShare, ShownImage, VaultProgress, Visitor } from "@relicario/shared/contract";
+import type { SharePreview, OpenerHandle, VaultProgress, Visitor } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
-import { ActProgress, FieldError, PasswordField } from "@relicario/shared/forms";
+import { OperationProgress, FieldError, PasswordField } from "@relicario/shared/forms";
 import {
   Button,
   Card,
@@ -9,26 +9,26 @@ import {
   SectionTitle,
   SpacedRow,
   Stack,
-  useErrorSentence,
-  useShownImage,
+  useErrorMessage,
+  useOpenerHandle,
 } from "@relicario/shared/ui";
 import { LockOpen } from "lucide-react";
 import { useState, type SyntheticEvent } from "react";
 import { useTranslation } from "react-i18next";
 
 /** What a link asks for beside itself. */
-export interface Answers {
+export interface LinkCredentials {
   readonly password: string | null;
-  readonly picture: ShownImage | null;
+  readonly picture: OpenerHandle | null;
 }
 
 interface OpenFormProps {
-  readonly keeper: Pick<Visitor, "PictureField" | "forgetShown">;
-  readonly offer: OfferedShare;
+  readonly visitor: Pick<Visitor, "PictureField" | "releaseOpener">;
+  readonly offer: SharePreview;
   /** Null while nothing is being opened. */
   readonly running: { readonly progress: VaultProgress | null } | null;
   readonly failure: PortalError | null;
-  readonly onOpen: (answers: Answers) => void;
+  readonly onOpen: (credentials: LinkCredentials) => void;
   readonly onCancel: () => void;
 }
 
@@ -36,19 +36,20 @@ interface OpenFormProps {
  * The button that opens, and what the share asks for: a password, used exactly as typed, and a
  * picture.
  */
-export function OpenForm({ keeper, offer, running, failure, onOpen, onCancel }: OpenFormProps) {
+export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }: OpenFormProps) {
   const { t } = useTranslation("beta-recover-share");
   const [password, setPassword] = useState("");
-  const { shown, setShown } = useShownImage(keeper);
-  const [missing, setMissing] = useState(false);
+  const { shown, setShown } = useOpenerHandle(visitor);
+  const [inputMissing, setInputMissing] = useState(false);
   const problems = useProblems(failure);
   const busy = running !== null;
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    const lacks = (offer.password && password === "") || (offer.picture && shown === null);
-    setMissing(lacks);
-    if (!lacks && !busy) onOpen({ password: offer.password ? password : null, picture: offer.picture ? shown : null });
+    const isIncomplete = (offer.hasPassword && password === "") || (offer.hasPicture && shown === null);
+    setInputMissing(isIncomplete);
+    if (!isIncomplete && !busy)
+      onOpen({ password: offer.hasPassword ? password : null, picture: offer.hasPicture ? shown : null });
   };
   return (
     <form onSubmit={handleSubmit} noValidate>
@@ -56,35 +57,35 @@ export function OpenForm({ keeper, offer, running, failure, onOpen, onCancel }: 
         <Stack $gap={5}>
           <Stack $gap={2} data-tour="share-needs">
             <SectionTitle>{t("look.needs_title")}</SectionTitle>
-            <Muted>{t(needOf(offer))}</Muted>
+            <Muted>{t(getRequirementKey(offer))}</Muted>
             {offer.viewsLeft !== null && <Muted>{t("look.counts_body")}</Muted>}
           </Stack>
-          {offer.password && (
+          {offer.hasPassword && (
             <PasswordField
               label={t("look.password_label")}
               hint={t("look.password_hint")}
               value={password}
               disabled={busy}
-              error={missing && password === "" ? t("look.password_missing_error") : problems.password}
+              error={inputMissing && password === "" ? t("look.password_missing_error") : problems.password}
               onChange={(event) => {
                 setPassword(event.target.value);
               }}
             />
           )}
-          {offer.picture && (
+          {offer.hasPicture && (
             <Stack $gap={2}>
-              <keeper.PictureField
+              <visitor.PictureField
                 purpose="show"
                 value={shown}
                 disabled={busy}
                 error={problems.picture}
                 onChange={setShown}
               />
-              {missing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
+              {inputMissing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
             </Stack>
           )}
           {problems.other !== null && <ErrorNotice error={problems.other} />}
-          {running !== null && <ActProgress progress={running.progress} first="fetching" />}
+          {running !== null && <OperationProgress progress={running.progress} initialPhase="fetching" />}
           <SpacedRow>
             <Button type="submit" size="large" pending={busy} icon={<LockOpen aria-hidden />}>
               {t("look.open_action")}
@@ -101,10 +102,10 @@ export function OpenForm({ keeper, offer, running, failure, onOpen, onCancel }: 
   );
 }
 
-function needOf({ password, picture }: OfferedShare): string {
-  if (password && picture) return "look.needs_both_body";
-  if (password) return "look.needs_password_body";
-  return picture ? "look.needs_picture_body" : "look.needs_nothing_body";
+function getRequirementKey({ hasPassword, hasPicture }: SharePreview): string {
+  if (hasPassword && hasPicture) return "look.needs_both_body";
+  if (hasPassword) return "look.needs_password_body";
+  return hasPicture ? "look.needs_picture_body" : "look.needs_nothing_body";
 }
 
 /** A failure beside the field that it is about. */
@@ -114,24 +115,25 @@ function useProblems(failure: PortalError | null): {
   readonly other: PortalError | null;
 } {
   const { t } = useTranslation("beta-recover-share");
-  const sentence = useErrorSentence();
-  const none = { password: null, picture: null, other: null };
-  if (failure === null) return none;
+  const describeError = useErrorMessage();
+  const noProblems = { password: null, picture: null, other: null };
+  if (failure === null) return noProblems;
   switch (failure.code) {
     case "wrong_password": {
-      const left = failure.details["tries_left"];
+      const triesLeft = failure.details["tries_left"];
       return {
-        ...none,
-        password: typeof left === "number" ? t("look.wrong_password_error", { count: left }) : sentence(failure),
+        ...noProblems,
+        password:
+          typeof triesLeft === "number" ? t("look.wrong_password_error", { count: triesLeft }) : describeError(failure),
       };
     }
     case "not_this_picture":
-      return { ...none, picture: t("look.wrong_picture_error") };
+      return { ...noProblems, picture: t("look.wrong_picture_error") };
     case "picture_needed":
     case "picture_unreadable":
     case "picture_too_large":
-      return { ...none, picture: sentence(failure) };
+      return { ...noProblems, picture: describeError(failure) };
     default:
-      return { ...none, other: failure };
+      return { ...noProblems, other: failure };
   }
 }

@@ -6,10 +6,10 @@ import {
   createFakeVault,
   createFakeVisitor,
   expectAccessible,
-  picture,
+  createPictureFile,
   renderApp,
   type FakePerson,
-  type FakeShared,
+  type FakeLinkedShare,
   type FakeVaultSettings,
 } from "@relicario/shared/testing";
 import { PortalError } from "@relicario/shared/errors";
@@ -17,10 +17,10 @@ import remote from "../remote.tsx";
 
 const shareId = "abcdefghijklmnopqrstuA";
 const phrase = "the key is under the mat";
-const nobody = { userId: "", userName: "", contactEmail: null };
+const anonymousUser = { userId: "", userName: "", contactEmail: null };
 
-async function draw(
-  share: FakeShared | undefined,
+async function renderPage(
+  share: FakeLinkedShare | undefined,
   { path = `/shared/${shareId}`, ...settings }: Parameters<typeof renderApp>[1] = {},
 ) {
   const visitor = createFakeVisitor(share === undefined ? {} : { share });
@@ -29,31 +29,32 @@ async function draw(
     routes: remote.routes,
     route: "/elsewhere",
     path,
-    user: nobody,
+    user: anonymousUser,
     ...settings,
   });
   return { ...app, visitor };
 }
 
-const text: FakeShared = { title: "Door", content: phrase, from: "bruno", viewsLeft: 3 };
-const open = async () => userEvent.click(await screen.findByRole("button", { name: "Open" }));
-const choose = (name: string) => userEvent.upload(screen.getByLabelText("Choose a picture"), picture(name));
+const textShare: FakeLinkedShare = { title: "Door", content: phrase, from: "bruno", viewsLeft: 3 };
+const clickOpen = async () => userEvent.click(await screen.findByRole("button", { name: "Open" }));
+const choosePicture = (name: string) =>
+  userEvent.upload(screen.getByLabelText("Choose a picture"), createPictureFile(name));
 
 describe("a link to something shared", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
   ] as const)("is looked at first, and opens nothing before a button (%s, %s)", async (language, theme) => {
-    const { visitor } = await draw({ ...text, password: "p", picture: "garden" }, { language, theme });
+    const { visitor } = await renderPage({ ...textShare, password: "p", picture: "garden" }, { language, theme });
     expect(await screen.findByText("bruno")).toBeVisible();
     expect(screen.getByText("3")).toBeVisible();
     await expectAccessible();
-    expect(visitor.calls).toEqual(["lookAtShare"]);
+    expect(visitor.calls).toEqual(["previewShare"]);
   });
 
   it("shows a text that is hidden until asked for", async () => {
-    await draw(text);
-    await open();
+    await renderPage(textShare);
+    await clickOpen();
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
     expect(screen.getByText("Says to be from bruno")).toBeVisible();
     expect(screen.queryByText(phrase)).not.toBeInTheDocument();
@@ -63,7 +64,7 @@ describe("a link to something shared", () => {
   });
 
   it("moves the focus to what was opened, by keyboard alone", async () => {
-    await draw(text);
+    await renderPage(textShare);
     const button = await screen.findByRole("button", { name: "Open" });
     button.focus();
     await userEvent.keyboard("{Enter}");
@@ -73,41 +74,41 @@ describe("a link to something shared", () => {
   it("saves a file of any size, and never shows it", async () => {
     URL.createObjectURL = () => "blob:test/1";
     URL.revokeObjectURL = () => undefined;
-    const clicked = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
-    await draw({ ...text, contentKind: "file", name: "film.mp4", large: true });
-    await open();
+    const clickSpy = jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
+    await renderPage({ ...textShare, contentKind: "file", name: "film.mp4", large: true });
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Download the file" }));
     expect(await screen.findByText("Saved. Every byte of it was checked.")).toBeVisible();
-    expect(clicked).toHaveBeenCalledTimes(1);
-    clicked.mockRestore();
+    expect(clickSpy).toHaveBeenCalledTimes(1);
+    clickSpy.mockRestore();
   });
 
   it("takes a password as it is typed, and says how many tries are left after a wrong one", async () => {
-    await draw({ ...text, password: " Four words " });
-    await open();
+    await renderPage({ ...textShare, password: " Four words " });
+    await clickOpen();
     expect(await screen.findByText("Type the password first.")).toBeVisible();
     await userEvent.type(screen.getByLabelText("Password"), "Four words");
-    await open();
+    await clickOpen();
     expect(
       await screen.findByText("That is not the password. 9 tries are left, then it closes for good."),
     ).toBeVisible();
     await expectAccessible();
     await userEvent.clear(screen.getByLabelText("Password"));
     await userEvent.type(screen.getByLabelText("Password"), " Four words ");
-    await open();
+    await clickOpen();
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
   });
 
   it("asks for a picture, says of a wrong one that it costs nothing, and takes the next", async () => {
-    const { visitor } = await draw({ ...text, picture: "garden" });
-    await open();
+    const { visitor } = await renderPage({ ...textShare, picture: "garden" });
+    await clickOpen();
     expect(await screen.findByText("Choose the picture first.")).toBeVisible();
     expect(visitor.calls).not.toContain("openShare");
-    await choose("lake");
-    await open();
+    await choosePicture("lake");
+    await clickOpen();
     expect(await screen.findByText(/^This picture does not open it. Nothing was counted./)).toBeVisible();
-    await choose("garden");
-    await open();
+    await choosePicture("garden");
+    await clickOpen();
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
   });
 
@@ -116,52 +117,52 @@ describe("a link to something shared", () => {
     ["without its key", "link_incomplete", "Open the link again"],
   ] as const)("says what to do when it is %s", async (_, code, title) => {
     const visitor = createFakeVisitor();
-    if (code !== undefined) visitor.failWith("lookAtShare", code);
-    await draw(undefined, { visitor });
+    if (code !== undefined) visitor.failWith("previewShare", code);
+    await renderPage(undefined, { visitor });
     expect(await screen.findByRole("heading", { name: title })).toBeVisible();
     expect(screen.queryByRole("button", { name: "Open" })).not.toBeInTheDocument();
     await expectAccessible();
   });
 
   it("names the possible reasons together", async () => {
-    await draw(undefined);
+    await renderPage(undefined);
     await screen.findByRole("heading", { name: "This can't be opened" });
     expect(screen.getAllByRole("listitem")).toHaveLength(6);
   });
 
   it("says the same when it ends between the look and the button", async () => {
-    const { visitor } = await draw(text);
+    const { visitor } = await renderPage(textShare);
     await screen.findByRole("button", { name: "Open" });
     visitor.endShare();
-    await open();
+    await clickOpen();
     expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
   });
 
   it("asks nobody about an address that is no share", async () => {
-    const { visitor } = await draw(text, { path: "/shared/..%2fsecrets" });
+    const { visitor } = await renderPage(textShare, { path: "/shared/..%2fsecrets" });
     expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
     expect(visitor.calls).toEqual([]);
   });
 
   it("can be tried again when the service does not answer, or the visitor does not load", async () => {
-    const visitor = createFakeVisitor({ share: text });
-    visitor.failWith("lookAtShare", "service_unavailable");
-    await draw(undefined, { visitor });
-    const again = await screen.findByRole("button", { name: "Try again" });
-    visitor.failWith("lookAtShare", null);
-    await userEvent.click(again);
+    const visitor = createFakeVisitor({ share: textShare });
+    visitor.failWith("previewShare", "service_unavailable");
+    await renderPage(undefined, { visitor });
+    const retryButton = await screen.findByRole("button", { name: "Try again" });
+    visitor.failWith("previewShare", null);
+    await userEvent.click(retryButton);
     expect(await screen.findByRole("button", { name: "Open" })).toBeVisible();
   });
 
   it("says so when the visitor does not load", async () => {
-    await draw(undefined, { visitor: Promise.reject(new PortalError("vault_unavailable")) });
+    await renderPage(undefined, { visitor: Promise.reject(new PortalError("vault_unavailable")) });
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(screen.getByRole("button", { name: "Try again" })).toBeVisible();
   });
 
   it("is put away by a lock, also while it is open", async () => {
-    const { record } = await draw(text);
-    await open();
+    const { record } = await renderPage(textShare);
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Show" }));
     await act(async () => {
       for (const listener of [...record.lockListeners]) await listener("lock");
@@ -172,8 +173,8 @@ describe("a link to something shared", () => {
   });
 
   it("is put away when the person says so, and its page leaves nothing behind", async () => {
-    const { record, unmount } = await draw(text);
-    await open();
+    const { record, unmount } = await renderPage(textShare);
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Put it away" }));
     expect(screen.getByRole("heading", { name: "It is put away" })).toBeVisible();
     unmount();
@@ -182,7 +183,7 @@ describe("a link to something shared", () => {
 
   it("is reported by its id alone", async () => {
     const http = createFakeHttp({ "POST /reports/share": () => null });
-    await draw(text, { http });
+    await renderPage(textShare, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));
     await expectAccessible();
     await userEvent.click(screen.getByRole("radio", { name: /I did not want it/ }));
@@ -197,7 +198,7 @@ describe("a link to something shared", () => {
   it("says when a report does not arrive", async () => {
     const http = createFakeHttp();
     http.failWith("too_many_requests");
-    await draw(text, { http });
+    await renderPage(textShare, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));
     await userEvent.click(screen.getByRole("button", { name: "Send the report" }));
     expect(await screen.findByRole("alert")).toBeVisible();
@@ -205,84 +206,87 @@ describe("a link to something shared", () => {
 });
 
 describe("keeping what was shared", () => {
-  const signedIn = (vault: FakeVaultSettings) => {
-    const own = createFakeVault(vault);
+  const createSignedInSettings = (vault: FakeVaultSettings) => {
+    const ownVault = createFakeVault(vault);
     return {
-      own,
+      ownVault,
       settings: {
-        vault: own,
+        vault: ownVault,
         user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: null },
         path: `/p-shared/${shareId}`,
       },
     };
   };
-  const titles = async (vault: ReturnType<typeof createFakeVault>) =>
+  const listTitles = async (vault: ReturnType<typeof createFakeVault>) =>
     (await vault.list()).map(({ label }) => label?.title);
 
   it("is offered to nobody without an account, who is invited", async () => {
-    await draw(text);
-    await open();
+    await renderPage(textShare);
+    await clickOpen();
     expect(await screen.findByText("Keep secrets of your own here")).toBeVisible();
     expect(screen.queryByRole("button", { name: "Keep it among my secrets" })).not.toBeInTheDocument();
   });
 
   it("protects it as one's own with the pictures in use", async () => {
-    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
-    await draw({ ...text, audience: "signed_in" }, settings);
-    await open();
+    const { ownVault, settings } = createSignedInSettings({ secrets: [{ title: "Mine", content: "x" }] });
+    await renderPage({ ...textShare, audience: "signed_in" }, settings);
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
     expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
-    expect(await titles(own)).toEqual(["Mine", "Door"]);
+    expect(await listTitles(ownVault)).toEqual(["Mine", "Door"]);
     await expectAccessible();
   });
 
   it("asks a locked vault for a picture first", async () => {
-    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }], unlocked: false });
-    await draw({ ...text, audience: "signed_in" }, settings);
-    await open();
+    const { ownVault, settings } = createSignedInSettings({
+      secrets: [{ title: "Mine", content: "x" }],
+      unlocked: false,
+    });
+    await renderPage({ ...textShare, audience: "signed_in" }, settings);
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     await screen.findByText(/Your secrets are locked here/);
-    await choose("garden");
+    await choosePicture("garden");
     await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
     expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
-    expect(await titles(own)).toEqual(["Mine", "Door"]);
+    expect(await listTitles(ownVault)).toEqual(["Mine", "Door"]);
   });
 
   it("makes the first secret of an empty account, after the sentence that only the person can answer", async () => {
-    const { own, settings } = signedIn({});
-    await draw({ ...text, audience: "signed_in" }, settings);
-    await open();
+    const { ownVault, settings } = createSignedInSettings({});
+    await renderPage({ ...textShare, audience: "signed_in" }, settings);
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     expect(await screen.findByText("You have protected nothing here yet")).toBeVisible();
-    await choose("garden");
+    await choosePicture("garden");
     await userEvent.click(screen.getByRole("button", { name: "Keep it with this picture" }));
     expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
-    expect(await titles(own)).toEqual(["Door"]);
+    expect(await listTitles(ownVault)).toEqual(["Door"]);
     const question = await screen.findByRole("region", { name: "Whose device is this?" });
     await expectAccessible();
     await userEvent.click(within(question).getByRole("button", { name: "My own device" }));
     await waitFor(() => {
       expect(question).not.toBeInTheDocument();
     });
-    expect(own.getState()).toEqual({ status: "unlocked", device: "own" });
+    expect(ownVault.getState()).toEqual({ status: "unlocked", device: "own" });
   });
 
   it("keeps what came without a title under the words that stand in its place", async () => {
-    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
-    await draw({ ...text, title: " ", audience: "signed_in" }, settings);
-    await open();
+    const { ownVault, settings } = createSignedInSettings({ secrets: [{ title: "Mine", content: "x" }] });
+    await renderPage({ ...textShare, title: " ", audience: "signed_in" }, settings);
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
     expect(await screen.findByText("Kept. It is among your secrets now.")).toBeVisible();
-    expect(await titles(own)).toEqual(["Mine", "A secret for you"]);
+    expect(await listTitles(ownVault)).toEqual(["Mine", "A secret for you"]);
   });
 
   it("says why it could not be kept, and what was opened stays", async () => {
-    const { own, settings } = signedIn({ secrets: [{ title: "Mine", content: "x" }] });
-    own.failWith("protect", "quota_exceeded");
-    await draw({ ...text, audience: "signed_in" }, settings);
-    await open();
+    const { ownVault, settings } = createSignedInSettings({ secrets: [{ title: "Mine", content: "x" }] });
+    ownVault.failWith("protect", "quota_exceeded");
+    await renderPage({ ...textShare, audience: "signed_in" }, settings);
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Keep it among my secrets" }));
     await userEvent.click(await screen.findByRole("button", { name: "Keep it now" }));
     expect(await screen.findByRole("alert")).toBeVisible();
@@ -292,17 +296,20 @@ describe("keeping what was shared", () => {
 });
 
 describe("a share for one person", () => {
-  const setUp = async (person: Omit<FakePerson, "userName"> = {}, vaultSettings: FakeVaultSettings = {}) => {
+  const renderPersonShare = async (
+    person: Omit<FakePerson, "userName"> = {},
+    vaultSettings: FakeVaultSettings = {},
+  ) => {
     const vault = createFakeVault({
       secrets: [{ title: "Mine", content: "x" }],
       people: [{ userName: "bruno", ...person }],
       received: [{ title: "Door", content: phrase, from: "bruno", viewsLeft: 2 }],
       ...vaultSettings,
     });
-    const [row] = await vault.received.list({ ended: true });
+    const [row] = await vault.received.list({ includeEnded: true });
     const id = row?.shareId ?? "";
-    const app = await draw(
-      { ...text, audience: "person" },
+    const app = await renderPage(
+      { ...textShare, audience: "person" },
       {
         vault,
         path: `/p-shared/${id}`,
@@ -313,14 +320,14 @@ describe("a share for one person", () => {
   };
   /** No sender is judged before something was shown that opens the account. */
   const openWithGarden = async () => {
-    await open();
+    await clickOpen();
     await screen.findByText(/Show one of your own pictures/);
-    await choose("garden");
-    await open();
+    await choosePicture("garden");
+    await clickOpen();
   };
 
   it("opens with one of one's own pictures, from somebody who is known", async () => {
-    const { vault } = await setUp({ standing: "compared" });
+    const { vault } = await renderPersonShare({ trust: "compared" });
     await openWithGarden();
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
     expect(screen.getByText("Signed with the keys that you compared with them.")).toBeVisible();
@@ -330,27 +337,27 @@ describe("a share for one person", () => {
   });
 
   it("stops at somebody unknown with their words, and opens when they are accepted", async () => {
-    const { vault } = await setUp();
-    await open();
-    await choose("garden");
-    await open();
+    const { vault } = await renderPersonShare();
+    await clickOpen();
+    await choosePicture("garden");
+    await clickOpen();
     expect(await screen.findByText("You don't know bruno yet")).toBeVisible();
     expect(screen.getByText("north-bruno")).toBeVisible();
     expect((await vault.received.list())[0]?.openedAt).toBeNull();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Accept and open" }));
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
-    expect((await vault.people.find("bruno")).standing).toBe("known");
+    expect((await vault.people.find("bruno")).trust).toBe("known");
   });
 
   it("can be left, or its sender blocked, without opening", async () => {
-    const { vault } = await setUp();
-    await open();
-    await choose("garden");
-    await open();
+    const { vault } = await renderPersonShare();
+    await clickOpen();
+    await choosePicture("garden");
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Not now" }));
     expect(await screen.findByRole("button", { name: "Open" })).toBeVisible();
-    await open();
+    await clickOpen();
     await userEvent.click(await screen.findByRole("button", { name: "Block" }));
     expect(await screen.findByText("bruno is blocked")).toBeVisible();
     expect((await vault.people.find("bruno")).blocked).toBe(true);
@@ -358,7 +365,7 @@ describe("a share for one person", () => {
   });
 
   it("stops loudly when the keys changed, with both sets of words, until the new ones are trusted", async () => {
-    const { vault } = await setUp({ standing: "changed" });
+    const { vault } = await renderPersonShare({ trust: "changed" });
     await openWithGarden();
     expect(await screen.findByRole("alert")).toHaveTextContent("The keys of bruno are not the ones that you know");
     expect(screen.getByText("before")).toBeVisible();
@@ -366,22 +373,22 @@ describe("a share for one person", () => {
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "I compared them: trust the new keys" }));
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
-    expect((await vault.people.find("bruno")).standing).toBe("known");
+    expect((await vault.people.find("bruno")).trust).toBe("known");
   });
 
   it("stops when a known account has another name, until that is taken", async () => {
-    const { vault } = await setUp({ standing: "changed", formerName: "bea" });
+    const { vault } = await renderPersonShare({ trust: "changed", formerName: "bea" });
     await openWithGarden();
     expect(await screen.findByRole("alert")).toHaveTextContent("You know this account as bea");
     expect(screen.queryByRole("list", { name: "New words" })).not.toBeInTheDocument();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "I asked: use the new name" }));
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
-    expect(await vault.people.find("bruno")).toMatchObject({ standing: "known", formerName: null });
+    expect(await vault.people.find("bruno")).toMatchObject({ trust: "known", formerName: null });
   });
 
   it("blocks the account whose words were shown, whoever has the name by then", async () => {
-    const { vault } = await setUp({ standing: "changed" });
+    const { vault } = await renderPersonShare({ trust: "changed" });
     await openWithGarden();
     vault.failWith("people.find", "not_found");
     await userEvent.click(await screen.findByRole("button", { name: "Block" }));
@@ -390,7 +397,7 @@ describe("a share for one person", () => {
   });
 
   it("opens nothing of somebody who is blocked, until they are not", async () => {
-    await setUp({ standing: "known", blocked: true });
+    await renderPersonShare({ trust: "known", blocked: true });
     await openWithGarden();
     expect(await screen.findByText("bruno is blocked")).toBeVisible();
     await userEvent.click(screen.getByRole("button", { name: "Unblock and go on" }));
@@ -398,19 +405,19 @@ describe("a share for one person", () => {
   });
 
   it("asks to unlock first, and comes back", async () => {
-    const { location } = await setUp({}, { unlocked: false });
+    const { location } = await renderPersonShare({}, { unlocked: false });
     const unlock = await screen.findByRole("link", { name: "Unlock" });
     expect(unlock).toHaveAttribute("href", `/provide-image-recovery?then=${encodeURIComponent(location())}`);
   });
 
   it("says that it can't be opened when it ended", async () => {
-    await setUp(
-      { standing: "known" },
+    await renderPersonShare(
+      { trust: "known" },
       { received: [{ title: "Door", content: phrase, from: "bruno", available: false }] },
     );
-    await open();
-    await choose("garden");
-    await open();
+    await clickOpen();
+    await choosePicture("garden");
+    await clickOpen();
     expect(await screen.findByRole("heading", { name: "This can't be opened" })).toBeVisible();
   });
 });

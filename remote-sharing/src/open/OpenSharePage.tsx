@@ -3,9 +3,9 @@ import { Page, useVisitor } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { useLocation, useParams } from "react-router-dom";
 
-import { LinkFailure, Unavailable } from "./LinkFailure.tsx";
+import { LinkFailure, UnavailableNotice } from "./LinkFailure.tsx";
 import { LinkShare } from "./LinkShare.tsx";
-import { LookLoading } from "./LookLoading.tsx";
+import { OfferSkeleton } from "./OfferSkeleton.tsx";
 
 /**
  * Routes `/shared/:shareId` and `/p-shared/:shareId`: what somebody shared by a link, or with one
@@ -14,15 +14,15 @@ import { LookLoading } from "./LookLoading.tsx";
 export default function OpenSharePage() {
   const { shareId = "" } = useParams();
   const { pathname } = useLocation();
-  return <SharePage key={pathname} shareId={shareId} isPublic={pathname.startsWith("/shared/")} />;
+  return <OpenShare key={pathname} shareId={shareId} isPublic={pathname.startsWith("/shared/")} />;
 }
 
-interface SharePageProps {
+interface OpenShareProps {
   readonly shareId: string;
   readonly isPublic: boolean;
 }
 
-function SharePage({ shareId, isPublic }: SharePageProps) {
+function OpenShare({ shareId, isPublic }: OpenShareProps) {
   const { t } = useTranslation("beta-recover-share");
   const access = useVisitor();
   if (ShareId.safeParse(shareId).success && access.status === "ready")
@@ -30,11 +30,11 @@ function SharePage({ shareId, isPublic }: SharePageProps) {
   return (
     <Page title={t("open.title")}>
       {!ShareId.safeParse(shareId).success ? (
-        <Unavailable />
+        <UnavailableNotice />
       ) : access.status === "failed" ? (
         <LinkFailure error={access.error} onRetry={access.retry} />
       ) : (
-        <LookLoading />
+        <OfferSkeleton />
       )}
     </Page>
   );

@@ -6,57 +6,57 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { WordList } from "../link/WordList.tsx";
-import { KeepPanel } from "./KeepPanel.tsx";
+import { ProtectPanel } from "./ProtectPanel.tsx";
 
 interface OpenedShareViewProps {
   readonly share: OpenedShare;
   /** A way to report it. */
-  readonly report: ReactNode;
-  readonly onPutAway: () => void;
+  readonly reportAction: ReactNode;
+  readonly onClose: () => void;
 }
 
 /** What was shared: hidden until asked for, or saved. Leaving the page puts it away. */
-export function OpenedShareView({ share, report, onPutAway }: OpenedShareViewProps) {
+export function OpenedShareView({ share, reportAction, onClose }: OpenedShareViewProps) {
   const { t } = useTranslation("beta-recover-share");
   const { user } = usePortal();
-  const top = useRef<HTMLDivElement>(null);
+  const topRef = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    top.current?.focus(); // the button that opened it is gone
+    topRef.current?.focus(); // the button that opened it is gone
   }, []);
   const title = share.title.trim() === "" ? t("opened.untitled_title") : share.title;
   return (
     <Page title={title} lead={t("opened.lead_body")}>
-      <Top ref={top} tabIndex={-1} role="group" aria-label={title}>
-        <SentBy sender={share.sender} />
+      <TopStack ref={topRef} tabIndex={-1} role="group" aria-label={title}>
+        <SenderNotice sender={share.sender} />
         <Card data-tour="shared-content">
-          <RevealedContent title={title} opened={share} />
+          <RevealedContent title={title} openedContent={share} />
         </Card>
-      </Top>
+      </TopStack>
       <Stack data-tour="shared-keep">
-        {user.userId === "" ? <Invitation /> : <KeepPanel share={share} title={title} />}
+        {user.userId === "" ? <Invitation /> : <ProtectPanel share={share} title={title} />}
       </Stack>
       <SpacedRow data-tour="shared-put-away">
-        <Button tone="quiet" onClick={onPutAway}>
+        <Button tone="quiet" onClick={onClose}>
           {t("opened.put_away_action")}
         </Button>
-        {report}
+        {reportAction}
       </SpacedRow>
     </Page>
   );
 }
 
-function SentBy({ sender }: { readonly sender: Sender }) {
+function SenderNotice({ sender }: { readonly sender: Sender }) {
   const { t } = useTranslation("beta-recover-share");
   const name = sender.userName;
   return (
     <Notice
-      tone={sender.standing === "compared" ? "success" : "info"}
-      title={t(`opened.from_${sender.standing}_title`, { name })}
+      tone={sender.trust === "compared" ? "success" : "info"}
+      title={t(`opened.from_${sender.trust}_title`, { name })}
     >
       <Stack $gap={2}>
-        <p>{t(`opened.from_${sender.standing}_body`, { name })}</p>
-        {sender.words.length > 0 && sender.standing !== "compared" && (
-          <WordList words={sender.words} label={t("opened.words_label", { name })} />
+        <p>{t(`opened.from_${sender.trust}_body`, { name })}</p>
+        {sender.safetyWords.length > 0 && sender.trust !== "compared" && (
+          <WordList words={sender.safetyWords} label={t("opened.words_label", { name })} />
         )}
       </Stack>
     </Notice>
@@ -81,7 +81,7 @@ function Invitation() {
 }
 
 /** Its focus leaves the title above it in sight. */
-const Top = styled(Stack)`
+const TopStack = styled(Stack)`
   outline: none;
   scroll-margin-top: 40vh;
 `;

@@ -1,4 +1,4 @@
-import { personDetails, usePortal, type OfferedShare, type Vault } from "@relicario/shared/contract";
+import { parsePersonDetails, usePortal, type SharePreview, type Vault } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { Button, Card, Muted, Page, SectionTitle, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useQueryClient } from "@tanstack/react-query";
@@ -9,7 +9,7 @@ import { useLocation } from "react-router-dom";
 import { receivedKeys } from "../data/received.ts";
 import { BlockedSender, ChangedSender, UnknownSender } from "../people/SenderDecision.tsx";
 import { OpenerPanel } from "../vault/OpenerPanel.tsx";
-import { useOpenerAct } from "../vault/useOpenerAct.ts";
+import { useOpenerOperation } from "../vault/useOpenerOperation.ts";
 import { WithVault } from "../vault/WithVault.tsx";
 import { LinkFailure } from "./LinkFailure.tsx";
 import { ShareFacts } from "./ShareFacts.tsx";
@@ -17,69 +17,91 @@ import type { OpenedShareAccess } from "./useOpenedShare.ts";
 
 interface PersonShareProps {
   readonly shareId: string;
-  readonly offer: OfferedShare;
-  readonly opened: OpenedShareAccess;
+  readonly offer: SharePreview;
+  readonly openedShare: OpenedShareAccess;
 }
 
 /**
  * Something that is sealed to this account's own keys: no link key, but a picture of the account,
  * and a decision about who sent it.
  */
-export function PersonShare({ shareId, offer, opened }: PersonShareProps) {
+export function PersonShare({ shareId, offer, openedShare }: PersonShareProps) {
   const { t } = useTranslation("beta-recover-share");
   const { pathname } = useLocation();
   return (
     <Page title={t("open.title")}>
       <ShareFacts offer={offer} />
       <WithVault returnTo={pathname}>
-        {(vault) => <OpenForMe vault={vault} shareId={shareId} counts={offer.viewsLeft !== null} opened={opened} />}
+        {(vault) => (
+          <OpenPersonShare
+            vault={vault}
+            shareId={shareId}
+            isViewLimited={offer.viewsLeft !== null}
+            openedShare={openedShare}
+          />
+        )}
       </WithVault>
     </Page>
   );
 }
 
-interface OpenForMeProps {
+interface OpenPersonShareProps {
   readonly vault: Vault;
   readonly shareId: string;
-  readonly counts: boolean;
-  readonly opened: OpenedShareAccess;
+  readonly isViewLimited: boolean;
+  readonly openedShare: OpenedShareAccess;
 }
 
-function OpenForMe({ vault, shareId, counts, opened }: OpenForMeProps) {
+function OpenPersonShare({ vault, shareId, isViewLimited, openedShare }: OpenPersonShareProps) {
   const { t } = useTranslation("beta-recover-share");
   const { user } = usePortal();
   const client = useQueryClient();
-  const act = useOpenerAct();
-  const { state } = act;
-  /** @param accept the words that were shown of a sender who is not known yet */
-  const open = (accept?: readonly string[]) => {
-    act.start(async (opener, options) => {
-      opened.keep(
-        await vault.received.open(shareId, opener, { ...options, ...(accept === undefined ? {} : { accept }) }),
+  const operation = useOpenerOperation();
+  const { state } = operation;
+  /** @param acceptedWords the words that were shown of a sender who is not known yet */
+  const open = (acceptedWords?: readonly string[]) => {
+    operation.start(async (opener, options) => {
+      openedShare.setShare(
+        await vault.received.open(shareId, opener, {
+          ...options,
+          ...(acceptedWords === undefined ? {} : { acceptedWords }),
+        }),
         options.signal,
       );
       void client.invalidateQueries({ queryKey: receivedKeys.all(user.userId) });
     });
   };
   const error = state.status === "failed" || state.status === "asking" ? state.error : null;
-  const details = error === null ? null : personDetails(error);
+  const details = error === null ? null : parsePersonDetails(error);
   if (isPortalError(error, "share_unavailable", "link_incomplete")) return <LinkFailure error={error} />;
   if (isPortalError(error, "person_blocked") && details !== null)
-    return <BlockedSender vault={vault} details={details} onGoOn={() => open()} />;
+    return <BlockedSender vault={vault} details={details} onContinue={() => open()} />;
   if (isPortalError(error, "person_unknown") && details !== null)
-    return <UnknownSender vault={vault} details={details} onAccept={() => open(details.words)} onLater={act.cancel} />;
+    return (
+      <UnknownSender
+        vault={vault}
+        details={details}
+        onAccept={() => open(details.safetyWords)}
+        onDismiss={operation.cancel}
+      />
+    );
   if (isPortalError(error, "person_changed") && details !== null)
-    return <ChangedSender vault={vault} details={details} onGoOn={() => open()} onLater={act.cancel} />;
+    return <ChangedSender vault={vault} details={details} onContinue={() => open()} onDismiss={operation.cancel} />;
   return (
     <Card data-tour="share-open">
       <Stack $gap={4}>
         <Stack $gap={2} data-tour="share-needs">
           <SectionTitle>{t("look.needs_title")}</SectionTitle>
           <Muted>{t("look.needs_own_picture_body")}</Muted>
-          {counts && <Muted>{t("look.counts_body")}</Muted>}
+          {isViewLimited && <Muted>{t("look.counts_body")}</Muted>}
         </Stack>
-        <OpenerPanel vault={vault} act={act} reason={t("look.own_picture_body")} action={t("look.open_action")} />
-        {state.status !== "asking" && !(state.status === "running" && state.asked) && (
+        <OpenerPanel
+          vault={vault}
+          operation={operation}
+          reason={t("look.own_picture_body")}
+          action={t("look.open_action")}
+        />
+        {state.status !== "asking" && !(state.status === "running" && state.isOpenerRequested) && (
           <SpacedRow>
             <Button
               size="large"

@@ -1,4 +1,4 @@
-import { maxReportLength, type ReportShare } from "@relicario/shared/api";
+import { maxReportLength, type ReportShareBody } from "@relicario/shared/api";
 import { usePortal } from "@relicario/shared/contract";
 import { ChoiceGroup, TextArea } from "@relicario/shared/forms";
 import { Button, Dialog, ErrorNotice, Notice, Stack, useDialog } from "@relicario/shared/ui";
@@ -20,7 +20,7 @@ export function ReportLink({ shareId }: { readonly shareId: string }) {
   const [message, setMessage] = useState("");
   const report = useMutation({
     mutationFn: () => {
-      const body: z.input<typeof ReportShare> = {
+      const body: z.input<typeof ReportShareBody> = {
         share_id: shareId,
         reason,
         ...(message.trim() === "" ? {} : { message: message.trim() }),
@@ -77,7 +77,7 @@ export function ReportLink({ shareId }: { readonly shareId: string }) {
             <ChoiceGroup
               legend={t("report.reason_label")}
               name="reason"
-              choices={reasons.map((each) => ({ value: each, label: t(`report.reason_${each}_label`) }))}
+              choices={reasons.map((choice) => ({ value: choice, label: t(`report.reason_${choice}_label`) }))}
               value={reason}
               disabled={report.isPending}
               onChange={setReason}

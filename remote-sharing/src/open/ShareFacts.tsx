@@ -1,5 +1,5 @@
-import { usePortal, type OfferedShare } from "@relicario/shared/contract";
-import { formatsOf } from "@relicario/shared/i18n";
+import { usePortal, type SharePreview } from "@relicario/shared/contract";
+import { getFormats } from "@relicario/shared/i18n";
 import { Card, media, Muted, s, space, Stack } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
@@ -8,11 +8,11 @@ import { styled } from "styled-components";
 export function ShareFacts({
   offer,
 }: {
-  readonly offer: Pick<OfferedShare, "audience" | "from" | "expiresAt" | "viewsLeft">;
+  readonly offer: Pick<SharePreview, "audience" | "from" | "expiresAt" | "viewsLeft">;
 }) {
   const { t } = useTranslation("beta-recover-share");
   const { language } = usePortal();
-  const formats = formatsOf(language);
+  const formats = getFormats(language);
   const { audience, from, expiresAt, viewsLeft } = offer;
   return (
     <Card data-tour="share-facts">

@@ -1,16 +1,16 @@
 import { usePortal, type OpenedShare } from "@relicario/shared/contract";
 import { useEffect, useRef, useState } from "react";
 
-/** `put_away`: its bytes are gone from this page, and, at a lock, what would open it again. */
+/** `closed`: its bytes are gone from this page, and, at a lock, what would open it again. */
 export type OpenedShareState =
-  | { readonly status: "closed" | "put_away" }
+  | { readonly status: "unopened" | "closed" }
   | { readonly status: "open"; readonly share: OpenedShare };
 
 export interface OpenedShareAccess {
   readonly state: OpenedShareState;
   /** Takes what was opened. One that was cancelled meanwhile is wiped. */
-  readonly keep: (share: OpenedShare, signal: AbortSignal | undefined) => void;
-  readonly putAway: () => void;
+  readonly setShare: (share: OpenedShare, signal: AbortSignal | undefined) => void;
+  readonly close: () => void;
 }
 
 /**
@@ -19,39 +19,39 @@ export interface OpenedShareAccess {
  */
 export function useOpenedShare(): OpenedShareAccess {
   const { onLock } = usePortal();
-  const [state, setState] = useState<OpenedShareState>({ status: "closed" });
-  const opened = useRef<OpenedShare | null>(null);
+  const [state, setState] = useState<OpenedShareState>({ status: "unopened" });
+  const shareRef = useRef<OpenedShare | null>(null);
   useEffect(
     () => () => {
-      wipe(opened);
+      wipe(shareRef);
     },
     [],
   );
-  const putAway = () => {
-    wipe(opened);
-    setState({ status: "put_away" });
+  const close = () => {
+    wipe(shareRef);
+    setState({ status: "closed" });
   };
   useEffect(
     () =>
       onLock(() => {
-        wipe(opened);
-        setState({ status: "put_away" });
+        wipe(shareRef);
+        setState({ status: "closed" });
       }),
     [onLock],
   );
   return {
     state,
-    keep: (share, signal) => {
-      opened.current = share;
-      if (signal?.aborted === true) wipe(opened);
+    setShare: (share, signal) => {
+      shareRef.current = share;
+      if (signal?.aborted === true) wipe(shareRef);
       else setState({ status: "open", share });
     },
-    putAway,
+    close,
   };
 }
 
-function wipe(opened: { current: OpenedShare | null }): void {
-  opened.current?.content?.fill(0);
-  opened.current?.putAway();
-  opened.current = null;
+function wipe(shareRef: { current: OpenedShare | null }): void {
+  shareRef.current?.content?.fill(0);
+  shareRef.current?.dispose();
+  shareRef.current = null;
 }

@@ -1,4 +1,4 @@
-import type { FoundPerson } from "@relicario/shared/contract";
+import type { PersonRecord } from "@relicario/shared/contract";
 import { Button, Notice, SmallText, Stack } from "@relicario/shared/ui";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { WordList } from "../link/WordList.tsx";
 
 interface ChangedPersonProps {
-  readonly person: Pick<FoundPerson, "userName" | "words" | "formerWords" | "formerName">;
+  readonly person: Pick<PersonRecord, "userName" | "safetyWords" | "formerSafetyWords" | "formerName">;
   /** Said when the keys are others, not the name alone. */
   readonly title: string;
   readonly body: string;
@@ -23,9 +23,9 @@ interface ChangedPersonProps {
  */
 export function ChangedPerson({ person, title, body, trustLabel, pending, onTrust, children }: ChangedPersonProps) {
   const { t } = useTranslation("beta-share");
-  const { userName, words, formerWords, formerName } = person;
-  const hasKeys = words.length > 0;
-  const isOnlyName = formerName !== null && (!hasKeys || words.join(" ") === formerWords?.join(" "));
+  const { userName, safetyWords, formerSafetyWords, formerName } = person;
+  const hasKeys = safetyWords.length > 0;
+  const isRenamedOnly = formerName !== null && (!hasKeys || safetyWords.join(" ") === formerSafetyWords?.join(" "));
   return (
     <Stack $gap={4}>
       {formerName !== null && (
@@ -33,18 +33,18 @@ export function ChangedPerson({ person, title, body, trustLabel, pending, onTrus
           {t("sender.renamed_body", { former: formerName, name: userName })}
         </Notice>
       )}
-      {!isOnlyName && (
+      {!isRenamedOnly && (
         <Notice role="alert" tone="danger" title={title}>
           {body}
         </Notice>
       )}
-      {formerWords !== null && <WordList words={formerWords} label={t("sender.former_words_label")} />}
-      {!isOnlyName && hasKeys && <WordList words={words} label={t("sender.new_words_label")} />}
+      {formerSafetyWords !== null && <WordList words={formerSafetyWords} label={t("sender.former_words_label")} />}
+      {!isRenamedOnly && hasKeys && <WordList words={safetyWords} label={t("sender.new_words_label")} />}
       {!hasKeys && <SmallText>{t("sender.no_keys_body", { name: userName })}</SmallText>}
       {hasKeys && (
         <div>
           <Button tone="danger" size="small" pending={pending} onClick={onTrust}>
-            {isOnlyName ? t("sender.renamed_action") : trustLabel}
+            {isRenamedOnly ? t("sender.renamed_action") : trustLabel}
           </Button>
         </div>
       )}

@@ -5,13 +5,13 @@ import { createFakeVault, expectAccessible, renderApp, type FakePerson } from "@
 import remote from "../remote.tsx";
 
 const people: readonly FakePerson[] = [
-  { userName: "bruno", standing: "known" },
-  { userName: "carla", standing: "changed" },
+  { userName: "bruno", trust: "known" },
+  { userName: "carla", trust: "changed" },
   { userName: "dario" },
 ];
 
-async function draw(known = people, settings: Parameters<typeof renderApp>[1] = {}) {
-  const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: known });
+async function renderPage(knownPeople = people, settings: Parameters<typeof renderApp>[1] = {}) {
+  const vault = createFakeVault({ secrets: [{ title: "Mine", content: "x" }], people: knownPeople });
   const app = await renderApp(null, {
     vault,
     routes: remote.routes,
@@ -22,27 +22,27 @@ async function draw(known = people, settings: Parameters<typeof renderApp>[1] = 
   return { ...app, vault };
 }
 
-const cardOf = async (name: string) => within(await screen.findByRole("article", { name }));
+const findCard = async (name: string) => within(await screen.findByRole("article", { name }));
 
 describe("people", () => {
   it.each([
     ["en", "light"],
     ["es", "dark"],
   ] as const)("is accessible (%s, %s)", async (language, theme) => {
-    await draw(people, { language, theme });
-    await cardOf("bruno");
+    await renderPage(people, { language, theme });
+    await findCard("bruno");
     await expectAccessible();
   });
 
   it("shows the account's own words, also as a code", async () => {
-    await draw();
+    await renderPage();
     expect(within(await screen.findByRole("list", { name: "Words of alba" })).getAllByRole("listitem")).toHaveLength(8);
     expect(screen.getByRole("img", { name: "Your eight words as a QR code" })).toBeVisible();
   });
 
   it("shows those whose keys are pinned, with their words, and nobody else", async () => {
-    await draw();
-    const bruno = await cardOf("bruno");
+    await renderPage();
+    const bruno = await findCard("bruno");
     expect(bruno.getByText("Known")).toBeVisible();
     expect(bruno.getByText("Known since 1 Nov 2026")).toBeVisible();
     expect(bruno.getAllByRole("listitem")).toHaveLength(8);
@@ -50,26 +50,28 @@ describe("people", () => {
   });
 
   it("remembers that words were compared, and that they were not", async () => {
-    const { vault } = await draw();
-    const box = (await cardOf("bruno")).getByRole("checkbox", { name: /I compared these words with bruno/ });
-    await userEvent.click(box);
-    expect(await (await cardOf("bruno")).findByText("Compared")).toBeVisible();
-    expect((await vault.people.find("bruno")).standing).toBe("compared");
-    await userEvent.click(box);
-    expect(await (await cardOf("bruno")).findByText("Known")).toBeVisible();
+    const { vault } = await renderPage();
+    const comparedCheckbox = (await findCard("bruno")).getByRole("checkbox", {
+      name: /I compared these words with bruno/,
+    });
+    await userEvent.click(comparedCheckbox);
+    expect(await (await findCard("bruno")).findByText("Compared")).toBeVisible();
+    expect((await vault.people.find("bruno")).trust).toBe("compared");
+    await userEvent.click(comparedCheckbox);
+    expect(await (await findCard("bruno")).findByText("Known")).toBeVisible();
   });
 
   it("blocks and unblocks", async () => {
-    const { vault } = await draw();
-    await userEvent.click((await cardOf("bruno")).getByRole("button", { name: "Block" }));
-    await userEvent.click(await (await cardOf("bruno")).findByRole("button", { name: "Unblock" }));
-    expect(await (await cardOf("bruno")).findByRole("button", { name: "Block" })).toBeVisible();
+    const { vault } = await renderPage();
+    await userEvent.click((await findCard("bruno")).getByRole("button", { name: "Block" }));
+    await userEvent.click(await (await findCard("bruno")).findByRole("button", { name: "Unblock" }));
+    expect(await (await findCard("bruno")).findByRole("button", { name: "Block" })).toBeVisible();
     expect((await vault.people.find("bruno")).blocked).toBe(false);
   });
 
   it("asks the directory about nobody before a button, and then about one", async () => {
-    const { vault } = await draw();
-    const bruno = await cardOf("bruno");
+    const { vault } = await renderPage();
+    const bruno = await findCard("bruno");
     expect(vault.calls).not.toContain("people.find");
     await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
     expect(await bruno.findByText("The service gives the same keys now.")).toBeVisible();
@@ -83,8 +85,8 @@ describe("people", () => {
   });
 
   it("shows both sets of words of somebody whose keys changed, and takes the new ones on request alone", async () => {
-    const { vault } = await draw();
-    const carla = await cardOf("carla");
+    const { vault } = await renderPage();
+    const carla = await findCard("carla");
     expect(carla.getByText("before")).toBeVisible();
     await userEvent.click(carla.getByRole("button", { name: "Look whether the keys are the same" }));
     expect(await carla.findByText("The keys of carla are not the ones that you know")).toBeVisible();
@@ -93,21 +95,21 @@ describe("people", () => {
     expect(carla.queryByRole("checkbox")).not.toBeInTheDocument();
     await expectAccessible();
     await userEvent.click(carla.getByRole("button", { name: "I compared them: trust the new keys" }));
-    expect(await (await cardOf("carla")).findByRole("checkbox")).toBeVisible();
-    expect((await cardOf("carla")).getByText("today")).toBeVisible();
-    expect((await vault.people.find("carla")).standing).toBe("known");
+    expect(await (await findCard("carla")).findByRole("checkbox")).toBeVisible();
+    expect((await findCard("carla")).getByText("today")).toBeVisible();
+    expect((await vault.people.find("carla")).trust).toBe("known");
   });
 
   it("says why a change failed, and shows what holds", async () => {
-    const { vault } = await draw();
+    const { vault } = await renderPage();
     vault.failWith("people.setBlocked", "state_conflict");
-    await userEvent.click((await cardOf("bruno")).getByRole("button", { name: "Block" }));
+    await userEvent.click((await findCard("bruno")).getByRole("button", { name: "Block" }));
     expect(await screen.findByRole("alert")).toBeVisible();
-    expect((await cardOf("bruno")).getByText("Known")).toBeVisible();
+    expect((await findCard("bruno")).getByText("Known")).toBeVisible();
   });
 
   it("says what it is for while nobody is known", async () => {
-    await draw([]);
+    await renderPage([]);
     expect(await screen.findByRole("heading", { name: "Nobody yet" })).toBeVisible();
     await expectAccessible();
   });

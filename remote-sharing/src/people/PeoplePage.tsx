@@ -51,29 +51,32 @@ export default function PeoplePage() {
 function OwnWords({ vault }: { readonly vault: Vault }) {
   const { t } = useTranslation("beta-share");
   const { user } = usePortal();
-  const mine = useQuery(ownWordsQuery(vault, user.userId));
+  const ownWords = useQuery(ownWordsQuery(vault, user.userId));
   return (
     <Card aria-labelledby="own-words">
       <Stack $gap={4}>
         <SectionTitle id="own-words">{t("people.own_title")}</SectionTitle>
         <Muted>{t("people.own_body")}</Muted>
-        {mine.isError && <ErrorNotice error={mine.error} onRetry={() => void mine.refetch()} />}
-        {mine.data === undefined ? (
-          !mine.isError && (
+        {ownWords.isError && <ErrorNotice error={ownWords.error} onRetry={() => void ownWords.refetch()} />}
+        {ownWords.data === undefined ? (
+          !ownWords.isError && (
             <Loading label={t("people.loading_status")}>
-              <Own>
+              <OwnWordsGrid>
                 <Skeleton height="180px" />
-                <Square>
+                <CodePlaceholder>
                   <Skeleton height="100%" />
-                </Square>
-              </Own>
+                </CodePlaceholder>
+              </OwnWordsGrid>
             </Loading>
           )
         ) : (
-          <Own>
-            <WordList words={mine.data.words} label={t("people.own_words_label", { name: mine.data.userName })} />
-            <QrCode text={mine.data.words.join(" ")} label={t("people.own_code_aria")} />
-          </Own>
+          <OwnWordsGrid>
+            <WordList
+              words={ownWords.data.safetyWords}
+              label={t("people.own_words_label", { name: ownWords.data.userName })}
+            />
+            <QrCode text={ownWords.data.safetyWords.join(" ")} label={t("people.own_code_aria")} />
+          </OwnWordsGrid>
         )}
       </Stack>
     </Card>
@@ -111,7 +114,7 @@ function KnownPeople({ vault }: { readonly vault: Vault }) {
   );
 }
 
-const Own = styled.div`
+const OwnWordsGrid = styled.div`
   display: grid;
   grid-template-columns: minmax(0, 1fr) minmax(0, 220px);
   align-items: start;
@@ -122,7 +125,7 @@ const Own = styled.div`
 `;
 
 /** As large as the code. */
-const Square = styled.div`
+const CodePlaceholder = styled.div`
   width: min(100%, 260px);
   aspect-ratio: 1;
 `;

@@ -1,7 +1,7 @@
-import { usePortal, type FoundPerson, type Vault } from "@relicario/shared/contract";
+import { usePortal, type PersonRecord, type Vault } from "@relicario/shared/contract";
 import { Checkbox } from "@relicario/shared/forms";
 import { isPortalError } from "@relicario/shared/errors";
-import { formatsOf } from "@relicario/shared/i18n";
+import { getFormats } from "@relicario/shared/i18n";
 import { Button, Card, ErrorNotice, SmallText, space, SpacedRow, Stack } from "@relicario/shared/ui";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Ban, RefreshCw } from "lucide-react";
@@ -10,12 +10,12 @@ import { styled } from "styled-components";
 
 import { receivedKeys } from "../data/received.ts";
 import { ChangedPerson } from "./ChangedPerson.tsx";
-import { StandingMark } from "./StandingMark.tsx";
+import { TrustBadge } from "./TrustBadge.tsx";
 import { WordList } from "../link/WordList.tsx";
 
 interface PersonCardProps {
   readonly vault: Vault;
-  readonly person: FoundPerson & { readonly pinnedAt: string };
+  readonly person: PersonRecord & { readonly pinnedAt: string };
 }
 
 /**
@@ -26,58 +26,58 @@ interface PersonCardProps {
 export function PersonCard({ vault, person }: PersonCardProps) {
   const { t } = useTranslation("beta-share");
   const { language } = usePortal();
-  const { userId, userName, standing, blocked, words, pinnedAt } = person;
-  const act = usePersonAct();
-  const check = useMutation({ mutationFn: () => vault.people.find(userName) });
-  const now = check.data ?? null;
-  const isGone = isPortalError(check.error, "not_found");
-  const handleTrust = (found: FoundPerson) => {
-    act.mutate(() => vault.people.pin(found), { onSuccess: check.reset });
+  const { userId, userName, trust, blocked, safetyWords, pinnedAt } = person;
+  const changeMutation = usePersonMutation();
+  const lookup = useMutation({ mutationFn: () => vault.people.find(userName) });
+  const foundPerson = lookup.data ?? null;
+  const isMissing = isPortalError(lookup.error, "not_found");
+  const handleTrust = (candidate: PersonRecord) => {
+    changeMutation.mutate(() => vault.people.pin(candidate), { onSuccess: lookup.reset });
   };
   return (
     <Card as="article" aria-label={userName}>
       <Stack $gap={3}>
-        <Who>
+        <NameLine>
           <h3>{userName}</h3>
-          <StandingMark standing={standing} blocked={blocked} />
-        </Who>
-        <SmallText>{t("people.since_body", { when: formatsOf(language).date(pinnedAt) })}</SmallText>
-        {now?.standing === "changed" ? (
+          <TrustBadge standing={trust} blocked={blocked} />
+        </NameLine>
+        <SmallText>{t("people.since_body", { when: getFormats(language).date(pinnedAt) })}</SmallText>
+        {foundPerson?.trust === "changed" ? (
           <ChangedPerson
-            person={now}
+            person={foundPerson}
             title={t("sender.changed_title", { name: userName })}
             body={t("sender.changed_body", { name: userName })}
             trustLabel={t("sender.trust_action")}
-            pending={act.isPending}
-            onTrust={() => handleTrust(now)}
+            pending={changeMutation.isPending}
+            onTrust={() => handleTrust(foundPerson)}
           />
         ) : (
           <>
-            <WordList words={words} label={t("sender.words_label", { name: userName })} />
+            <WordList words={safetyWords} label={t("sender.words_label", { name: userName })} />
             <Checkbox
               label={t("people.compared_label", { name: userName })}
-              checked={standing === "compared"}
-              disabled={act.isPending}
+              checked={trust === "compared"}
+              disabled={changeMutation.isPending}
               onChange={(event) => {
                 const { checked } = event.target;
-                act.mutate(() => vault.people.setCompared(userId, checked));
+                changeMutation.mutate(() => vault.people.setCompared(userId, checked));
               }}
             />
           </>
         )}
-        {(isGone || (now !== null && now.standing !== "changed")) && (
-          <SmallText role="status">{t(isGone ? "people.gone_status" : "people.same_status")}</SmallText>
+        {(isMissing || (foundPerson !== null && foundPerson.trust !== "changed")) && (
+          <SmallText role="status">{t(isMissing ? "people.gone_status" : "people.same_status")}</SmallText>
         )}
-        {check.error !== null && !isGone && <ErrorNotice error={check.error} />}
-        <ErrorNotice error={act.error} />
+        {lookup.error !== null && !isMissing && <ErrorNotice error={lookup.error} />}
+        <ErrorNotice error={changeMutation.error} />
         <SpacedRow>
-          {now?.standing !== "changed" && (
+          {foundPerson?.trust !== "changed" && (
             <Button
               tone="quiet"
               size="small"
               icon={<RefreshCw aria-hidden />}
-              pending={check.isPending}
-              onClick={() => check.mutate()}
+              pending={lookup.isPending}
+              onClick={() => lookup.mutate()}
             >
               {t("people.check_action")}
             </Button>
@@ -86,8 +86,8 @@ export function PersonCard({ vault, person }: PersonCardProps) {
             tone="quiet"
             size="small"
             icon={<Ban aria-hidden />}
-            pending={act.isPending}
-            onClick={() => act.mutate(() => vault.people.setBlocked(person, !blocked))}
+            pending={changeMutation.isPending}
+            onClick={() => changeMutation.mutate(() => vault.people.setBlocked(person, !blocked))}
           >
             {t(blocked ? "people.unblock_action" : "people.block_action")}
           </Button>
@@ -100,16 +100,16 @@ export function PersonCard({ vault, person }: PersonCardProps) {
 /**
  * One change of the sealed book at a time; the list is read anew afterwards, also after a failure.
  */
-function usePersonAct() {
+function usePersonMutation() {
   const { user } = usePortal();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (act: () => Promise<void>) => act(),
+    mutationFn: (change: () => Promise<void>) => change(),
     onSettled: () => client.invalidateQueries({ queryKey: receivedKeys.all(user.userId) }),
   });
 }
 
-const Who = styled.div`
+const NameLine = styled.div`
   display: flex;
   flex-wrap: wrap;
   align-items: center;

@@ -6,10 +6,10 @@ import { useTranslation } from "react-i18next";
 import { WordList } from "../link/WordList.tsx";
 import { ChangedPerson } from "./ChangedPerson.tsx";
 
-interface DecisionProps {
+interface SenderDecisionProps {
   readonly vault: Vault;
   readonly details: PersonDetails;
-  readonly onLater: () => void;
+  readonly onDismiss: () => void;
 }
 
 /** The first thing of somebody whose keys are not pinned: accept it, block them, or leave it. */
@@ -17,33 +17,33 @@ export function UnknownSender({
   vault,
   details,
   onAccept,
-  onLater,
-}: DecisionProps & { readonly onAccept: () => void }) {
+  onDismiss,
+}: SenderDecisionProps & { readonly onAccept: () => void }) {
   const { t } = useTranslation("beta-share");
   const name = details.userName;
-  const block = useBlock(vault, details);
-  if (block.isSuccess) return <JustBlocked name={name} />;
+  const block = useBlockMutation(vault, details);
+  if (block.isSuccess) return <BlockedNotice name={name} />;
   return (
     <Card>
       <Stack $gap={4}>
         <Notice role="alert" title={t("sender.unknown_title", { name })}>
           {t("sender.unknown_body", { name })}
         </Notice>
-        {details.words.length === 0 ? (
+        {details.safetyWords.length === 0 ? (
           <SmallText>{t("sender.no_keys_body", { name })}</SmallText>
         ) : (
           <>
-            <WordList words={details.words} label={t("sender.words_label", { name })} />
+            <WordList words={details.safetyWords} label={t("sender.words_label", { name })} />
             <SmallText>{t("sender.compare_hint", { name })}</SmallText>
           </>
         )}
         <ErrorNotice error={block.error} />
         <SpacedRow>
           <Button onClick={onAccept}>{t("sender.accept_action")}</Button>
-          <Button tone="quiet" onClick={onLater}>
+          <Button tone="quiet" onClick={onDismiss}>
             {t("sender.later_action")}
           </Button>
-          {details.words.length > 0 && (
+          {details.safetyWords.length > 0 && (
             <Button tone="danger" pending={block.isPending} onClick={() => block.mutate(true)}>
               {t("sender.block_action")}
             </Button>
@@ -55,12 +55,17 @@ export function UnknownSender({
 }
 
 /** Other keys than those pinned, or another name: nothing opens before the person decides. */
-export function ChangedSender({ vault, details, onGoOn, onLater }: DecisionProps & { readonly onGoOn: () => void }) {
+export function ChangedSender({
+  vault,
+  details,
+  onContinue,
+  onDismiss,
+}: SenderDecisionProps & { readonly onContinue: () => void }) {
   const { t } = useTranslation("beta-share");
   const name = details.userName;
-  const block = useBlock(vault, details);
-  const trust = useMutation({ mutationFn: () => vault.people.pin(details), onSuccess: onGoOn });
-  if (block.isSuccess) return <JustBlocked name={name} />;
+  const block = useBlockMutation(vault, details);
+  const trust = useMutation({ mutationFn: () => vault.people.pin(details), onSuccess: onContinue });
+  if (block.isSuccess) return <BlockedNotice name={name} />;
   return (
     <Card>
       <ChangedPerson
@@ -73,8 +78,8 @@ export function ChangedSender({ vault, details, onGoOn, onLater }: DecisionProps
       >
         <ErrorNotice error={trust.error ?? block.error} />
         <SpacedRow>
-          <Button onClick={onLater}>{t("sender.later_action")}</Button>
-          {details.words.length > 0 && (
+          <Button onClick={onDismiss}>{t("sender.later_action")}</Button>
+          {details.safetyWords.length > 0 && (
             <Button tone="quiet" pending={block.isPending} onClick={() => block.mutate(true)}>
               {t("sender.block_action")}
             </Button>
@@ -89,10 +94,10 @@ export function ChangedSender({ vault, details, onGoOn, onLater }: DecisionProps
 export function BlockedSender({
   vault,
   details,
-  onGoOn,
-}: Pick<DecisionProps, "vault" | "details"> & { readonly onGoOn: () => void }) {
+  onContinue,
+}: Pick<SenderDecisionProps, "vault" | "details"> & { readonly onContinue: () => void }) {
   const { t } = useTranslation("beta-share");
-  const block = useBlock(vault, details, onGoOn);
+  const block = useBlockMutation(vault, details, onContinue);
   return (
     <Stack $gap={3}>
       <Notice
@@ -112,7 +117,7 @@ export function BlockedSender({
   );
 }
 
-function JustBlocked({ name }: { readonly name: string }) {
+function BlockedNotice({ name }: { readonly name: string }) {
   const { t } = useTranslation("beta-share");
   return (
     <Notice role="status" title={t("sender.blocked_title", { name })}>
@@ -122,6 +127,6 @@ function JustBlocked({ name }: { readonly name: string }) {
 }
 
 /** Blocks or unblocks the account whose words were shown. */
-function useBlock(vault: Vault, person: PersonKeys, onSuccess: () => void = () => undefined) {
+function useBlockMutation(vault: Vault, person: PersonKeys, onSuccess: () => void = () => undefined) {
   return useMutation({ mutationFn: (blocked: boolean) => vault.people.setBlocked(person, blocked), onSuccess });
 }

@@ -1,7 +1,7 @@
 import { zodResolver } from "@hookform/resolvers/zod";
-import { usePortal, type OfferedRequest, type Visitor } from "@relicario/shared/contract";
-import { ActProgress, FileField, KindChoice, SecretTextArea, SeedField, TextArea } from "@relicario/shared/forms";
-import { formatsOf } from "@relicario/shared/i18n";
+import { usePortal, type RequestPreview, type Visitor } from "@relicario/shared/contract";
+import { OperationProgress, FileField, KindChoice, SecretTextArea, SeedField, TextArea } from "@relicario/shared/forms";
+import { getFormats } from "@relicario/shared/i18n";
 import {
   Button,
   Card,
@@ -19,48 +19,48 @@ import { Controller, useForm, useWatch } from "react-hook-form";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useAct } from "../vault/useAct.ts";
-import { isProvideProblem, provideDraft, providedOf, type ProvideDraft } from "./provide-draft.ts";
+import { useOperation } from "../vault/useOperation.ts";
+import { isProvideProblem, createProvideSchema, toProvidedSecret, type ProvideDraft } from "./provide-draft.ts";
 
 /** What answering gave. */
-export type Taken = Awaited<ReturnType<Visitor["answer"]>>;
+export type AnswerResult = Awaited<ReturnType<Visitor["answer"]>>;
 
 interface ProvideFormProps {
   readonly visitor: Visitor;
   readonly requestId: string;
-  readonly offer: OfferedRequest;
-  readonly onSent: (taken: Taken) => void;
+  readonly offer: RequestPreview;
+  readonly onSent: (result: AnswerResult) => void;
 }
 
 /** Who asks, for what; a text, a seed phrase or a file, sealed here to whoever made the link. */
 export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormProps) {
   const { t } = useTranslation(["beta-recover-share", "errors"]);
   const { language } = usePortal();
-  const { title, note, askedBy, expiresAt, maxSize, begun } = offer;
-  const schema = useMemo(() => provideDraft(maxSize), [maxSize]);
+  const { title, note, requesterName, expiresAt, maxSize, unfinishedAnswer } = offer;
+  const schema = useMemo(() => createProvideSchema(maxSize), [maxSize]);
   const { control, register, handleSubmit, formState } = useForm<ProvideDraft>({
     resolver: zodResolver(schema),
-    defaultValues: { kind: begun === null ? "text" : "file", text: "", file: null, note: "" },
+    defaultValues: { kind: unfinishedAnswer === null ? "text" : "file", text: "", file: null, note: "" },
   });
   const kind = useWatch({ control, name: "kind" });
-  const { state, run, cancel } = useAct();
+  const { state, run, cancel } = useOperation();
   const busy = state.status === "running";
   const { errors } = formState;
-  const formats = formatsOf(language);
-  const problemText = (message: string | undefined) => {
+  const formats = getFormats(language);
+  const translateProblem = (message: string | undefined) => {
     if (message === undefined) return null;
     return isProvideProblem(message)
       ? t(`provide.${message}_error`, { size: formats.size(maxSize) })
       : t("errors:unknown");
   };
 
-  const send = (draft: ProvideDraft, anew = false) => {
+  const send = (draft: ProvideDraft, restart = false) => {
     run(async (options) => {
-      const taken = await visitor.answer(requestId, providedOf(draft), { ...options, anew });
-      if (!options.signal.aborted) onSent(taken);
+      const result = await visitor.answer(requestId, toProvidedSecret(draft), { ...options, restart });
+      if (!options.signal.aborted) onSent(result);
     });
   };
-  const isAnother = state.status === "failed" && state.error.code === "file_changed";
+  const isOtherFile = state.status === "failed" && state.error.code === "file_changed";
   return (
     <form
       onSubmit={(event) =>
@@ -71,32 +71,32 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
       noValidate
     >
       <LeaveGuard
-        guarding={formState.isDirty}
+        active={formState.isDirty}
         title={t("leave.title")}
         body={t("leave.body")}
-        leave={t("leave.leave_action")}
-        stay={t("leave.stay_action")}
+        leaveLabel={t("leave.leave_action")}
+        stayLabel={t("leave.stay_action")}
       />
       <Stack $gap={5}>
         <Card as="section" aria-labelledby="asked-for">
           <Stack $gap={3}>
-            <SmallText>{t("provide.asks_label", { name: askedBy })}</SmallText>
-            <Wanted id="asked-for" dir="auto">
+            <SmallText>{t("provide.asks_label", { name: requesterName })}</SmallText>
+            <RequestTitle id="asked-for" dir="auto">
               {title}
-            </Wanted>
+            </RequestTitle>
             {note !== "" && <Note dir="auto">{note}</Note>}
             <SmallText>
               {t("provide.facts_body", { when: formats.dateTime(expiresAt), size: formats.size(maxSize) })}
             </SmallText>
-            <Notice tone="warn">{t("provide.vouch_body", { name: askedBy })}</Notice>
+            <Notice tone="warn">{t("provide.vouch_body", { name: requesterName })}</Notice>
           </Stack>
         </Card>
-        {begun !== null && (
+        {unfinishedAnswer !== null && (
           <Notice title={t("provide.begun_title")}>
             {t("provide.begun_body", {
-              name: begun.name,
-              sent: formats.size(begun.sent),
-              size: formats.size(begun.size),
+              name: unfinishedAnswer.name,
+              sent: formats.size(unfinishedAnswer.sent),
+              size: formats.size(unfinishedAnswer.size),
             })}
           </Notice>
         )}
@@ -118,7 +118,7 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
               <SecretTextArea
                 label={t("provide.text_label")}
                 hint={t("provide.text_hint")}
-                error={problemText(errors.text?.message)}
+                error={translateProblem(errors.text?.message)}
                 disabled={busy}
                 {...register("text")}
               />
@@ -131,7 +131,7 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
                   <SeedField
                     value={field.value}
                     disabled={busy}
-                    error={problemText(fieldState.error?.message)}
+                    error={translateProblem(fieldState.error?.message)}
                     fieldRef={field.ref}
                     onBlur={field.onBlur}
                     onChange={field.onChange}
@@ -146,11 +146,11 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
                 render={({ field, fieldState }) => (
                   <FileField
                     label={t("provide.file_aria")}
-                    invitation={t("provide.drop_body", { size: formats.size(maxSize) })}
+                    placeholder={t("provide.drop_body", { size: formats.size(maxSize) })}
                     hint={t("provide.file_hint")}
                     value={field.value}
                     disabled={busy}
-                    error={problemText(fieldState.error?.message)}
+                    error={translateProblem(fieldState.error?.message)}
                     onChange={field.onChange}
                   />
                 )}
@@ -160,22 +160,22 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
               optional
               rows={2}
               label={t("provide.note_label")}
-              error={problemText(errors.note?.message)}
+              error={translateProblem(errors.note?.message)}
               disabled={busy}
               {...register("note")}
             />
-            {state.status === "running" && <ActProgress progress={state.progress} first="sealing" />}
-            {isAnother && (
+            {state.status === "running" && <OperationProgress progress={state.progress} initialPhase="sealing" />}
+            {isOtherFile && (
               <Notice tone="warn" role="alert" title={t("provide.another_title")}>
                 {t("provide.another_body")}
               </Notice>
             )}
-            <ErrorNotice error={state.status === "failed" && !isAnother ? state.error : null} />
+            <ErrorNotice error={state.status === "failed" && !isOtherFile ? state.error : null} />
             <SpacedRow>
               <Button type="submit" size="large" pending={busy}>
-                {t(begun === null ? "provide.send_action" : "provide.go_on_action")}
+                {t(unfinishedAnswer === null ? "provide.send_action" : "provide.go_on_action")}
               </Button>
-              {isAnother && (
+              {isOtherFile && (
                 <Button
                   tone="quiet"
                   size="large"
@@ -202,7 +202,7 @@ export function ProvideForm({ visitor, requestId, offer, onSent }: ProvideFormPr
   );
 }
 
-const Wanted = styled.h2`
+const RequestTitle = styled.h2`
   font-size: ${s("textLarge")};
   overflow-wrap: anywhere;
 `;

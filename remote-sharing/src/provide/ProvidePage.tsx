@@ -1,4 +1,4 @@
-import type { OfferedRequest, Visitor } from "@relicario/shared/contract";
+import type { RequestPreview, Visitor } from "@relicario/shared/contract";
 import { toPortalError, type PortalError } from "@relicario/shared/errors";
 import {
   ButtonLink,
@@ -7,7 +7,7 @@ import {
   Loading,
   Page,
   Skeleton,
-  useErrorSentence,
+  useErrorMessage,
   useVisitor,
 } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
@@ -16,7 +16,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useParams } from "react-router-dom";
 
-import { ProvideForm, type Taken } from "./ProvideForm.tsx";
+import { ProvideForm, type AnswerResult } from "./ProvideForm.tsx";
 import { Receipt } from "./Receipt.tsx";
 
 /** Route `/request/:requestId`: answers somebody who asked for a secret. It needs no account. */
@@ -27,45 +27,48 @@ export default function ProvidePage() {
   return (
     <Page title={t("provide.title")}>
       {access.status === "failed" && <ErrorNotice error={access.error} onRetry={access.retry} />}
-      {access.status === "loading" && <Waiting />}
-      {access.status === "ready" && <Offered key={requestId} visitor={access.visitor} requestId={requestId} />}
+      {access.status === "loading" && <RequestSkeleton />}
+      {access.status === "ready" && (
+        <OfferedRequestView key={requestId} visitor={access.visitor} requestId={requestId} />
+      )}
     </Page>
   );
 }
 
-interface OfferedProps {
+interface OfferedRequestViewProps {
   readonly visitor: Visitor;
   readonly requestId: string;
 }
 
-function Offered({ visitor, requestId }: OfferedProps) {
-  const [sent, setSent] = useState<Taken | null>(null);
-  const offer = useQuery({
+function OfferedRequestView({ visitor, requestId }: OfferedRequestViewProps) {
+  const [answerResult, setAnswerResult] = useState<AnswerResult | null>(null);
+  const offerQuery = useQuery({
     queryKey: ["provide", requestId],
-    queryFn: ({ signal }) => visitor.lookAtRequest(requestId, { signal }),
+    queryFn: ({ signal }) => visitor.previewRequest(requestId, { signal }),
     retry: false,
     gcTime: 0,
     staleTime: Infinity,
   });
-  if (sent !== null) return <Receipt {...sent} />;
-  if (offer.isPending) return <Waiting />;
-  if (offer.isError) return <Refused error={toPortalError(offer.error)} onRetry={() => void offer.refetch()} />;
-  if (offer.data.receipt !== undefined) return <Receipt words={offer.data.receipt} />;
-  if (!isOpen(offer.data)) return <Closed />;
-  return <ProvideForm visitor={visitor} requestId={requestId} offer={offer.data} onSent={setSent} />;
+  if (answerResult !== null) return <Receipt {...answerResult} />;
+  if (offerQuery.isPending) return <RequestSkeleton />;
+  if (offerQuery.isError)
+    return <RequestFailure error={toPortalError(offerQuery.error)} onRetry={() => void offerQuery.refetch()} />;
+  if (offerQuery.data.receiptWords !== undefined) return <Receipt receiptWords={offerQuery.data.receiptWords} />;
+  if (!acceptsAnswer(offerQuery.data)) return <RequestClosed />;
+  return <ProvideForm visitor={visitor} requestId={requestId} offer={offerQuery.data} onSent={setAnswerResult} />;
 }
 
 /** Whether it takes an answer: one that was begun before its end may finish. */
-function isOpen({ state, begun }: OfferedRequest): boolean {
-  return state === "awaiting" || (state === "expired" && begun !== null);
+function acceptsAnswer({ state, unfinishedAnswer }: RequestPreview): boolean {
+  return state === "awaiting" || (state === "expired" && unfinishedAnswer !== null);
 }
 
-function Refused({ error, onRetry }: { readonly error: PortalError; readonly onRetry: () => void }) {
+function RequestFailure({ error, onRetry }: { readonly error: PortalError; readonly onRetry: () => void }) {
   const { t } = useTranslation("beta-recover-share");
-  const sentence = useErrorSentence();
+  const describeError = useErrorMessage();
   switch (error.code) {
     case "request_unavailable":
-      return <Closed />;
+      return <RequestClosed />;
     case "link_incomplete":
     case "decryption_failed":
       return (
@@ -74,7 +77,7 @@ function Refused({ error, onRetry }: { readonly error: PortalError; readonly onR
           title={t(error.code === "link_incomplete" ? "provide.incomplete_title" : "provide.forged_title")}
           actions={<AboutLink />}
         >
-          <p>{error.code === "link_incomplete" ? sentence(error) : t("provide.forged_body")}</p>
+          <p>{error.code === "link_incomplete" ? describeError(error) : t("provide.forged_body")}</p>
         </EmptyState>
       );
     default:
@@ -83,7 +86,7 @@ function Refused({ error, onRetry }: { readonly error: PortalError; readonly onR
 }
 
 /** One page for all that cannot be answered: the possible reasons together. */
-function Closed() {
+function RequestClosed() {
   const { t } = useTranslation("beta-recover-share");
   return (
     <EmptyState icon={<Link2Off />} title={t("provide.closed_title")} actions={<AboutLink />}>
@@ -101,7 +104,7 @@ function AboutLink() {
   );
 }
 
-function Waiting() {
+function RequestSkeleton() {
   const { t } = useTranslation("beta-recover-share");
   return (
     <Loading label={t("provide.loading_status")}>

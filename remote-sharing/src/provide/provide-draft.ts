@@ -15,7 +15,7 @@ export const provideProblems = [
 export type ProvideProblem = (typeof provideProblems)[number];
 
 /** Values of the form. `text` is kept exactly as typed. */
-export const provideDraft = (maxSize: number) =>
+export const createProvideSchema = (maxSize: number) =>
   z
     .object({
       kind: z.enum(["text", "seed", "file"]),
@@ -24,21 +24,22 @@ export const provideDraft = (maxSize: number) =>
       note: z.string().max(maxRequestNoteLength, { error: "note_long" satisfies ProvideProblem }),
     })
     .superRefine((draft, context) => {
-      const wrong = draft.kind === "file" ? fileProblem(draft.file, maxSize) : textProblem(draft.text, maxSize);
-      if (wrong !== null)
-        context.addIssue({ code: "custom", path: [draft.kind === "file" ? "file" : "text"], message: wrong });
+      const contentIssue =
+        draft.kind === "file" ? findFileProblem(draft.file, maxSize) : findTextProblem(draft.text, maxSize);
+      if (contentIssue !== null)
+        context.addIssue({ code: "custom", path: [draft.kind === "file" ? "file" : "text"], message: contentIssue });
       if (!draft.note.isWellFormed())
         context.addIssue({ code: "custom", path: ["note"], message: "text_broken" satisfies ProvideProblem });
     });
-export type ProvideDraft = z.infer<ReturnType<typeof provideDraft>>;
+export type ProvideDraft = z.infer<ReturnType<typeof createProvideSchema>>;
 
-function textProblem(text: string, maxSize: number): ProvideProblem | null {
+function findTextProblem(text: string, maxSize: number): ProvideProblem | null {
   if (text === "") return "text_missing";
   if (!text.isWellFormed()) return "text_broken";
   return new TextEncoder().encode(text).length > maxSize ? "too_large" : null;
 }
 
-function fileProblem(file: File | null, maxSize: number): ProvideProblem | null {
+function findFileProblem(file: File | null, maxSize: number): ProvideProblem | null {
   if (file === null) return "file_missing";
   if (file.size === 0) return "file_empty";
   if (file.size > maxSize) return "too_large";
@@ -47,7 +48,7 @@ function fileProblem(file: File | null, maxSize: number): ProvideProblem | null 
 }
 
 /** A text or seed phrase goes as the file `secret.txt`. */
-export function providedOf({ kind, text, file, note }: ProvideDraft): ProvidedSecret {
+export function toProvidedSecret({ kind, text, file, note }: ProvideDraft): ProvidedSecret {
   const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
   return {
     contentKind: kind,
@@ -59,5 +60,5 @@ export function providedOf({ kind, text, file, note }: ProvideDraft): ProvidedSe
 }
 
 export function isProvideProblem(message: string | undefined): message is ProvideProblem {
-  return provideProblems.some((each) => each === message);
+  return provideProblems.some((candidate) => candidate === message);
 }

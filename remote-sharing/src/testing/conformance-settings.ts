@@ -5,9 +5,9 @@ const shareId = "abcdefghijklmnopqrstuA";
 export const conformanceSettings: ConformanceSettings = {
   vault: {
     secrets: [{ title: "Letter", content: "words" }],
-    people: [{ userName: "bruno", standing: "known" }],
+    people: [{ userName: "bruno", trust: "known" }],
     received: [{ title: "Door", content: "y", from: "bruno" }],
-    asked: [{ title: "The deed" }],
+    ownRequests: [{ title: "The deed" }],
   },
   addresses: { "/shared/:shareId": `/shared/${shareId}`, "/p-shared/:shareId": `/p-shared/${shareId}` },
 };

@@ -1,15 +1,15 @@
 import type { Vault } from "@relicario/shared/contract";
-import { ActProgress, FieldError } from "@relicario/shared/forms";
-import { Button, ErrorNotice, s, SmallText, space, SpacedRow, useShownImage } from "@relicario/shared/ui";
+import { OperationProgress, FieldError } from "@relicario/shared/forms";
+import { Button, ErrorNotice, s, SmallText, space, SpacedRow, useOpenerHandle } from "@relicario/shared/ui";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import type { OpenerAct } from "./useOpenerAct.ts";
+import type { OpenerOperation } from "./useOpenerOperation.ts";
 
 interface OpenerPanelProps {
   readonly vault: Vault;
-  readonly act: OpenerAct;
+  readonly operation: OpenerOperation;
   /** Why a picture is asked for. */
   readonly reason: string;
   /** What goes on once it is shown. */
@@ -20,20 +20,20 @@ interface OpenerPanelProps {
  * Where an act stands: the picture that it asks for, its progress, its failure. Nothing while there
  * is none.
  */
-export function OpenerPanel({ vault, act, reason, action }: OpenerPanelProps) {
-  const { state } = act;
+export function OpenerPanel({ vault, operation, reason, action }: OpenerPanelProps) {
+  const { state } = operation;
   if (state.status === "idle") return null;
   if (state.status === "failed") return <ErrorNotice error={state.error} />;
-  if (state.status === "running" && !state.asked)
-    return state.progress === null ? null : <ActProgress progress={state.progress} first="picture" />;
-  return <AskForOpener vault={vault} act={act} reason={reason} action={action} />;
+  if (state.status === "running" && !state.isOpenerRequested)
+    return state.progress === null ? null : <OperationProgress progress={state.progress} initialPhase="picture" />;
+  return <OpenerPrompt vault={vault} operation={operation} reason={reason} action={action} />;
 }
 
-function AskForOpener({ vault, act, reason, action }: OpenerPanelProps) {
+function OpenerPrompt({ vault, operation, reason, action }: OpenerPanelProps) {
   const { t } = useTranslation("beta-share");
-  const { shown, setShown } = useShownImage(vault);
-  const [missing, setMissing] = useState(false);
-  const { state } = act;
+  const { shown, setShown } = useOpenerHandle(vault);
+  const [pictureMissing, setPictureMissing] = useState(false);
+  const { state } = operation;
   const running = state.status === "running";
   return (
     <Panel role="group" aria-label={reason}>
@@ -44,23 +44,23 @@ function AskForOpener({ vault, act, reason, action }: OpenerPanelProps) {
         disabled={running}
         onChange={(value) => {
           setShown(value);
-          setMissing(false);
+          setPictureMissing(false);
         }}
       />
-      {missing && <FieldError>{t("opener.missing_error")}</FieldError>}
+      {pictureMissing && <FieldError>{t("opener.missing_error")}</FieldError>}
       {state.status === "asking" && <ErrorNotice error={state.error} />}
-      {running && <ActProgress progress={state.progress} first="picture" />}
+      {running && <OperationProgress progress={state.progress} initialPhase="picture" />}
       <SpacedRow>
         <Button
           pending={running}
           onClick={() => {
-            setMissing(shown === null);
-            if (shown !== null) act.show(shown);
+            setPictureMissing(shown === null);
+            if (shown !== null) operation.submitOpener(shown);
           }}
         >
           {action}
         </Button>
-        <Button tone="quiet" onClick={act.cancel}>
+        <Button tone="quiet" onClick={operation.cancel}>
           {t("opener.cancel_action")}
         </Button>
       </SpacedRow>

@@ -28,15 +28,15 @@ export function WithVault({ returnTo, children }: WithVaultProps) {
   const { t } = useTranslation("beta-share");
   const access = useVault();
   if (access.status === "failed") return <ErrorNotice error={access.error} onRetry={access.retry} />;
-  if (access.status === "loading") return <Waiting label={t("vault.loading_status")} />;
+  if (access.status === "loading") return <VaultSkeleton label={t("vault.loading_status")} />;
   return (
-    <Refreshed vault={access.vault} returnTo={returnTo}>
+    <VaultStateView vault={access.vault} returnTo={returnTo}>
       {children}
-    </Refreshed>
+    </VaultStateView>
   );
 }
 
-function Refreshed({ vault, returnTo, children }: WithVaultProps & { readonly vault: Vault }) {
+function VaultStateView({ vault, returnTo, children }: WithVaultProps & { readonly vault: Vault }) {
   const { t } = useTranslation("beta-share");
   const { user } = usePortal();
   const { status } = useVaultState({ status: "ready", vault });
@@ -44,7 +44,7 @@ function Refreshed({ vault, returnTo, children }: WithVaultProps & { readonly va
   if (refresh.isError) return <ErrorNotice error={refresh.error} onRetry={() => void refresh.refetch()} />;
   switch (status) {
     case "unknown":
-      return <Waiting label={t("vault.loading_status")} />;
+      return <VaultSkeleton label={t("vault.loading_status")} />;
     case "empty":
       return (
         <EmptyState
@@ -78,7 +78,7 @@ function Refreshed({ vault, returnTo, children }: WithVaultProps & { readonly va
   }
 }
 
-function Waiting({ label }: { readonly label: string }) {
+function VaultSkeleton({ label }: { readonly label: string }) {
   return (
     <Loading label={label}>
       <Skeleton height="220px" />

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { maxActivityPage } from "./limits.ts";
+import { maxActivityPageSize } from "./limits.ts";
 import { Id, Timestamp } from "./wire.ts";
 
 /** What is noted of an account, by what it is about. */
@@ -45,9 +45,9 @@ export const ActivityQuery = z.strictObject({
   topic: z.enum(activityTopics).optional(),
   /** `next_cursor` of the page before. */
   before: Id.optional(),
-  limit: z.coerce.number().int().min(1).max(maxActivityPage).default(50),
+  limit: z.coerce.number().int().min(1).max(maxActivityPageSize).default(50),
 });
 
-/** Answer of `GET /user/activity`: newest first; kept for `activityDays`. */
-export const Activity = z.strictObject({ entries: z.array(ActivityEntry), next_cursor: Id.nullable() });
-export type Activity = z.infer<typeof Activity>;
+/** Answer of `GET /user/activity`: newest first; kept for `activityRetentionDays`. */
+export const ActivityResponse = z.strictObject({ entries: z.array(ActivityEntry), next_cursor: Id.nullable() });
+export type ActivityResponse = z.infer<typeof ActivityResponse>;

@@ -16,7 +16,7 @@ export function canonicalBytes(value: Json): Uint8Array<ArrayBuffer> {
 }
 
 export function canonicalText(value: Json): string {
-  refuseInexact(value);
+  assertRepresentable(value);
   const text = canonicalize(value);
   if (text === undefined) throw new TypeError("nothing to canonicalise");
   return text;
@@ -39,18 +39,18 @@ export function parseCanonical(bytes: Uint8Array): unknown {
   }
 }
 
-function refuseInexact(value: Json | undefined): void {
+function assertRepresentable(value: Json | undefined): void {
   if (typeof value === "number") {
     if (!Number.isSafeInteger(value) || value < 0 || Object.is(value, -0))
       throw new TypeError("only integers 0…2^53-1");
   } else if (typeof value === "string") {
     if (!value.isWellFormed()) throw new TypeError("ill-formed Unicode");
   } else if (Array.isArray(value)) {
-    for (const item of value as readonly Json[]) refuseInexact(item);
+    for (const item of value as readonly Json[]) assertRepresentable(item);
   } else if (typeof value === "object" && value !== null) {
     for (const [name, item] of Object.entries(value)) {
-      refuseInexact(name);
-      refuseInexact(item);
+      assertRepresentable(name);
+      assertRepresentable(item);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { HttpError, isPortalError, PortalError } from "../errors/index.ts";
-import { createHttp, readMayPass, type HttpSettings } from "./client.ts";
+import { createHttp, isRetryableRead, type HttpSettings } from "./client.ts";
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
@@ -10,38 +10,38 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-type Answer = () => Response | Promise<Response>;
+type FakeResponse = () => Response | Promise<Response>;
 
-function setup(answers: readonly Answer[], more: Partial<HttpSettings> = {}) {
-  const sent: { url: string; init: RequestInit }[] = [];
+function setup(responses: readonly FakeResponse[], overrides: Partial<HttpSettings> = {}) {
+  const requests: { url: string; init: RequestInit }[] = [];
   /** When each call was made, in milliseconds after the first. */
   const times: number[] = [];
   const start = Date.now();
   const http = createHttp({
     baseUrl: "https://portal.example/api",
-    token: () => Promise.resolve("the-token"),
+    getToken: () => Promise.resolve("the-token"),
     fetch: (url, init) => {
       times.push(Date.now() - start);
-      sent.push({ url: url instanceof Request ? url.url : url.toString(), init: init ?? {} });
-      const answer = answers[Math.min(sent.length, answers.length) - 1];
-      if (answer === undefined) throw new Error("no answer left");
-      return Promise.resolve().then(answer);
+      requests.push({ url: url instanceof Request ? url.url : url.toString(), init: init ?? {} });
+      const response = responses[Math.min(requests.length, responses.length) - 1];
+      if (response === undefined) throw new Error("no answer left");
+      return Promise.resolve().then(response);
     },
-    ...more,
+    ...overrides,
   });
-  return { http, sent, times };
+  return { http, sent: requests, times };
 }
 
-const json =
-  (value: unknown, status = 200, headers: Record<string, string> = {}): Answer =>
+const jsonResponse =
+  (value: unknown, status = 200, headers: Record<string, string> = {}): FakeResponse =>
   () =>
     new Response(JSON.stringify(value), { status, headers });
-const down: Answer = () => {
+const networkFailure: FakeResponse = () => {
   throw new TypeError("fetch failed");
 };
-const Named = z.strictObject({ name: z.string() });
+const NamedThing = z.strictObject({ name: z.string() });
 
-const failureOf = async (call: Promise<unknown>): Promise<PortalError> => {
+const catchPortalError = async (call: Promise<unknown>): Promise<PortalError> => {
   const error: unknown = await call.then(
     () => null,
     (reason: unknown) => reason,
@@ -52,14 +52,16 @@ const failureOf = async (call: Promise<unknown>): Promise<PortalError> => {
 
 describe("createHttp", () => {
   it("says how many tries a wrong password leaves", async () => {
-    const { http } = setup([json({ title: "Forbidden", status: 403, code: "wrong_password", tries_left: 9 }, 403)]);
-    const error = await failureOf(http.request("POST", "/share/get-secret", Named));
+    const { http } = setup([
+      jsonResponse({ title: "Forbidden", status: 403, code: "wrong_password", tries_left: 9 }, 403),
+    ]);
+    const error = await catchPortalError(http.request("POST", "/share/get-secret", NamedThing));
     expect([error.code, error.details]).toEqual(["wrong_password", { tries_left: 9 }]);
   });
 
   it("sends the token, the query and the body, and parses the answer", async () => {
-    const { http, sent } = setup([json({ name: "a" })]);
-    const answer = await http.request("POST", "/things", Named, {
+    const { http, sent } = setup([jsonResponse({ name: "a" })]);
+    const answer = await http.request("POST", "/things", NamedThing, {
       body: { b: 1 },
       query: { page: 2, none: undefined },
     });
@@ -71,9 +73,9 @@ describe("createHttp", () => {
   });
 
   it("carries JSON, and asks for it", async () => {
-    const { http, sent } = setup([json({ name: "a" })]);
-    await http.request("POST", "/things", Named, { body: { b: [1, "ü"] } });
-    await http.request("GET", "/things", Named);
+    const { http, sent } = setup([jsonResponse({ name: "a" })]);
+    await http.request("POST", "/things", NamedThing, { body: { b: [1, "ü"] } });
+    await http.request("GET", "/things", NamedThing);
     const [post, get] = sent.map(({ init }) => new Headers(init.headers));
     expect([post?.get("content-type"), post?.get("accept")]).toEqual(["application/json", "application/json"]);
     expect([get?.get("content-type"), get?.get("accept")]).toEqual([null, "application/json"]);
@@ -84,29 +86,34 @@ describe("createHttp", () => {
     [true, "include"],
     [false, "omit"],
   ] as const)("sends cookies along when told to: %s", async (credentials, expected) => {
-    const { http, sent } = setup([json({ name: "a" })], { credentials });
-    await http.request("GET", "/things", Named);
+    const { http, sent } = setup([jsonResponse({ name: "a" })], { credentials });
+    await http.request("GET", "/things", NamedThing);
     expect(sent[0]?.init.credentials).toBe(expected);
   });
 
   it("says in which language the person reads, as it is at each call", async () => {
     let language = "en";
-    const { http, sent } = setup([json({ name: "a" })], { language: () => language });
-    await http.request("GET", "/things", Named);
+    const { http, sent } = setup([jsonResponse({ name: "a" })], { getLanguage: () => language });
+    await http.request("GET", "/things", NamedThing);
     language = "es";
-    await http.request("GET", "/things", Named);
+    await http.request("GET", "/things", NamedThing);
     expect(sent.map(({ init }) => new Headers(init.headers).get("accept-language"))).toEqual(["en", "es"]);
   });
 
   it("sends no authorization when there is no token", async () => {
-    const { http, sent } = setup([json({ name: "a" })], { token: () => Promise.resolve(null) });
-    await http.request("GET", "/things", Named);
+    const { http, sent } = setup([jsonResponse({ name: "a" })], { getToken: () => Promise.resolve(null) });
+    await http.request("GET", "/things", NamedThing);
     expect(new Headers(sent[0]?.init.headers).has("authorization")).toBe(false);
   });
 
   it("tries a GET three times more on network errors and 5xx, waiting twice as long each time", async () => {
-    const { http, sent, times } = setup([down, json({}, 503), json({}, 500), json({ name: "late" })]);
-    const answer = http.request("GET", "/things", Named);
+    const { http, sent, times } = setup([
+      networkFailure,
+      jsonResponse({}, 503),
+      jsonResponse({}, 500),
+      jsonResponse({ name: "late" }),
+    ]);
+    const answer = http.request("GET", "/things", NamedThing);
     await jest.advanceTimersByTimeAsync(60_000);
     expect(await answer).toEqual({ name: "late" });
     expect(sent).toHaveLength(4);
@@ -114,8 +121,8 @@ describe("createHttp", () => {
   });
 
   it("gives up after the fourth failure and says that the service does not answer", async () => {
-    const { http, sent } = setup([down]);
-    const failure = failureOf(http.request("GET", "/things", Named));
+    const { http, sent } = setup([networkFailure]);
+    const failure = catchPortalError(http.request("GET", "/things", NamedThing));
     await jest.advanceTimersByTimeAsync(60_000);
     expect((await failure).code).toBe("service_unavailable");
     expect(sent).toHaveLength(4);
@@ -123,8 +130,8 @@ describe("createHttp", () => {
 
   it("is cancelled by its signal while it waits to try again", async () => {
     const controller = new AbortController();
-    const { http, sent } = setup([down]);
-    const failure = failureOf(http.request("GET", "/things", Named, { signal: controller.signal }));
+    const { http, sent } = setup([networkFailure]);
+    const failure = catchPortalError(http.request("GET", "/things", NamedThing, { signal: controller.signal }));
     await jest.advanceTimersByTimeAsync(100);
     controller.abort();
     expect((await failure).code).toBe("cancelled");
@@ -132,20 +139,20 @@ describe("createHttp", () => {
   });
 
   it("makes each call once for who tries again by themselves", async () => {
-    const { http, sent } = setup([json({}, 503)], { retries: 0 });
-    await failureOf(http.request("GET", "/things", Named));
+    const { http, sent } = setup([jsonResponse({}, 503)], { retries: 0 });
+    await catchPortalError(http.request("GET", "/things", NamedThing));
     expect(sent).toHaveLength(1);
   });
 
   it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("never repeats a %s", async (method) => {
-    const { http, sent } = setup([down]);
-    await failureOf(http.request(method, "/things", Named));
+    const { http, sent } = setup([networkFailure]);
+    await catchPortalError(http.request(method, "/things", NamedThing));
     expect(sent).toHaveLength(1);
   });
 
   it.each([400, 401, 403, 404, 409, 413, 415, 422, 429])("never repeats a GET that was answered %d", async (status) => {
-    const { http, sent } = setup([json({}, status)]);
-    await failureOf(http.request("GET", "/things", Named));
+    const { http, sent } = setup([jsonResponse({}, status)]);
+    await catchPortalError(http.request("GET", "/things", NamedThing));
     expect(sent).toHaveLength(1);
   });
 
@@ -162,8 +169,8 @@ describe("createHttp", () => {
     [500, "internal_error", "Internal Server Error"],
     [503, "service_unavailable", "Service Unavailable"],
   ])("maps %d to %s, named %s", async (status, code, title) => {
-    const { http } = setup([json({}, status)]);
-    const error = await failureOf(http.request("POST", "/things", Named));
+    const { http } = setup([jsonResponse({}, status)]);
+    const error = await catchPortalError(http.request("POST", "/things", NamedThing));
     expect(error.code).toBe(code);
     expect(error.cause).toBeInstanceOf(HttpError);
     expect((error.cause as HttpError).statusText).toBe(title);
@@ -174,31 +181,35 @@ describe("createHttp", () => {
     [599, "Network Connect Timeout", "service_unavailable"],
   ])("gives a generic error with status, status text and body for %d", async (status, statusText, code) => {
     const { http } = setup([() => new Response("<h1>no</h1>", { status, statusText })]);
-    const error = await failureOf(http.request("POST", "/things", Named));
+    const error = await catchPortalError(http.request("POST", "/things", NamedThing));
     expect(error).toMatchObject({ code, cause: { status, statusText, body: "<h1>no</h1>", problem: null } });
   });
 
   it("takes the code of the problem document when it is one of ours, else the status'", async () => {
-    const ours = setup([json({ title: "x", status: 409, code: "state_conflict", keyring: { state_rev: 3 } }, 409)]);
-    const error = await failureOf(ours.http.request("PUT", "/user/keyring", Named));
+    const ours = setup([
+      jsonResponse({ title: "x", status: 409, code: "state_conflict", keyring: { state_rev: 3 } }, 409),
+    ]);
+    const error = await catchPortalError(ours.http.request("PUT", "/user/keyring", NamedThing));
     expect(error.code).toBe("state_conflict");
     expect((error.cause as HttpError).problem?.["keyring"]).toEqual({ state_rev: 3 });
-    const foreign = setup([json({ title: "x", status: 409, code: "made_up" }, 409)]);
-    expect((await failureOf(foreign.http.request("PUT", "/user/keyring", Named))).code).toBe("conflict");
+    const foreign = setup([jsonResponse({ title: "x", status: 409, code: "made_up" }, 409)]);
+    expect((await catchPortalError(foreign.http.request("PUT", "/user/keyring", NamedThing))).code).toBe("conflict");
   });
 
   it("keeps what Retry-After said", async () => {
-    const { http } = setup([json({}, 429, { "retry-after": "17" })]);
-    expect((await failureOf(http.request("POST", "/things", Named))).details).toEqual({ retry_after: "17" });
+    const { http } = setup([jsonResponse({}, 429, { "retry-after": "17" })]);
+    expect((await catchPortalError(http.request("POST", "/things", NamedThing))).details).toEqual({
+      retry_after: "17",
+    });
   });
 
   it.each([
     ["broken JSON", () => new Response("{")],
-    ["another shape", json({ name: 1 })],
-    ["an unknown member", json({ name: "a", more: 1 })],
+    ["another shape", jsonResponse({ name: 1 })],
+    ["an unknown member", jsonResponse({ name: "a", more: 1 })],
   ])("calls %s a bad answer", async (_, answer) => {
     const { http } = setup([answer]);
-    expect((await failureOf(http.request("POST", "/things", Named))).code).toBe("bad_answer");
+    expect((await catchPortalError(http.request("POST", "/things", NamedThing))).code).toBe("bad_answer");
   });
 
   it("is cancelled by its signal", async () => {
@@ -209,14 +220,16 @@ describe("createHttp", () => {
         throw new DOMException("aborted", "AbortError");
       },
     ]);
-    expect((await failureOf(http.request("GET", "/things", Named, { signal: controller.signal }))).code).toBe(
-      "cancelled",
-    );
+    expect(
+      (await catchPortalError(http.request("GET", "/things", NamedThing, { signal: controller.signal }))).code,
+    ).toBe("cancelled");
   });
 
   it("shows neither query nor body when the error is logged", async () => {
-    const { http } = setup([json({ title: "t", status: 400, code: "bad_request", secret: "SENTINEL" }, 400)]);
-    const error = await failureOf(http.request("POST", "/things?token=SENTINEL", Named, { body: { a: "SENTINEL" } }));
+    const { http } = setup([jsonResponse({ title: "t", status: 400, code: "bad_request", secret: "SENTINEL" }, 400)]);
+    const error = await catchPortalError(
+      http.request("POST", "/things?token=SENTINEL", NamedThing, { body: { a: "SENTINEL" } }),
+    );
     const cause = error.cause as HttpError;
     expect(JSON.stringify([error, error.message, cause, cause.message, Object.entries(cause)])).not.toContain(
       "SENTINEL",
@@ -225,17 +238,17 @@ describe("createHttp", () => {
 });
 
 describe("readMayPass", () => {
-  it.each<[string, Answer, boolean]>([
-    ["a service that is not there", down, true],
-    ["a service that is busy", json({}, 503), true],
-    ["a service with a fault", json({}, 500), true],
-    ["what is not there", json({}, 404), false],
-    ["too many calls", json({}, 429), false],
-    ["an answer that came too late", json({}, 408), false],
-    ["an answer that nobody knows", json({}), false],
+  it.each<[string, FakeResponse, boolean]>([
+    ["a service that is not there", networkFailure, true],
+    ["a service that is busy", jsonResponse({}, 503), true],
+    ["a service with a fault", jsonResponse({}, 500), true],
+    ["what is not there", jsonResponse({}, 404), false],
+    ["too many calls", jsonResponse({}, 429), false],
+    ["an answer that came too late", jsonResponse({}, 408), false],
+    ["an answer that nobody knows", jsonResponse({}), false],
   ])("%s: %s", async (_name, answer, expected) => {
     const { http } = setup([answer], { retries: 0 });
-    expect(readMayPass(await failureOf(http.request("GET", "/things", Named)))).toBe(expected);
+    expect(isRetryableRead(await catchPortalError(http.request("GET", "/things", NamedThing)))).toBe(expected);
   });
 
   it.each<[string, unknown]>([
@@ -249,7 +262,7 @@ describe("readMayPass", () => {
     ],
     ["a fault of our own", new TypeError("x is not a function")],
   ])("is not for %s", (_name, error) => {
-    expect(readMayPass(error)).toBe(false);
+    expect(isRetryableRead(error)).toBe(false);
   });
 });
 
@@ -257,10 +270,10 @@ describe("createHttp, forms and streams", () => {
   const bytes = Uint8Array.from({ length: 10 }, (_, index) => index);
 
   it("sends a FormData as it is, without a content type of ours", async () => {
-    const { http, sent } = setup([json({ name: "a" })]);
+    const { http, sent } = setup([jsonResponse({ name: "a" })]);
     const form = new FormData();
     form.set("part", "1");
-    await http.request("POST", "/parts", Named, { body: form });
+    await http.request("POST", "/parts", NamedThing, { body: form });
     expect(sent[0]?.init.body).toBe(form);
     expect(new Headers(sent[0]?.init.headers).has("content-type")).toBe(false);
   });
@@ -269,14 +282,14 @@ describe("createHttp, forms and streams", () => {
     const { http } = setup([
       () => new Response(bytes.slice(4, 8), { status: 206, headers: { "content-range": "bytes 4-7/10" } }),
     ]);
-    const { size, start, body } = await http.stream("POST", "/content", { headers: { range: "bytes=4-7" } });
-    expect({ size, start }).toEqual({ size: 10, start: 4 });
+    const { totalSize, offset, body } = await http.stream("POST", "/content", { headers: { range: "bytes=4-7" } });
+    expect({ totalSize, offset }).toEqual({ totalSize: 10, offset: 4 });
     expect(new Uint8Array(await new Response(body).arrayBuffer())).toEqual(bytes.slice(4, 8));
   });
 
   it("gives a whole answer with its size", async () => {
     const { http } = setup([() => new Response(bytes, { headers: { "content-length": "10" } })]);
-    expect(await http.stream("POST", "/content")).toMatchObject({ size: 10, start: 0 });
+    expect(await http.stream("POST", "/content")).toMatchObject({ totalSize: 10, offset: 0 });
   });
 
   it.each([
@@ -284,7 +297,7 @@ describe("createHttp, forms and streams", () => {
     ["a range that it does not name", 206, { "content-length": "10" }],
   ])("refuses an answer with %s", async (_, status, headers) => {
     const { http } = setup([() => new Response(bytes, { status, headers })]);
-    expect((await failureOf(http.stream("POST", "/content"))).code).toBe("bad_answer");
+    expect((await catchPortalError(http.stream("POST", "/content"))).code).toBe("bad_answer");
   });
 
   it("says why a stream broke off", async () => {
@@ -295,6 +308,6 @@ describe("createHttp, forms and streams", () => {
     });
     const { http } = setup([() => new Response(broken, { headers: { "content-length": "10" } })]);
     const { body } = await http.stream("POST", "/content");
-    expect((await failureOf(body.getReader().read())).code).toBe("service_unavailable");
+    expect((await catchPortalError(body.getReader().read())).code).toBe("service_unavailable");
   });
 });

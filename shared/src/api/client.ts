@@ -3,7 +3,7 @@ import type { z } from "zod";
 
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "../contract/http.ts";
 import {
-  errorOfStatus,
+  describeStatus,
   genericTitle,
   HttpError,
   isErrorCode,
@@ -18,18 +18,18 @@ export interface HttpSettings {
   /** Without a trailing slash, such as `https://portal.example/api`. */
   readonly baseUrl: string;
   /** Gives the session token, or null for calls without one. Called before each attempt. */
-  readonly token: () => Promise<string | null>;
+  readonly getToken: () => Promise<string | null>;
   /** Whether cookies are sent. */
   readonly credentials?: boolean;
   /**
    * The language that the person chose, such as `es`: mails are written in it. Without it the
    * browser sends its own.
    */
-  readonly language?: () => string;
+  readonly getLanguage?: () => string;
   readonly fetch?: typeof globalThis.fetch;
   /**
-   * Attempts after the first one, for GET alone: as in {@link readRetries}, or 0 where the caller
-   * repeats calls itself.
+   * Attempts after the first one, for GET alone: as in {@link readRetryPolicy}, or 0 where the
+   * caller repeats calls itself.
    */
   readonly retries?: number;
 }
@@ -38,7 +38,7 @@ export interface HttpSettings {
  * How a failed read is repeated: so many attempts after the first, the first pause, and what each
  * further pause is multiplied by.
  */
-export const readRetries = { times: 3, firstPauseMs: 350, factor: 2 } as const;
+export const readRetryPolicy = { retries: 3, firstDelayMs: 350, factor: 2 } as const;
 
 /**
  * Whether a failed read is repeated: {@link isTransient} without what another attempt within
@@ -49,7 +49,7 @@ export const readRetries = { times: 3, firstPauseMs: 350, factor: 2 } as const;
  * HttpError of an answer. A failure without one comes from the vault's worker, and one whose cause
  * is a PortalError from the token exchange: both made their own attempts before.
  */
-export function readMayPass(error: unknown): boolean {
+export function isRetryableRead(error: unknown): boolean {
   if (!isTransient(error) || !isPortalError(error) || error.code === "offline") return false;
   return error.cause instanceof TypeError || (error.cause instanceof HttpError && error.cause.status >= 500);
 }
@@ -57,13 +57,18 @@ export function readMayPass(error: unknown): boolean {
 /** Creates the client of the service. Its methods are documented in the contract (`Http`). */
 export function createHttp(settings: HttpSettings): Http {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
-  const retries = settings.retries ?? readRetries.times;
+  const retries = settings.retries ?? readRetryPolicy.retries;
 
-  async function respond(method: HttpMethod, path: string, options: HttpOptions, accept: string): Promise<Response> {
-    const token = await settings.token();
+  async function fetchResponse(
+    method: HttpMethod,
+    path: string,
+    options: HttpOptions,
+    accept: string,
+  ): Promise<Response> {
+    const token = await settings.getToken();
     const headers = new Headers(options.headers);
     headers.set("accept", accept);
-    if (settings.language !== undefined) headers.set("accept-language", settings.language());
+    if (settings.getLanguage !== undefined) headers.set("accept-language", settings.getLanguage());
     const { body } = options;
     const isForm = body instanceof FormData; // the browser sets the content type, with the boundary
     if (body !== undefined && !isForm) headers.set("content-type", "application/json");
@@ -71,7 +76,7 @@ export function createHttp(settings: HttpSettings): Http {
 
     let response: Response;
     try {
-      response = await send(addressOf(settings.baseUrl, path, options.query), {
+      response = await send(buildUrl(settings.baseUrl, path, options.query), {
         method,
         headers,
         credentials: settings.credentials === true ? "include" : "omit",
@@ -81,14 +86,14 @@ export function createHttp(settings: HttpSettings): Http {
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });
     } catch (cause) {
-      throw failureOf(cause, options.signal);
+      throw toNetworkError(cause, options.signal);
     }
-    if (!response.ok) throw await errorOf(response, path);
+    if (!response.ok) throw await toResponseError(response, path);
     return response;
   }
 
-  async function attempt(method: HttpMethod, path: string, options: HttpOptions): Promise<unknown> {
-    const response = await respond(method, path, options, "application/json");
+  async function fetchJson(method: HttpMethod, path: string, options: HttpOptions): Promise<unknown> {
+    const response = await fetchResponse(method, path, options, "application/json");
     if (response.status === 204) return null;
     try {
       return await response.json();
@@ -101,10 +106,10 @@ export function createHttp(settings: HttpSettings): Http {
   async function requestOnce<T>(
     method: HttpMethod,
     path: string,
-    answer: z.ZodType<T>,
+    schema: z.ZodType<T>,
     options: HttpOptions,
   ): Promise<T> {
-    const parsed = answer.safeParse(await attempt(method, path, options));
+    const parsed = schema.safeParse(await fetchJson(method, path, options));
     if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
     return parsed.data;
   }
@@ -112,16 +117,16 @@ export function createHttp(settings: HttpSettings): Http {
   async function request<T>(
     method: HttpMethod,
     path: string,
-    answer: z.ZodType<T>,
+    schema: z.ZodType<T>,
     options: HttpOptions = {},
   ): Promise<T> {
-    if (method !== "GET" || retries === 0) return requestOnce(method, path, answer, options);
+    if (method !== "GET" || retries === 0) return requestOnce(method, path, schema, options);
     try {
-      return await pRetry(() => requestOnce(method, path, answer, options), {
+      return await pRetry(() => requestOnce(method, path, schema, options), {
         retries,
-        minTimeout: readRetries.firstPauseMs,
-        factor: readRetries.factor,
-        shouldRetry: ({ error }) => readMayPass(error),
+        minTimeout: readRetryPolicy.firstDelayMs,
+        factor: readRetryPolicy.factor,
+        shouldRetry: ({ error }) => isRetryableRead(error),
         signal: options.signal,
       });
     } catch (error) {
@@ -134,17 +139,17 @@ export function createHttp(settings: HttpSettings): Http {
   }
 
   async function stream(method: HttpMethod, path: string, options: HttpOptions = {}): Promise<HttpStream> {
-    const response = await respond(method, path, options, "application/octet-stream");
-    const extent = extentOf(response);
-    if (response.body === null || extent === null) throw new PortalError("bad_answer");
-    return { ...extent, body: sayingWhy(response.body, options.signal) };
+    const response = await fetchResponse(method, path, options, "application/octet-stream");
+    const range = parseRange(response);
+    if (response.body === null || range === null) throw new PortalError("bad_answer");
+    return { ...range, body: mapStreamErrors(response.body, options.signal) };
   }
 
   return Object.freeze({ request, stream });
 }
 
 /** The same stream, in which a broken connection becomes a PortalError. */
-function sayingWhy(
+function mapStreamErrors(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   signal: AbortSignal | undefined,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -156,7 +161,7 @@ function sayingWhy(
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (cause) {
-        controller.error(failureOf(cause, signal));
+        controller.error(toNetworkError(cause, signal));
       }
     },
     cancel: (reason) => reader.cancel(reason),
@@ -167,14 +172,14 @@ function sayingWhy(
  * Offset of the answer's bytes and size of the whole content (RFC 9110 14.4); null when the headers
  * do not say it.
  */
-function extentOf(response: Response): { start: number; size: number } | null {
+function parseRange(response: Response): { offset: number; totalSize: number } | null {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("content-range") ?? "");
-  if (response.status === 206) return range === null ? null : { start: Number(range[1]), size: Number(range[2]) };
+  if (response.status === 206) return range === null ? null : { offset: Number(range[1]), totalSize: Number(range[2]) };
   const length = response.headers.get("content-length") ?? "";
-  return /^\d+$/.test(length) ? { start: 0, size: Number(length) } : null;
+  return /^\d+$/.test(length) ? { offset: 0, totalSize: Number(length) } : null;
 }
 
-function addressOf(baseUrl: string, path: string, query: HttpOptions["query"]): string {
+function buildUrl(baseUrl: string, path: string, query: HttpOptions["query"]): string {
   const entries = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
@@ -185,15 +190,15 @@ function addressOf(baseUrl: string, path: string, query: HttpOptions["query"]): 
  * fetch rejects with a TypeError for every network failure and with the signal's reason when it was
  * aborted.
  */
-function failureOf(cause: unknown, signal: AbortSignal | undefined): PortalError {
+function toNetworkError(cause: unknown, signal: AbortSignal | undefined): PortalError {
   if (signal?.aborted === true) return new PortalError("cancelled", { cause });
   const online = (globalThis as { navigator?: { onLine?: boolean } }).navigator?.onLine ?? true;
   return new PortalError(online ? "service_unavailable" : "offline", { cause });
 }
 
-async function errorOf(response: Response, path: string): Promise<PortalError> {
-  const { code: statusCode, title } = errorOfStatus(response.status);
-  const body = await bodyOf(response);
+async function toResponseError(response: Response, path: string): Promise<PortalError> {
+  const { code: statusCode, title } = describeStatus(response.status);
+  const body = await readBody(response);
   const parsed = ProblemDocument.safeParse(body);
   const problem = parsed.success ? parsed.data : null; // no problem document: the status alone decides the code
   const cause = new HttpError({
@@ -216,7 +221,7 @@ async function errorOf(response: Response, path: string): Promise<PortalError> {
 /**
  * The body, parsed if it is JSON, as text otherwise; null when it is empty or the connection broke.
  */
-async function bodyOf(response: Response): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text().catch(() => "");
   if (text === "") return null;
   try {

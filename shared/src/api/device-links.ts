@@ -10,18 +10,18 @@ import { bytesB64u, compactJwe, Timestamp } from "./wire.ts";
 export const DeviceLinkId = bytesB64u(16, { exact: true });
 
 /** Body of `PUT /device-links/{id}`: what the new device asks for. */
-export const FillDeviceLink = z.strictObject({ message: compactJwe(maxDeviceLinkLength) });
-export type FillDeviceLink = z.infer<typeof FillDeviceLink>;
+export const FillDeviceLinkBody = z.strictObject({ message: compactJwe(maxDeviceLinkLength) });
+export type FillDeviceLinkBody = z.infer<typeof FillDeviceLinkBody>;
 
 /** After `expires_at` the mailbox is gone. */
-export const DeviceLinkFilled = z.strictObject({ expires_at: Timestamp });
+export const FillDeviceLinkResponse = z.strictObject({ expires_at: Timestamp });
 
 /** Answer of `GET /device-links/{id}`, to other sessions than the one that filled it. */
 export const DeviceLink = z.strictObject({ message: compactJwe(maxDeviceLinkLength), expires_at: Timestamp });
 
 /** Body of `PUT /device-links/{id}/answer`. */
-export const AnswerDeviceLink = z.strictObject({ answer: compactJwe(maxDeviceLinkLength) });
-export type AnswerDeviceLink = z.infer<typeof AnswerDeviceLink>;
+export const AnswerDeviceLinkBody = z.strictObject({ answer: compactJwe(maxDeviceLinkLength) });
+export type AnswerDeviceLinkBody = z.infer<typeof AnswerDeviceLinkBody>;
 
 /**
  * Answer of `GET /device-links/{id}/answer`, to the session that filled it alone; null while there

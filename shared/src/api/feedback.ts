@@ -3,7 +3,7 @@ import { z } from "zod";
 import { maxFeedbackLength } from "./limits.ts";
 
 /** Body of `POST /user/feedback`. Nothing of a secret belongs into it. */
-export const SendFeedback = z.strictObject({
+export const FeedbackBody = z.strictObject({
   rating: z.int().min(1).max(5).optional(),
   message: z.string().trim().min(1).max(maxFeedbackLength),
   /**
@@ -15,4 +15,4 @@ export const SendFeedback = z.strictObject({
     .regex(/^\/([a-z0-9_-]+|:[a-zA-Z]+|\*)?(\/([a-z0-9_-]+|:[a-zA-Z]+|\*))*$/),
   app_version: z.string().regex(/^[0-9A-Za-z.+-]{1,40}$/),
 });
-export type SendFeedback = z.infer<typeof SendFeedback>;
+export type FeedbackBody = z.infer<typeof FeedbackBody>;

@@ -73,7 +73,9 @@ export const KeyringChange = z.strictObject({
     .array(z.strictObject({ secret_db_id: Id, versions: z.array(Counter).min(1).max(1_000) }))
     .max(100)
     .optional(),
-  /** Switches to the rows of a stage. Both or neither; the digest is that of {@link StagedRows}. */
+  /**
+   * Switches to the rows of a stage. Both or neither; the digest is that of {@link StageManifest}.
+   */
   stage_id: Id.optional(),
   stage_sha256: Digest.optional(),
   sig: Signature,
@@ -96,13 +98,13 @@ export const Keyring = z.strictObject({
   key_statement: KeyStatement,
   /**
    * With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow
-   * `previous`; {@link maxStatesPage} at most.
+   * `previous`; {@link maxStatesPageSize} at most.
    */
   states: z.array(z.strictObject({ state_rev: Counter, state: compactJwe(maxStateLength) })).optional(),
 });
 export type Keyring = z.infer<typeof Keyring>;
 
-export const KeyringChanged = z.strictObject({ state_rev: Counter });
+export const KeyringChangeResponse = z.strictObject({ state_rev: Counter });
 
 export const ImageRecords = z.strictObject({ image_records: z.array(ImageRecord) });
 
@@ -128,21 +130,21 @@ export type StagedRow = z.infer<typeof StagedRow>;
  * Body of `POST /user/keyring/stage`. Rows may come again; an account has one stage, and another id
  * begins a new one.
  */
-export const StageRows = z.strictObject({ stage_id: Id, rows: z.array(StagedRow).max(maxStagedRows) });
-export type StageRows = z.infer<typeof StageRows>;
+export const StageRowsBody = z.strictObject({ stage_id: Id, rows: z.array(StagedRow).max(maxStagedRows) });
+export type StageRowsBody = z.infer<typeof StageRowsBody>;
 
 /** `rows` of the stage so far. */
-export const RowsStaged = z.strictObject({ stage_id: Id, rows: z.int().min(0) });
+export const StageRowsResponse = z.strictObject({ stage_id: Id, rows: z.int().min(0) });
 
 /**
  * Answer of `GET /user/keyring/stage/{stage_id}`, sorted by id and version. `row_sha256` is of the
  * JCS of the row as sent; `stage_sha256` of a change is SHA-256 of the ASCII lines `secret_db_id SP
  * version SP row_sha256-in-hex LF` of all rows in this order.
  */
-export const StagedRows = z.strictObject({
+export const StageManifest = z.strictObject({
   stage_id: Id,
   rows: z.array(z.strictObject({ secret_db_id: Id, version: Counter, row_sha256: Digest })),
   /** The last `secret_db_id` of the page; null on the last one. */
   next_cursor: Id.nullable(),
 });
-export type StagedRows = z.infer<typeof StagedRows>;
+export type StageManifest = z.infer<typeof StageManifest>;

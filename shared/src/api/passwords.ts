@@ -6,11 +6,11 @@ import { maxPasswordLength } from "./limits.ts";
  * Body of `POST /user/change-password`. Both are used exactly as typed; what a password has to be
  * is the identity provider's to say.
  */
-export const ChangePassword = z.strictObject({
+export const ChangePasswordBody = z.strictObject({
   old_password: z.string().min(1).max(maxPasswordLength),
   new_password: z.string().min(1).max(maxPasswordLength),
 });
-export type ChangePassword = z.infer<typeof ChangePassword>;
+export type ChangePasswordBody = z.infer<typeof ChangePasswordBody>;
 
 /**
  * A rule of the identity provider for new passwords. `value` is a number of characters, or of
@@ -45,10 +45,10 @@ export type PasswordRules = z.infer<typeof PasswordRules>;
  * the new one the `rule` that it breaks, or `refused`. `text` is what the provider said, in its own
  * words, where it said any.
  */
-export const PasswordRefusal = z.looseObject({
+export const PasswordRejection = z.looseObject({
   path: z.enum(["/old_password", "/new_password"]),
   reason: z.string(),
   value: z.int().optional(),
   text: z.string().optional(),
 });
-export type PasswordRefusal = z.infer<typeof PasswordRefusal>;
+export type PasswordRejection = z.infer<typeof PasswordRejection>;

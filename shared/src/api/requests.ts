@@ -13,7 +13,7 @@ const LinkProof = bytesB64u(32, { exact: true });
  * Body of `POST /requests`: somebody is asked for a secret. `document` opens with the link key
  * alone.
  */
-export const CreateRequest = z.strictObject({
+export const CreateRequestBody = z.strictObject({
   request_id: RequestId,
   document: compactJwe(maxRequestDocumentLength),
   link_auth_sha256: Digest,
@@ -24,9 +24,9 @@ export const CreateRequest = z.strictObject({
   notify: z.boolean().optional(),
   keyring: KeyringChange,
 });
-export type CreateRequest = z.infer<typeof CreateRequest>;
+export type CreateRequestBody = z.infer<typeof CreateRequestBody>;
 
-export const RequestStored = z.strictObject({ request_id: RequestId, state_rev: Counter });
+export const RequestWriteResponse = z.strictObject({ request_id: RequestId, state_rev: Counter });
 
 export const RequestState = z.enum(["awaiting", "provided", "collected", "expired", "revoked"]);
 
@@ -49,12 +49,12 @@ export const RequestList = z.strictObject({
 export type RequestList = z.infer<typeof RequestList>;
 
 /** Body of `DELETE /requests/{request_id}`: revokes it, or drops what was collected. */
-export const DropRequest = z.strictObject({ keyring: KeyringChange });
+export const DropRequestBody = z.strictObject({ keyring: KeyringChange });
 /** Body of `PATCH /requests/{request_id}`. The content goes 7 days later. */
-export const CollectedRequest = z.strictObject({ state: z.literal("collected"), keyring: KeyringChange });
+export const MarkCollectedBody = z.strictObject({ state: z.literal("collected"), keyring: KeyringChange });
 
 /** Body of `POST /requests/get`, for whoever has the link: a look that costs nothing. */
-export const GetRequest = z.strictObject({ request_id: RequestId, link_auth: LinkProof });
+export const GetRequestBody = z.strictObject({ request_id: RequestId, link_auth: LinkProof });
 export const RequestOffer = z.strictObject({
   document: compactJwe(maxRequestDocumentLength),
   state: RequestState,
@@ -74,14 +74,14 @@ export function answerPath(answerId: string): string {
 export const answerTokenHeader = "x-answer-token";
 
 /** Body of `POST /requests/answer`. Sizes in bytes of sealed content. */
-export const StartAnswer = z.strictObject({
+export const StartAnswerBody = z.strictObject({
   request_id: RequestId,
   link_auth: LinkProof,
   size: Counter.max(maxSealedBytes),
   /** A wish: the answer's `part_size` counts. */
   part_size: Counter.min(minPartBytes).max(maxPartBytes).optional(),
 });
-export const AnswerStarted = z.strictObject({
+export const StartAnswerResponse = z.strictObject({
   answer_id: Id,
   token: z.string().max(512),
   part_size: Counter,
@@ -89,7 +89,7 @@ export const AnswerStarted = z.strictObject({
   expires_at: Timestamp,
 });
 
-/** Parts are sent as those of an upload (`formOfPart`). Answer of `GET`: what is there. */
+/** Parts are sent as those of an upload (`buildPartForm`). Answer of `GET`: what is there. */
 export const AnswerState = z.strictObject({
   answer_id: Id,
   size: Counter,
@@ -104,15 +104,15 @@ export const AnswerState = z.strictObject({
  * Body of `PUT`: the first finish of a request wins, another gets `request_closed`; the same one,
  * byte for byte, answers as the first time.
  */
-export const FinishAnswer = z.strictObject({ ticket: bytesB64u(maxTicketBytes), content_sha256: Digest });
-export const AnswerFinished = z.strictObject({ provided_at: Timestamp });
+export const FinishAnswerBody = z.strictObject({ ticket: bytesB64u(maxTicketBytes), content_sha256: Digest });
+export const FinishAnswerResponse = z.strictObject({ provided_at: Timestamp });
 
 /**
  * Body of `POST /requests/collect`, by the owner; only reads. `download` as in {@link
- * ShareClaimed}, for `POST /share/content`.
+ * ShareClaim}, for `POST /share/content`.
  */
-export const CollectAnswer = z.strictObject({ request_id: RequestId });
-export const AnswerCollected = z.strictObject({
+export const CollectAnswerBody = z.strictObject({ request_id: RequestId });
+export const CollectAnswerResponse = z.strictObject({
   ticket: bytesB64u(maxTicketBytes),
   provided_at: Timestamp,
   download: z.strictObject({ token: z.string().max(512), size: z.int().min(0), expires_at: Timestamp }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { KeyringChange } from "./keyring.ts";
-import { maxBatchSecrets, maxLabelLength, maxListPage, maxSmallSecretBytes, maxTicketBytes } from "./limits.ts";
+import { maxBatchSecrets, maxLabelLength, maxListPageSize, maxSmallSecretBytes, maxTicketBytes } from "./limits.ts";
 import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
 
 /** One row of the list; all but the counters and times is sealed in `label`. */
@@ -21,8 +21,8 @@ export const StoredSecret = z.strictObject({
 export type StoredSecret = z.infer<typeof StoredSecret>;
 
 /** `GET /secrets/store`. Pages go by `secret_db_id`, trash included; `since` gives changes only. */
-export const ListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(maxListPage).default(maxListPage),
+export const SecretListQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(maxListPageSize).default(maxListPageSize),
   cursor: Id.optional(),
   since: z.coerce.number().int().min(0).optional(),
 });
@@ -44,37 +44,37 @@ export const SecretPage = z.strictObject({
 });
 export type SecretPage = z.infer<typeof SecretPage>;
 
-const sealed = { label: compactJwe(maxLabelLength), ticket: bytesB64u(maxTicketBytes), keyring: KeyringChange };
+const sealedFields = { label: compactJwe(maxLabelLength), ticket: bytesB64u(maxTicketBytes), keyring: KeyringChange };
 
 /**
  * Body of `POST /secrets/store`, one of three: content (a new secret or, with `base_version`, a new
  * version); label or ticket alone; `restore: true` out of the trash.
  */
-export const StoreSecret = z.union([
+export const StoreSecretBody = z.union([
   z.strictObject({
     secret_db_id: Id,
     base_version: Counter.optional(),
-    ...sealed,
+    ...sealedFields,
     content: bytesB64u(maxSmallSecretBytes),
   }),
   z.strictObject({
     secret_db_id: Id,
     base_version: Counter,
-    label: sealed.label,
-    ticket: sealed.ticket.optional(),
+    label: sealedFields.label,
+    ticket: sealedFields.ticket.optional(),
     keyring: KeyringChange,
   }),
   z.strictObject({ secret_db_id: Id, restore: z.literal(true) }),
 ]);
-export type StoreSecret = z.infer<typeof StoreSecret>;
+export type StoreSecretBody = z.infer<typeof StoreSecretBody>;
 
-export const SecretStored = z.strictObject({ secret_db_id: Id, version: Counter, state_rev: z.int().min(0) });
-export type SecretStored = z.infer<typeof SecretStored>;
+export const StoreSecretResponse = z.strictObject({ secret_db_id: Id, version: Counter, state_rev: z.int().min(0) });
+export type StoreSecretResponse = z.infer<typeof StoreSecretResponse>;
 
 const NewSecret = z.strictObject({
   secret_db_id: Id,
-  label: sealed.label,
-  ticket: sealed.ticket,
+  label: sealedFields.label,
+  ticket: sealedFields.ticket,
   content: bytesB64u(maxSmallSecretBytes),
 });
 export type NewSecret = z.infer<typeof NewSecret>;
@@ -83,7 +83,7 @@ export type NewSecret = z.infer<typeof NewSecret>;
  * Body of `POST /secrets/store/batch`: new secrets, all of them or none, with one keyring change.
  * No id stands there twice.
  */
-export const StoreSecrets = z.strictObject({
+export const StoreSecretsBody = z.strictObject({
   secrets: z
     .array(NewSecret)
     .min(1)
@@ -91,34 +91,34 @@ export const StoreSecrets = z.strictObject({
     .refine((secrets) => new Set(secrets.map(({ secret_db_id: id }) => id)).size === secrets.length),
   keyring: KeyringChange,
 });
-export type StoreSecrets = z.infer<typeof StoreSecrets>;
+export type StoreSecretsBody = z.infer<typeof StoreSecretsBody>;
 
-export const SecretsStored = z.strictObject({ state_rev: z.int().min(0) });
-export type SecretsStored = z.infer<typeof SecretsStored>;
+export const StoreSecretsResponse = z.strictObject({ state_rev: z.int().min(0) });
+export type StoreSecretsResponse = z.infer<typeof StoreSecretsResponse>;
 
 /** `POST` streams the sealed content (`Range`, `If-Range`). */
 export const downloadPath = "/v2/secrets/get-secret";
 
 /** Body of `POST /secrets/store/get-secret`, and of `POST` to {@link downloadPath}. */
-export const GetSecret = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
+export const GetSecretBody = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
 
 /**
  * One line for every version that there ever was. It stays when content and ticket are gone
  * (`dropped`).
  */
-export const VersionLine = z.strictObject({
+export const VersionRecord = z.strictObject({
   version: Counter,
   ticket_sha256: Digest,
   size: z.int().min(0),
   created_at: Timestamp,
   dropped: z.boolean(),
 });
-export type VersionLine = z.infer<typeof VersionLine>;
+export type VersionRecord = z.infer<typeof VersionRecord>;
 
 /**
  * Answer of `GET /secrets/store/{secret_db_id}/versions`: newest first, the present one included.
  */
-export const SecretVersions = z.strictObject({ secret_db_id: Id, versions: z.array(VersionLine) });
+export const SecretVersions = z.strictObject({ secret_db_id: Id, versions: z.array(VersionRecord) });
 
 export const SecretContent = z.strictObject({
   version: Counter,
@@ -127,8 +127,8 @@ export const SecretContent = z.strictObject({
   content: bytesB64u(maxSmallSecretBytes).nullable(),
   label: compactJwe(maxLabelLength),
   /** As {@link SecretVersions}. */
-  versions: z.array(VersionLine),
+  versions: z.array(VersionRecord),
 });
 export type SecretContent = z.infer<typeof SecretContent>;
 
-export const SetFavorite = z.strictObject({ secret_db_id: Id, favorite: z.boolean() });
+export const SetFavoriteBody = z.strictObject({ secret_db_id: Id, favorite: z.boolean() });

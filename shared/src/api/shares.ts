@@ -20,13 +20,13 @@ export type Audience = z.infer<typeof Audience>;
  */
 const LinkProof = bytesB64u(32, { exact: true });
 
-const views = z.int().min(1).max(maxShareViews);
+const viewCount = z.int().min(1).max(maxShareViews);
 
 /**
  * Body of `POST /share`. Links have both digests, and no `recipient`; a person has a `recipient`
  * and neither digest. `ticket` is sealed to the link's identity or to the person's.
  */
-export const CreateShare = z
+export const CreateShareBody = z
   .strictObject({
     share_id: ShareId,
     secret_db_id: Id,
@@ -44,7 +44,7 @@ export const CreateShare = z
     share_helper: bytesB64u(helperBytes, { exact: true }).optional(),
     expires_at: Timestamp,
     /** Left out: no limit. */
-    max_views: views.optional(),
+    max_views: viewCount.optional(),
     /** Mail to the owner when it is opened. */
     notify: z.boolean().optional(),
     keyring: KeyringChange,
@@ -60,35 +60,35 @@ export const CreateShare = z
     if (!isLink && (share.password || share.share_helper !== undefined))
       context.addIssue({ code: "custom", path: ["password"], message: "only a link asks for a password or a picture" });
   });
-export type CreateShare = z.infer<typeof CreateShare>;
+export type CreateShareBody = z.infer<typeof CreateShareBody>;
 
 /** Answer of `POST /share` and of `PATCH /share/{share_id}`. */
-export const ShareStored = z.strictObject({ share_id: ShareId, state_rev: Counter });
+export const ShareWriteResponse = z.strictObject({ share_id: ShareId, state_rev: Counter });
 
 /**
  * Body of `PATCH /share/{share_id}`: `version` and `ticket` together, of a later version of the
  * secret.
  */
-export const ChangeShare = z
+export const ChangeShareBody = z
   .strictObject({
     version: Counter.optional(),
     ticket: bytesB64u(maxTicketBytes).optional(),
     expires_at: Timestamp.optional(),
     /** Null: no limit. */
-    max_views: views.nullable().optional(),
+    max_views: viewCount.nullable().optional(),
     keyring: KeyringChange,
   })
   .refine(({ version, ticket }) => (version === undefined) === (ticket === undefined), {
     path: ["ticket"],
     message: "comes with its version",
   });
-export type ChangeShare = z.infer<typeof ChangeShare>;
+export type ChangeShareBody = z.infer<typeof ChangeShareBody>;
 
 /**
  * Why a share can no longer be opened; null while it can. Only its owner is told. `locked`: ten
  * wrong passwords. `ended`: the secret or its version went.
  */
-export const ShareEnd = z.enum(["expired", "used_up", "revoked", "locked", "ended"]);
+export const ShareEndReason = z.enum(["expired", "used_up", "revoked", "locked", "ended"]);
 
 export const Person = z.strictObject({ user_id: Id, user_name: z.string() });
 
@@ -108,7 +108,7 @@ export const OwnShare = z.strictObject({
   max_views: z.int().min(1).nullable(),
   last_opened_at: Timestamp.nullable(),
   notify: z.boolean(),
-  end: ShareEnd.nullable(),
+  end: ShareEndReason.nullable(),
 });
 export type OwnShare = z.infer<typeof OwnShare>;
 
@@ -123,32 +123,32 @@ export const ShareList = z.strictObject({ shares: z.array(OwnShare) });
  * Answer of `POST /share/get-secret/{share_id}` and `POST /share/get-public-secret/{share_id}`:
  * costs no view, asks for no key.
  */
-export const ShareLook = z.strictObject({
+export const ShareInfo = z.strictObject({
   share_id: ShareId,
   audience: Audience,
   password: z.boolean(),
   picture: z.boolean(),
   expires_at: Timestamp,
 });
-export type ShareLook = z.infer<typeof ShareLook>;
+export type ShareInfo = z.infer<typeof ShareInfo>;
 
 /**
  * Body of `POST /share/get-secret` and `POST /share/get-public-secret`. Without `claim_id` a look
  * at who sent it, which claims nothing. With it one view is claimed; the same `claim_id` within
- * {@link claimMinutes} is the same view, so that an answer that was lost costs nothing. A link
- * takes `link_auth`, and to claim `pass_auth` too; a person's share neither.
+ * {@link claimLifetimeMinutes} is the same view, so that an answer that was lost costs nothing. A
+ * link takes `link_auth`, and to claim `pass_auth` too; a person's share neither.
  */
-export const OpenShare = z.strictObject({
+export const OpenShareBody = z.strictObject({
   share_id: ShareId,
   link_auth: LinkProof.optional(),
   pass_auth: LinkProof.optional(),
   /** 128 random bits, made by the client for one opening. */
   claim_id: bytesB64u(16, { exact: true }).optional(),
 });
-export type OpenShare = z.infer<typeof OpenShare>;
+export type OpenShareBody = z.infer<typeof OpenShareBody>;
 
 /** Answer without `claim_id`. */
-export const ShareOffer = ShareLook.extend({
+export const ShareOffer = ShareInfo.extend({
   from: Person,
   /** Where a picture is asked for. */
   share_helper: bytesB64u(helperBytes, { exact: true }).nullable(),
@@ -161,24 +161,24 @@ export type ShareOffer = z.infer<typeof ShareOffer>;
  * Answer with `claim_id`. `download` is the body of `POST` to {@link sharedDownloadPath}, which
  * streams the sealed content (`Range`, `If-Range`).
  */
-export const ShareClaimed = z.strictObject({
+export const ShareClaim = z.strictObject({
   from: Person,
   ticket: bytesB64u(maxTicketBytes),
   download: z.strictObject({ token: z.string().max(512), size: z.int().min(0), expires_at: Timestamp }),
 });
-export type ShareClaimed = z.infer<typeof ShareClaimed>;
+export type ShareClaim = z.infer<typeof ShareClaim>;
 
 /** Contents of shares and of answers, as they are sealed. */
 export const sharedDownloadPath = "/share/content";
 
 /** Body of `POST` to {@link sharedDownloadPath}. */
-export const DownloadShared = z.strictObject({ token: z.string().min(1).max(512) });
+export const SharedDownloadBody = z.strictObject({ token: z.string().min(1).max(512) });
 
 /**
  * Answer of `GET /user/share-with-me`: shares addressed to this account, and links for signed-in
  * people that it opened.
  */
-export const SharesWithMe = z.strictObject({
+export const ReceivedShares = z.strictObject({
   shares: z.array(
     z.strictObject({
       share_id: ShareId,
@@ -194,13 +194,13 @@ export const SharesWithMe = z.strictObject({
     }),
   ),
 });
-export type SharesWithMe = z.infer<typeof SharesWithMe>;
+export type ReceivedShares = z.infer<typeof ReceivedShares>;
 
 /**
  * Body of `POST /reports/share`: whoever got a public link tells the operator of it, by its id
  * alone.
  */
-export const ReportShare = z.strictObject({
+export const ReportShareBody = z.strictObject({
   share_id: ShareId,
   reason: z.enum(["phishing", "unwanted", "illegal", "other"]),
   message: z.string().max(maxReportLength).optional(),

@@ -19,10 +19,10 @@ export function signedBytes(
   const { sig: _, ...rest } = document;
   const head = new TextEncoder().encode(`${signaturePrefixes[prefix]}\n`);
   const body = canonicalBytes(rest);
-  const whole = new Uint8Array(head.length + body.length);
-  whole.set(head);
-  whole.set(body, head.length);
-  return whole;
+  const message = new Uint8Array(head.length + body.length);
+  message.set(head);
+  message.set(body, head.length);
+  return message;
 }
 
 /**

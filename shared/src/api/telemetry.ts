@@ -8,11 +8,11 @@ export const maxTelemetryEvents = 50;
 /**
  * A release, or the version of the portal for the host; and a path pattern, never with an id in it.
  */
-const Release = z
+const ReleaseName = z
   .string()
   .max(80)
   .regex(/^[a-z0-9.+-]+$/i);
-const Route = z
+const RoutePattern = z
   .string()
   .max(200)
   .regex(/^\/([a-zA-Z0-9_:*/-]*)$/);
@@ -31,17 +31,17 @@ export const vitalMetrics = ["CLS", "FCP", "INP", "LCP", "TTFB"] as const;
 
 const LoadEvent = z.strictObject({
   remote: Name,
-  release: Release,
+  release: ReleaseName,
   phase: z.enum(loadPhases),
   duration_ms: z.int().min(0).max(600_000).optional(),
   /** Why it failed; none when it did not. */
   code: z.enum(errorCodes).optional(),
 });
 
-const Vital = z.strictObject({
+const VitalEvent = z.strictObject({
   remote: Name,
-  release: Release,
-  route: Route,
+  release: ReleaseName,
+  route: RoutePattern,
   metric: z.enum(vitalMetrics),
   value: z.int().min(0).max(600_000),
 });
@@ -49,12 +49,12 @@ const Vital = z.strictObject({
 /** Body of `POST /telemetry`: nothing of a person, an address or a secret. */
 export const Telemetry = z.strictObject({
   events: z.array(LoadEvent).max(maxTelemetryEvents),
-  vitals: z.array(Vital).max(maxTelemetryEvents),
+  vitals: z.array(VitalEvent).max(maxTelemetryEvents),
 });
 export type Telemetry = z.infer<typeof Telemetry>;
 
 /** Upper ends of the classes that values are counted in; the last class has none. */
-export const telemetryBounds = [100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const;
+export const telemetryBucketBounds = [100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const;
 
 /** What `GET /telemetry` gives the operator: sums of the last days, by where and what. */
 export const TelemetrySums = z.strictObject({
@@ -71,8 +71,8 @@ export const TelemetrySums = z.strictObject({
       route: z.string(),
       code: z.string(),
       count: z.int().min(0),
-      /** By class of `telemetryBounds`; fewer than `count` where some had no duration. */
-      classes: z.array(z.int().min(0)).length(telemetryBounds.length + 1),
+      /** By class of `telemetryBucketBounds`; fewer than `count` where some had no duration. */
+      classes: z.array(z.int().min(0)).length(telemetryBucketBounds.length + 1),
     }),
   ),
 });

@@ -21,7 +21,7 @@ const formCounter = z.coerce.number().int().min(1);
  * Fields of the form of `POST /v2/secrets/secret` (multipart/form-data). Sizes in bytes of sealed
  * content.
  */
-export const StartUpload = z.strictObject({
+export const StartUploadFields = z.strictObject({
   size: formCounter.max(maxSealedBytes),
   /** A wish: the answer's `part_size` counts. */
   part_size: formCounter.min(minPartBytes).max(maxPartBytes).optional(),
@@ -29,9 +29,9 @@ export const StartUpload = z.strictObject({
   /** Absent for a new secret, else the version that the content follows. */
   base_version: formCounter.optional(),
 });
-export type StartUpload = z.infer<typeof StartUpload>;
+export type StartUploadFields = z.infer<typeof StartUploadFields>;
 
-export const UploadStarted = z.strictObject({
+export const StartUploadResponse = z.strictObject({
   upload_id: Id,
   secret_db_id: Id,
   part_size: Counter,
@@ -39,7 +39,7 @@ export const UploadStarted = z.strictObject({
   parts: Counter,
   expires_at: Timestamp,
 });
-export type UploadStarted = z.infer<typeof UploadStarted>;
+export type StartUploadResponse = z.infer<typeof StartUploadResponse>;
 
 /**
  * Fields of the form of one part, before its file `data`. `sha256` is over the bytes of the part.
@@ -48,7 +48,7 @@ export const PartFields = z.strictObject({ part: formCounter, sha256: Digest });
 export type PartFields = z.infer<typeof PartFields>;
 
 /** The form of one part, its fields in the order in which the service can stream it. */
-export function formOfPart({ part, sha256 }: PartFields, data: Blob): FormData {
+export function buildPartForm({ part, sha256 }: PartFields, data: Blob): FormData {
   const form = new FormData();
   form.set("part", String(part));
   form.set("sha256", sha256);
@@ -78,10 +78,10 @@ export type UploadState = z.infer<typeof UploadState>;
 
 /**
  * `PUT` of an upload: publishes it as the next version, in one transaction with the keyring change.
- * The answer is {@link SecretStored}. `base_version` replaces that of the start, so that a content
- * is not sent again because another device saved first.
+ * The answer is {@link StoreSecretResponse}. `base_version` replaces that of the start, so that a
+ * content is not sent again because another device saved first.
  */
-export const FinishUpload = z.strictObject({
+export const FinishUploadBody = z.strictObject({
   label: compactJwe(maxLabelLength),
   ticket: bytesB64u(maxTicketBytes),
   /** Over the whole sealed content. */
@@ -89,4 +89,4 @@ export const FinishUpload = z.strictObject({
   base_version: Counter.optional(),
   keyring: KeyringChange,
 });
-export type FinishUpload = z.infer<typeof FinishUpload>;
+export type FinishUploadBody = z.infer<typeof FinishUploadBody>;

@@ -51,51 +51,51 @@ export const Me = z.strictObject({
 export type Me = z.infer<typeof Me>;
 
 /** Body of `POST /user/me`: what is to change. */
-export const UpdateMe = z.strictObject({
+export const UpdateMeBody = z.strictObject({
   user_name: UserName.optional(),
   contact_email: ContactEmail.optional(),
   rehearsal_due_at: Timestamp.nullable().optional(),
   notifications: Notifications.partial().optional(),
   telemetry: z.boolean().optional(),
 });
-export type UpdateMe = z.infer<typeof UpdateMe>;
+export type UpdateMeBody = z.infer<typeof UpdateMeBody>;
 
 /**
  * Query of `POST /user/validate-username`: a name as it is typed. Any text may be asked about; 422
  * names why it cannot be had.
  */
-export const ValidateUserName = z.strictObject({ username: z.string().max(256) });
-export const UserNameValid = z.strictObject({ valid: z.literal(true) });
+export const ValidateUserNameQuery = z.strictObject({ username: z.string().max(256) });
+export const ValidateUserNameResponse = z.strictObject({ valid: z.literal(true) });
 /** Why a user name cannot be had, as `reason` of the problem's `errors`. */
-export const userNameRefusals = ["taken", "malformed"] as const;
+export const userNameRejections = ["taken", "malformed"] as const;
 
 /**
  * Query of `GET /user/validate-contact-email`: what the mail's link carried. 128 bits, once, within
  * 24 hours.
  */
-export const ValidateContactEmail = z.strictObject({ value: ContactEmail, nonce: bytesB64u(16, { exact: true }) });
-export const ContactEmailValidated = z.strictObject({ valid: z.literal(true) });
+export const ValidateContactEmailQuery = z.strictObject({ value: ContactEmail, nonce: bytesB64u(16, { exact: true }) });
+export const ValidateContactEmailResponse = z.strictObject({ valid: z.literal(true) });
 
 /**
  * How things stand with starting the account anew (`/user/start-anew`). `none`: nobody asked, or it
  * lapsed. `waiting` until `ready_at`, then `ready`; `objected`, `cancelled` and `begun` at
  * `ended_at`. After `begun` what was there before is kept until `kept_until`.
  */
-export const StartAnew = z.strictObject({
+export const AccountReset = z.strictObject({
   state: z.enum(["none", "waiting", "ready", "objected", "cancelled", "begun"]),
   asked_at: Timestamp.nullable(),
   ready_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),
   kept_until: Timestamp.nullable(),
 });
-export type StartAnew = z.infer<typeof StartAnew>;
+export type AccountReset = z.infer<typeof AccountReset>;
 
 /**
  * Query of `DELETE /user/start-anew`: who asked thought better of it, or somebody else of the
  * account says that it was not them.
  */
-export const EndStartAnew = z.strictObject({ reason: z.enum(["cancelled", "objected"]) });
-export type EndStartAnew = z.infer<typeof EndStartAnew>;
+export const EndAccountResetQuery = z.strictObject({ reason: z.enum(["cancelled", "objected"]) });
+export type EndAccountResetQuery = z.infer<typeof EndAccountResetQuery>;
 
 /** Query of `POST /mails/unsubscribe` (RFC 8058): the token of the mail's own header. */
-export const Unsubscribe = z.strictObject({ token: z.string().min(1).max(2_048) });
+export const UnsubscribeQuery = z.strictObject({ token: z.string().min(1).max(2_048) });

@@ -17,11 +17,11 @@ export const Counter = z.int().min(1);
  * the last bits are checked.
  */
 export function bytesB64u(max: number, { exact = false }: { exact?: boolean } = {}): z.ZodString {
-  const longest = Math.ceil((max * 4) / 3);
+  const maxLength = Math.ceil((max * 4) / 3);
   const text = z
     .string()
-    .min(exact ? longest : 1)
-    .max(longest);
+    .min(exact ? maxLength : 1)
+    .max(maxLength);
   return text.refine((value) => isBase64url(value), "not base64url");
 }
 
@@ -42,7 +42,8 @@ export function compactJwe(max: number): z.ZodString {
 /** base64url without padding (RFC 4648, section 5). */
 export function toB64u(bytes: Uint8Array): string {
   let binary = "";
-  for (let at = 0; at < bytes.length; at += chunk) binary += String.fromCharCode(...bytes.subarray(at, at + chunk));
+  for (let offset = 0; offset < bytes.length; offset += chunkBytes)
+    binary += String.fromCharCode(...bytes.subarray(offset, offset + chunkBytes));
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
@@ -52,12 +53,12 @@ export function fromB64u(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);
   // a list decodes tens of thousands: `Uint8Array.from` takes ten times as long
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at);
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
   return bytes;
 }
 
 /** So many bytes are spread into one call: engines limit its arguments. */
-const chunk = 8_192;
+const chunkBytes = 8_192;
 
 /**
  * Without decoding, for `atob` does not look at the last bits: several texts would stand for the

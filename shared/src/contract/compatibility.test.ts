@@ -24,23 +24,23 @@ describe("isInCaretRange", () => {
 });
 
 describe("unmetRequirements", () => {
-  const asking = (...shared: { name: string; requiredVersion: string }[]) => ({
+  const releaseRequiring = (...shared: { name: string; requiredVersion: string }[]) => ({
     federation: { id: "x", name: "x", shared },
   });
-  const given = { react: "19.3.0", zod: "4.6.7" };
+  const provided = { react: "19.3.0", zod: "4.6.7" };
 
   it("is empty when the host gives what is asked for", () => {
-    expect(unmetRequirements(asking({ name: "react", requiredVersion: "^19.2.0" }), given)).toEqual([]);
-    expect(unmetRequirements({ federation: { id: "x", name: "x" } }, given)).toEqual([]);
+    expect(unmetRequirements(releaseRequiring({ name: "react", requiredVersion: "^19.2.0" }), provided)).toEqual([]);
+    expect(unmetRequirements({ federation: { id: "x", name: "x" } }, provided)).toEqual([]);
   });
 
   it("names what is newer than here, of another major version, unknown, or a name that every object has", () => {
-    const asked = [
+    const unmet = [
       ["react", "^19.4.0"],
       ["zod", "^3.0.0"],
       ["vue", "^3.0.0"],
       ["constructor", "^1.0.0"],
     ].map(([name = "", requiredVersion = ""]) => ({ name, requiredVersion }));
-    expect(unmetRequirements(asking(...asked), given)).toEqual(asked);
+    expect(unmetRequirements(releaseRequiring(...unmet), provided)).toEqual(unmet);
   });
 });

@@ -19,12 +19,12 @@ export function isInCaretRange(version: string, range: string): boolean {
  */
 export function unmetRequirements(
   { federation: { shared = [] } }: Pick<ReleaseRecord, "federation">,
-  given: Readonly<Record<string, string>>,
+  provided: Readonly<Record<string, string>>,
 ): readonly { readonly name: string; readonly requiredVersion: string }[] {
   return shared
     .filter(
       ({ name, requiredVersion }) =>
-        !isInCaretRange(Object.hasOwn(given, name) ? (given[name] ?? "") : "", requiredVersion),
+        !isInCaretRange(Object.hasOwn(provided, name) ? (provided[name] ?? "") : "", requiredVersion),
     )
     .map(({ name, requiredVersion }) => ({ name, requiredVersion }));
 }

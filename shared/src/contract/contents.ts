@@ -22,8 +22,8 @@ export interface VaultProgress {
  * every act refuses any other object with `picture_needed`, and a handle that was forgotten, by
  * {@link Vault.forgetShown} or a lock.
  */
-export interface ShownImage {
-  readonly [Symbol.toStringTag]: "ShownImage";
+export interface OpenerHandle {
+  readonly [Symbol.toStringTag]: "OpenerHandle";
 }
 
 export type ContentKind = "text" | "seed" | "file";
@@ -35,7 +35,7 @@ export interface RecoveryImage {
 }
 
 /** An opened secret. Plaintext is held by whoever asked; drop it when it is put away. */
-export interface RecoveredSecret {
+export interface OpenedSecret {
   readonly secretId: string;
   readonly version: number;
   readonly title: string;
@@ -63,11 +63,12 @@ export interface RecoveredSecret {
    * is called. `vault_locked` after the vault was locked, `payload_too_large` where `content` is
    * null.
    */
-  readonly exportAge: () => Promise<AgeFile>;
+  readonly exportAgeFile: () => Promise<AgeFile>;
   /**
-   * Lets the worker forget what {@link exportAge} would need. Call it when the secret is put away.
+   * Lets the worker forget what {@link exportAgeFile} would need. Call it when the secret is put
+   * away.
    */
-  readonly putAway: () => void;
+  readonly dispose: () => void;
 }
 
 /**
@@ -93,14 +94,14 @@ export interface PictureFieldProps {
   readonly purpose: "choose" | "show" | "share";
   /** With `show`: a recovery code or a passkey will not do. */
   readonly pictureOnly?: boolean;
-  readonly value: ShownImage | null;
+  readonly value: OpenerHandle | null;
   /** Null while there is no picture, or the gate refuses it. */
-  readonly onChange: (value: ShownImage | null) => void;
+  readonly onChange: (value: OpenerHandle | null) => void;
   /**
    * Told after each choice which image of the book the picture is; null while there is none, and
    * for a new one, which takes a name.
    */
-  readonly onKnown?: (image: RecoveryImage | null) => void;
+  readonly onRecognise?: (image: RecoveryImage | null) => void;
   readonly disabled?: boolean;
   /** What went wrong with this picture, already in words. */
   readonly error?: string | null;

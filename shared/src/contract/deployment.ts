@@ -25,7 +25,7 @@ export type VerificationKey = z.infer<typeof VerificationKey>;
  * Of federation's manifest: files lie beside the entry, in the folder of the release, and nowhere
  * else.
  */
-const OwnAddresses = z.looseObject({
+const FederationMetadata = z.looseObject({
   publicPath: z.literal("auto").optional(),
   getPublicPath: z.undefined().optional(),
   remoteEntry: z.looseObject({ name: z.literal("remoteEntry.js"), path: z.literal("") }).optional(),
@@ -49,7 +49,7 @@ export const ReleaseRecord = z.strictObject({
   federation: z.looseObject({
     id: z.string(),
     name: z.string(),
-    metaData: OwnAddresses.optional(),
+    metaData: FederationMetadata.optional(),
     shared: z.array(z.looseObject({ name: z.string(), requiredVersion: z.string() })).optional(),
   }),
 });
@@ -57,7 +57,7 @@ export type ReleaseRecord = z.infer<typeof ReleaseRecord>;
 
 const Origin = z.url().refine((value) => new URL(value).origin === value, "not an origin");
 
-const Localised = z.strictObject({ en: z.string(), es: z.string() });
+const LocalisedText = z.strictObject({ en: z.string(), es: z.string() });
 
 /** Payload of a vendor's deployment document, signed by the portal (JWS General JSON, EdDSA). */
 export const Deployment = z.strictObject({
@@ -90,7 +90,9 @@ export const Deployment = z.strictObject({
    * `true`.
    */
   features: z.record(z.string(), z.boolean()),
-  messages: z.array(z.strictObject({ id: z.string(), title: Localised, body: Localised, link: z.url().optional() })),
+  messages: z.array(
+    z.strictObject({ id: z.string(), title: LocalisedText, body: LocalisedText, link: z.url().optional() }),
+  ),
   /** Cloud drives for kits and pictures; none when left out. */
   drives: Drives.optional(),
   /** The vendor's payment provider; people pay there, not here. Nothing is paid when left out. */

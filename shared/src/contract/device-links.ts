@@ -1,5 +1,5 @@
-import type { CallOptions, ShownImage } from "./contents.ts";
-import type { CoveredSecrets } from "./openers.ts";
+import type { CallOptions, OpenerHandle } from "./contents.ts";
+import type { ResealedSecrets } from "./openers.ts";
 
 /**
  * Another device by a device at hand. The new one, signed in and locked, makes a passkey, offers it
@@ -13,7 +13,7 @@ export interface VaultDeviceLinks {
    * name.
    */
   readonly offer: (
-    made: { readonly shown: ShownImage; readonly name: string },
+    passkey: { readonly handle: OpenerHandle; readonly name: string },
     options?: CallOptions,
   ) => Promise<DeviceOffer>;
 
@@ -23,21 +23,21 @@ export interface VaultDeviceLinks {
    * account; `decryption_failed`, `not_this_passkey`. But for the first the same offer can be
    * waited for again.
    */
-  readonly join: (offer: DeviceOffer, shown: ShownImage, options?: CallOptions) => Promise<void>;
+  readonly join: (offer: DeviceOffer, shown: OpenerHandle, options?: CallOptions) => Promise<void>;
 
   /**
    * On the device at hand: who shows this code. Changes nothing. `device_code_unreadable` (`words`
    * says how many there were, `unknown` which of them, from 1, are not in the list),
    * `device_link_unavailable`, `device_link_own`, `decryption_failed`, `vault_locked`.
    */
-  readonly look: (code: string, options?: CallOptions) => Promise<AskingDevice>;
+  readonly inspect: (code: string, options?: CallOptions) => Promise<RequestingDevice>;
 
   /**
    * On the device at hand: makes the new device's passkey an opener, and seals to it every secret
    * that `opener` opens. What is done stays done; the same code goes on while it lasts. As {@link
    * look}, `id_taken`, `limit_reached`. `progress` counts secrets.
    */
-  readonly admit: (code: string, opener: ShownImage, options?: CallOptions) => Promise<AdmittedDevice>;
+  readonly approve: (code: string, opener: OpenerHandle, options?: CallOptions) => Promise<ApprovedDevice>;
 }
 
 /**
@@ -51,14 +51,14 @@ export interface DeviceOffer {
   readonly expiresAt: string;
 }
 
-export interface AskingDevice {
+export interface RequestingDevice {
   /** What the new device calls itself. */
   readonly name: string;
   /** How many secrets it would open. */
-  readonly secrets: number;
+  readonly secretCount: number;
 }
 
-export interface AdmittedDevice extends CoveredSecrets {
+export interface ApprovedDevice extends ResealedSecrets {
   /** Whether the new device was told: false when it no longer waits. */
-  readonly answered: boolean;
+  readonly notified: boolean;
 }

@@ -6,7 +6,7 @@ export interface DeviceAccount {
 }
 
 /** Names the account on a device, the same in every tab: the key of what is kept for it. */
-export function accountName({ vendorId, issuer, subject }: DeviceAccount): string {
+export function accountStorageKey({ vendorId, issuer, subject }: DeviceAccount): string {
   return JSON.stringify([vendorId, issuer, subject]);
 }
 
@@ -14,10 +14,10 @@ export function accountName({ vendorId, issuer, subject }: DeviceAccount): strin
  * What the vault keeps on a device, by the names under which browsers keep it. The vault reads and
  * writes it; the host, which outlives it, wipes it, also where no screen asked for the vault.
  */
-export const keptOnDevice = {
+export const deviceStorage = {
   /**
-   * IndexedDB. `accounts`: one record by {@link accountName}, whose member `kind` is a `DeviceKind`
-   * or null. `keys`: the device key as `device`.
+   * IndexedDB. `accounts`: one record by {@link accountStorageKey}, whose member `kind` is a
+   * `DeviceKind` or null. `keys`: the device key as `device`.
    */
   vault: { database: "relicario-vault", accounts: "accounts", keys: "keys", deviceKey: "device" },
   /**
@@ -34,12 +34,12 @@ export const keptOnDevice = {
   answers: { database: "relicario-answers", answers: "answers" },
   /**
    * Folder of private files with opened contents. Whoever writes one holds the Web Lock {@link
-   * openedFileLock} of it until it ends.
+   * openedFileLockName} of it until it ends.
    */
-  openedFolder: "relicario-opened",
+  openedFilesFolder: "relicario-opened",
 } as const;
 
 /** Name of the Web Lock of whoever made a private file in the folder of opened contents. */
-export function openedFileLock(fileName: string): string {
-  return `${keptOnDevice.openedFolder} ${fileName}`;
+export function openedFileLockName(fileName: string): string {
+  return `${deviceStorage.openedFilesFolder} ${fileName}`;
 }

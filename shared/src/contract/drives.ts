@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-const Address = z.url({ protocol: /^https?$/ });
+const HttpUrl = z.url({ protocol: /^https?$/ });
 
 /** Origins as a content security policy names them: the host may begin with `*.`. */
-const Source = z.string().regex(/^https?:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$/);
+const CspSource = z.string().regex(/^https?:\/\/(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]{1,5})?$/);
 
 /**
  * Cloud drives where a vendor has registered its portal, as the deployment document names them. All
@@ -14,9 +14,9 @@ export const Drives = z.strictObject({
     .strictObject({
       client_id: z.string().min(1),
       /** Where people sign in, and choose a file. */
-      authorize_url: Address.default("https://accounts.google.com/o/oauth2/v2/auth"),
+      authorize_url: HttpUrl.default("https://accounts.google.com/o/oauth2/v2/auth"),
       /** Serves the Drive API below `/drive/v3` and `/upload/drive/v3`. */
-      api_origin: Source.default("https://www.googleapis.com"),
+      api_origin: CspSource.default("https://www.googleapis.com"),
     })
     .optional(),
   onedrive: z
@@ -26,15 +26,15 @@ export const Drives = z.strictObject({
        * `/oauth2/v2.0/authorize` and `/oauth2/v2.0/token` are below it. `consumers`: personal
        * accounts.
        */
-      authority: Address.default("https://login.microsoftonline.com/consumers"),
-      graph_url: Address.default("https://graph.microsoft.com/v1.0"),
-      picker_url: Address.default("https://onedrive.live.com/picker"),
+      authority: HttpUrl.default("https://login.microsoftonline.com/consumers"),
+      graph_url: HttpUrl.default("https://graph.microsoft.com/v1.0"),
+      picker_url: HttpUrl.default("https://onedrive.live.com/picker"),
       /**
        * Where contents are sent and fetched: upload sessions, download addresses, and the items
        * that the picker names.
        */
       content_origins: z
-        .array(Source)
+        .array(CspSource)
         .default(["https://api.onedrive.com", "https://*.1drv.com", "https://*.microsoftpersonalcontent.com"]),
     })
     .optional(),

@@ -13,9 +13,9 @@ export interface HttpOptions {
 /** Bytes of the service as they arrive. */
 export interface HttpStream {
   /** Bytes of the whole, of which this may be a range. */
-  readonly size: number;
+  readonly totalSize: number;
   /** Where in the whole the first byte of {@link body} stands. */
-  readonly start: number;
+  readonly offset: number;
   /** Breaks off with `offline`, `service_unavailable` or `cancelled`. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
 }
@@ -32,7 +32,7 @@ export interface HttpStream {
  */
 export interface Http {
   /** The parsed answer. An answer that does not fit the schema is `bad_answer`. */
-  request<T>(method: HttpMethod, path: string, answer: z.ZodType<T>, options?: HttpOptions): Promise<T>;
+  request<T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options?: HttpOptions): Promise<T>;
   /**
    * A binary answer; a part of it with the header `range`. An answer that does not say its size is
    * `bad_answer`. Never repeated.

@@ -1,4 +1,4 @@
-import type { CallOptions, ContentKind, ShownImage } from "./contents.ts";
+import type { CallOptions, ContentKind, OpenerHandle } from "./contents.ts";
 import type { ErrorCode } from "../errors/index.ts";
 import type { Language } from "./language.ts";
 
@@ -43,22 +43,22 @@ export interface ImportItem {
    * Which item of which kind of file this is, the same whenever that file is read. It leaves the
    * device in a keyed digest alone.
    */
-  readonly origin: string;
+  readonly sourceId: string;
   /**
    * What it holds, the same in every language of the portal; null where that is the content. It
    * leaves the device in a keyed digest alone.
    */
-  readonly holds: string | null;
+  readonly canonicalContent: string | null;
   /**
    * Where the title is partly ours, that title as its mark has it, in the same language whatever
    * the portal's, and then as earlier marks may have it. Absent where the title is the item's own.
    */
-  readonly markTitles?: readonly [string, ...string[]];
+  readonly canonicalTitles?: readonly [string, ...string[]];
   /**
    * What had to be made different: a title that was empty, or what was longer than a secret may
    * have.
    */
-  readonly changed: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
+  readonly adjustments: readonly ("title_made" | "title_cut" | "name_cut" | "tags_cut")[];
   /**
    * Of a large content in an archive of this portal: what opens it, which is secret, and what it
    * must be. It is opened when it is stored. `size` is that of the plain content; `sha256` and
@@ -76,15 +76,15 @@ export interface ImportItem {
    * What it holds in its file and not here; absent where nothing is missing. Private keys of
    * passkeys are of no use as text.
    */
-  readonly leftOut?: readonly "passkey"[];
+  readonly omitted?: readonly "passkey"[];
 }
 
 /**
- * An item that is not among those that were read; `place` says where it stands in the file: a row,
- * a name. `in_trash`: in the other product's trash.
+ * An item that is not among those that were read; `location` says where it stands in the file: a
+ * row, a name. `in_trash`: in the other product's trash.
  */
 export interface ImportFailure {
-  readonly place: string;
+  readonly location: string;
   readonly reason: "damaged" | "empty" | "too_large" | "missing_file" | "in_trash";
 }
 
@@ -93,7 +93,7 @@ export interface ImportFailure {
  * export has a password of its own. `identity_needed`, `identity_wrong`: an archive of this portal
  * opens with its exit identity.
  */
-export type ReadImport =
+export type ImportReadResult =
   | {
       readonly status: "read";
       readonly format: ImportFormat;
@@ -106,14 +106,14 @@ export type ReadImport =
     };
 
 /**
- * How an item stands to what is kept: `same` adds nothing, `changed` becomes a new version of that
- * secret.
+ * How an item compares with what is stored: `same` adds nothing, `changed` becomes a new version of
+ * that secret.
  */
-export type ImportStanding =
-  | { readonly standing: "new" }
-  | { readonly standing: "same" | "changed"; readonly secretId: string };
+export type ImportComparison =
+  | { readonly status: "new" }
+  | { readonly status: "same" | "changed"; readonly secretId: string };
 
-export interface ReadOptions extends CallOptions {
+export interface ImportReadOptions extends CallOptions {
   /** Of the words that texts are made with. */
   readonly language: Language;
   /** Of an archive of this portal: the text of its `exit.txt`. */
@@ -121,16 +121,17 @@ export interface ReadOptions extends CallOptions {
 }
 
 /**
- * What became of the items; `failed` and `unstarred` (stored, but not as favourites) are indices
- * into what was given. `stopped` says why it ended before the last one; null when it did not.
+ * What became of the items; `failures` and `favoriteFailed` (stored, but not as favourites) are
+ * indices into what was given. `stopReason` says why it ended before the last one; null when it did
+ * not.
  */
-export interface StoredImport {
+export interface ImportResult {
   readonly added: number;
   readonly updated: number;
-  readonly same: number;
-  readonly failed: readonly { readonly index: number; readonly code: ErrorCode }[];
-  readonly unstarred?: readonly number[];
-  readonly stopped: ErrorCode | null;
+  readonly unchanged: number;
+  readonly failures: readonly { readonly index: number; readonly code: ErrorCode }[];
+  readonly favoriteFailed?: readonly number[];
+  readonly stopReason: ErrorCode | null;
 }
 
 /**
@@ -139,22 +140,22 @@ export interface StoredImport {
  */
 export interface VaultImports {
   /** Reads one file, or the text files of a folder. */
-  readonly read: (files: readonly File[], options: ReadOptions) => Promise<ReadImport>;
+  readonly read: (files: readonly File[], options: ImportReadOptions) => Promise<ImportReadResult>;
   /**
    * How each item stands, in their order. All are new while nothing was ever kept. `vault_locked`.
    */
-  readonly compare: (items: readonly ImportItem[], options?: CallOptions) => Promise<readonly ImportStanding[]>;
+  readonly compare: (items: readonly ImportItem[], options?: CallOptions) => Promise<readonly ImportComparison[]>;
   /**
    * Protects the items by all openers, a hundred in a call. One opener is shown for all of them; in
    * an account that begins with them it is a picture, which takes `name`. What is stored stays when
-   * it is cancelled or the connection goes: it is answered with `stopped`, and the same items once
-   * more add nothing twice. Progress counts items, in the phase `sending`. While nothing is stored
-   * yet and no item has failed: `cancelled`, `quota_exceeded`, `state_conflict`, and those of
-   * {@link Vault.unlock}.
+   * it is cancelled or the connection goes: it is answered with `stopReason`, and the same items
+   * once more add nothing twice. Progress counts items, in the phase `sending`. While nothing is
+   * stored yet and no item has failed: `cancelled`, `quota_exceeded`, `state_conflict`, and those
+   * of {@link Vault.unlock}.
    */
   readonly store: (
     items: readonly ImportItem[],
-    opener: ShownImage,
+    opener: OpenerHandle,
     options?: CallOptions & { readonly name?: string },
-  ) => Promise<StoredImport>;
+  ) => Promise<ImportResult>;
 }

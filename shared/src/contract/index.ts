@@ -3,9 +3,9 @@ export type {
   CallOptions,
   ContentKind,
   PictureFieldProps,
-  RecoveredSecret,
+  OpenedSecret,
   RecoveryImage,
-  ShownImage,
+  OpenerHandle,
   VaultProgress,
 } from "./contents.ts";
 export {
@@ -17,8 +17,8 @@ export {
   ReleaseRecord,
   VerificationKey,
 } from "./deployment.ts";
-export { accountName, keptOnDevice, openedFileLock, type DeviceAccount } from "./device.ts";
-export type { AdmittedDevice, AskingDevice, DeviceOffer, VaultDeviceLinks } from "./device-links.ts";
+export { accountStorageKey, deviceStorage, openedFileLockName, type DeviceAccount } from "./device.ts";
+export type { ApprovedDevice, RequestingDevice, DeviceOffer, VaultDeviceLinks } from "./device-links.ts";
 export type { Drives } from "./drives.ts";
 export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
 export {
@@ -27,13 +27,13 @@ export {
   type ImportFormat,
   type ImportItem,
   type ImportKind,
-  type ImportStanding,
-  type ReadImport,
-  type ReadOptions,
-  type StoredImport,
+  type ImportComparison,
+  type ImportReadResult,
+  type ImportReadOptions,
+  type ImportResult,
   type VaultImports,
 } from "./imports.ts";
-export { blocksLeaving, useLeaveGuard, useLeaveQuestion, type LeaveGuard } from "./leaving.ts";
+export { shouldBlockLeaving, useLeaveGuard, useLeaveConfirmation, type LeaveGuard } from "./leaving.ts";
 export { hostNamespaces, pathsOverlap, RemoteManifest, RemoteName, type ManifestRoute } from "./manifest.ts";
 export { languages, type Language } from "./language.ts";
 export {
@@ -46,21 +46,21 @@ export {
   type PortalMessage,
   type PortalUser,
   type PortalVendor,
-  type Report,
+  type FailureReport,
   type ThemeName,
 } from "./portal.ts";
 export type {
   AccountOpener,
-  CoveredSecrets,
+  ResealedSecrets,
   OpenerKind,
   OpenersOverview,
   RecoveryCode,
-  RotatedAccount,
+  RotationResult,
   SecretOpeners,
   VaultOpeners,
 } from "./openers.ts";
-export type { StartAnewStatus, VaultStartAnew } from "./start-anew.ts";
-export { dueForRehearsal, rehearsalDays, rehearsalDueAt } from "./rehearsal.ts";
+export type { AccountResetStatus, VaultAccountReset } from "./account-reset.ts";
+export { findDueCopyChecks, copyCheckIntervalDays, getNextCopyCheckAt } from "./copy-check.ts";
 export {
   capabilities,
   CONTRACT_VERSION,
@@ -76,11 +76,11 @@ export {
   type VisitorFactory,
 } from "./remote.ts";
 export {
-  personDetails,
-  type AskedRow,
-  type FoundPerson,
-  type OfferedRequest,
-  type OfferedShare,
+  parsePersonDetails,
+  type RequestRow,
+  type PersonRecord,
+  type RequestPreview,
+  type SharePreview,
   type OpenedAnswer,
   type OpenedContent,
   type OpenedShare,
@@ -92,10 +92,10 @@ export {
   type SecretShare,
   type Sender,
   type ShareAudience,
-  type ShareDoubt,
-  type ShareMark,
+  type ShareDiscrepancy,
+  type ShareSummary,
   type ShareRequest,
-  type Standing,
+  type TrustLevel,
   type VaultPeople,
   type VaultReceived,
   type VaultRequests,
@@ -107,12 +107,12 @@ export {
   type AutoLock,
   type DeviceKind,
   type ExportedSecrets,
-  type KitOfSecret,
+  type KitRecord,
   type KitOptions,
   type ListOptions,
-  type MadeKit,
+  type CreatedKit,
   type ProtectRequest,
-  type RecoverOptions,
+  type OpenSecretOptions,
   type ResumeOptions,
   type RowsListener,
   type SecretChange,
@@ -121,5 +121,5 @@ export {
   type SecretVersion,
   type Vault,
   type VaultState,
-  type WaitingUpload,
+  type PendingUpload,
 } from "./vault.ts";

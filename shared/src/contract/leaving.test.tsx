@@ -3,23 +3,23 @@ import userEvent from "@testing-library/user-event";
 import { createBrowserRouter, Link, Outlet, RouterProvider, useBlocker, useLocation } from "react-router-dom";
 
 import "../testing/index.ts";
-import { blocksLeaving, useLeaveGuard, useLeaveQuestion } from "./leaving.ts";
+import { shouldBlockLeaving, useLeaveGuard, useLeaveConfirmation } from "./leaving.ts";
 
 let answer: Promise<boolean> = Promise.resolve(true);
-const asked = jest.fn();
+const onAsked = jest.fn();
 
 let router: ReturnType<typeof createBrowserRouter>;
 
 /** As the host's. */
 function Root() {
-  useLeaveQuestion(useBlocker(blocksLeaving));
+  useLeaveConfirmation(useBlocker(shouldBlockLeaving));
   return <Outlet />;
 }
 
 function Screen() {
   const { pathname, search } = useLocation();
   useLeaveGuard(pathname === "/add-secret", (to) => {
-    asked(to);
+    onAsked(to);
     return answer;
   });
   return (
@@ -34,22 +34,22 @@ function Screen() {
   );
 }
 
-const shown = () => screen.getByTestId("path").textContent;
-const go = (path: string) => userEvent.click(screen.getByRole("link", { name: path }));
-const back = () => {
+const currentPath = () => screen.getByTestId("path").textContent;
+const clickLink = (path: string) => userEvent.click(screen.getByRole("link", { name: path }));
+const goBack = () => {
   act(() => {
     window.history.back();
   });
 };
 /** jsdom goes back and forth a little later. */
-const isAt = (path: string) =>
+const expectPath = (path: string) =>
   waitFor(() => {
-    expect([shown(), window.location.pathname + window.location.search]).toEqual([path, path]);
+    expect([currentPath(), window.location.pathname + window.location.search]).toEqual([path, path]);
   });
 
 beforeEach(() => {
   window.history.pushState(null, "", "/home");
-  asked.mockReset();
+  onAsked.mockReset();
   answer = Promise.resolve(true);
   router = createBrowserRouter([{ element: <Root />, children: [{ path: "*", element: <Screen /> }] }]);
   render(<RouterProvider router={router} />);
@@ -61,115 +61,115 @@ afterEach(() => {
 
 describe("leaving", () => {
   it("goes where links lead, and back", async () => {
-    expect(shown()).toBe("/home");
-    await go("/secrets");
-    await isAt("/secrets");
-    back();
-    await isAt("/home");
-    expect(asked).not.toHaveBeenCalled();
+    expect(currentPath()).toBe("/home");
+    await clickLink("/secrets");
+    await expectPath("/secrets");
+    goBack();
+    await expectPath("/home");
+    expect(onAsked).not.toHaveBeenCalled();
   });
 
   it("stays when the screen that holds something is not to be left", async () => {
-    await go("/add-secret");
+    await clickLink("/add-secret");
     answer = Promise.resolve(false);
-    await go("/secrets");
-    expect(asked).toHaveBeenCalledWith("/secrets");
-    await isAt("/add-secret");
+    await clickLink("/secrets");
+    expect(onAsked).toHaveBeenCalledWith("/secrets");
+    await expectPath("/add-secret");
   });
 
   it("leaves when the person says so", async () => {
-    await go("/add-secret");
-    await go("/secrets");
-    await isAt("/secrets");
-    expect(asked).toHaveBeenCalledTimes(1);
+    await clickLink("/add-secret");
+    await clickLink("/secrets");
+    await expectPath("/secrets");
+    expect(onAsked).toHaveBeenCalledTimes(1);
   });
 
   it("asks also what began to hold something while the person was asked", async () => {
-    await go("/add-secret");
-    let leave: (may: boolean) => void = () => undefined;
+    await clickLink("/add-secret");
+    let leave: (allowed: boolean) => void = () => undefined;
     answer = new Promise((resolve) => {
       leave = resolve;
     });
-    await go("/secrets");
-    const late = jest.fn(() => Promise.resolve(false));
+    await clickLink("/secrets");
+    const lateGuard = jest.fn(() => Promise.resolve(false));
     renderHook(() => {
-      useLeaveGuard(true, late);
+      useLeaveGuard(true, lateGuard);
     });
     leave(true);
     await waitFor(() => {
-      expect(late).toHaveBeenCalledWith("/secrets");
+      expect(lateGuard).toHaveBeenCalledWith("/secrets");
     });
-    await isAt("/add-secret");
+    await expectPath("/add-secret");
   });
 
   it("does not ask within the same path", async () => {
-    await go("/add-secret");
-    await go("/add-secret?step=2");
-    await isAt("/add-secret?step=2");
-    expect(asked).not.toHaveBeenCalled();
+    await clickLink("/add-secret");
+    await clickLink("/add-secret?step=2");
+    await expectPath("/add-secret?step=2");
+    expect(onAsked).not.toHaveBeenCalled();
   });
 
   it("asks at the browser's back button too: the address stays that of the screen until the answer, and then goes there", async () => {
-    await go("/add-secret");
-    let say: (leave: boolean) => void = () => undefined;
+    await clickLink("/add-secret");
+    let decide: (leave: boolean) => void = () => undefined;
     answer = new Promise((resolve) => {
-      say = resolve;
+      decide = resolve;
     });
-    back();
+    goBack();
     await waitFor(() => {
-      expect(asked).toHaveBeenCalledWith("/home");
+      expect(onAsked).toHaveBeenCalledWith("/home");
     });
-    await isAt("/add-secret");
-    say(true);
-    await isAt("/home");
+    await expectPath("/add-secret");
+    decide(true);
+    await expectPath("/home");
 
-    await go("/add-secret");
+    await clickLink("/add-secret");
     answer = Promise.resolve(false);
-    back();
+    goBack();
     await waitFor(() => {
-      expect(asked).toHaveBeenCalledTimes(2);
+      expect(onAsked).toHaveBeenCalledTimes(2);
     });
-    await isAt("/add-secret");
-    await go("/add-secret?step=2"); // and the page goes on as before
-    await isAt("/add-secret?step=2");
+    await expectPath("/add-secret");
+    await clickLink("/add-secret?step=2"); // and the page goes on as before
+    await expectPath("/add-secret?step=2");
   });
 
   it("asks one question at a time", async () => {
-    await go("/add-secret");
+    await clickLink("/add-secret");
     answer = new Promise(() => undefined);
-    await go("/secrets");
-    await go("/home");
-    expect(asked).toHaveBeenCalledTimes(1);
+    await clickLink("/secrets");
+    await clickLink("/home");
+    expect(onAsked).toHaveBeenCalledTimes(1);
   });
 
   it("asks every screen that holds something, and stays when one of them does", async () => {
-    await go("/add-secret");
-    const other = jest.fn(() => Promise.resolve(false));
+    await clickLink("/add-secret");
+    const otherGuard = jest.fn(() => Promise.resolve(false));
     renderHook(() => {
-      useLeaveGuard(true, other);
+      useLeaveGuard(true, otherGuard);
     });
-    await go("/secrets");
+    await clickLink("/secrets");
     await waitFor(() => {
-      expect(other).toHaveBeenCalledWith("/secrets");
+      expect(otherGuard).toHaveBeenCalledWith("/secrets");
     });
-    expect(asked).toHaveBeenCalledTimes(1);
-    await isAt("/add-secret");
+    expect(onAsked).toHaveBeenCalledTimes(1);
+    await expectPath("/add-secret");
   });
 
   it("drops the question when the page went elsewhere by itself", async () => {
-    const { unmount: letGo } = renderHook(() => {
+    const { unmount: removeGuard } = renderHook(() => {
       useLeaveGuard(true, () => answer);
     });
     let leave: (may: boolean) => void = () => undefined;
     answer = new Promise((resolve) => {
       leave = resolve;
     });
-    await go("/secrets");
-    letGo(); // saved, say
+    await clickLink("/secrets");
+    removeGuard(); // saved, say
     await act(() => router.navigate("/home?saved"));
-    await isAt("/home?saved");
+    await expectPath("/home?saved");
     leave(true);
     await act(() => router.navigate("/secrets"));
-    await isAt("/secrets");
+    await expectPath("/secrets");
   });
 });

@@ -11,43 +11,43 @@ const guards = new Set<LeaveGuard>();
  * for the guard's answer.
  */
 export function useLeaveGuard(active: boolean, guard: LeaveGuard): void {
-  const ask = useEffectEvent(guard);
+  const askGuard = useEffectEvent(guard);
   useEffect(() => {
     if (!active) return undefined;
-    const mine: LeaveGuard = (pathname) => ask(pathname);
-    guards.add(mine);
+    const registered: LeaveGuard = (pathname) => askGuard(pathname);
+    guards.add(registered);
     return () => {
-      guards.delete(mine);
+      guards.delete(registered);
     };
   }, [active]);
 }
 
 /**
  * Blocks a navigation to another path while a guard is active. Used once, by the owner of the
- * router, as `useLeaveQuestion(useBlocker(blocksLeaving))`: a router supports a single blocker, so
- * that one asks all guards.
+ * router, as `useLeaveConfirmation(useBlocker(shouldBlockLeaving))`: a router supports a single
+ * blocker, so that one asks all guards.
  */
-export const blocksLeaving: BlockerFunction = ({ currentLocation, nextLocation }) =>
+export const shouldBlockLeaving: BlockerFunction = ({ currentLocation, nextLocation }) =>
   guards.size > 0 && currentLocation.pathname !== nextLocation.pathname;
 
 /** Asks the guards about a blocked navigation, then proceeds with it or resets it. */
-export function useLeaveQuestion(blocker: Blocker): void {
-  const latest = useRef(blocker);
-  const asking = useRef(false);
+export function useLeaveConfirmation(blocker: Blocker): void {
+  const latestBlocker = useRef(blocker);
+  const isAsking = useRef(false);
   useEffect(() => {
-    latest.current = blocker;
+    latestBlocker.current = blocker;
     // one question at a time: navigations that are tried meanwhile are dropped
-    if (blocker.state !== "blocked" || asking.current) return;
-    asking.current = true;
-    void mayLeave(blocker.location.pathname)
+    if (blocker.state !== "blocked" || isAsking.current) return;
+    isAsking.current = true;
+    void askGuards(blocker.location.pathname)
       .catch(() => false) // a guard that fails prevents leaving
-      .then((may) => {
-        if (latest.current.state !== "blocked") return; // the navigation was cancelled meanwhile
-        if (may) blocker.proceed();
+      .then((allowed) => {
+        if (latestBlocker.current.state !== "blocked") return; // the navigation was cancelled meanwhile
+        if (allowed) blocker.proceed();
         else blocker.reset();
       })
       .finally(() => {
-        asking.current = false;
+        isAsking.current = false;
       });
   }, [blocker]);
 }
@@ -56,7 +56,7 @@ export function useLeaveQuestion(blocker: Blocker): void {
  * Asks every active guard, also one that became active during a question, such as when data that is
  * shown only here arrived.
  */
-async function mayLeave(pathname: string): Promise<boolean> {
+async function askGuards(pathname: string): Promise<boolean> {
   for (const guard of guards) if (!(await guard(pathname))) return false;
   return true;
 }

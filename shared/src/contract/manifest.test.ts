@@ -3,15 +3,15 @@ import { pathsOverlap, RemoteManifest } from "./manifest.ts";
 const route = { path: "/notes", titleKey: "notes:list.title", access: "signed_in", shell: true };
 const manifest = {
   name: "notes",
-  contract: "^2",
+  contract: "^3",
   title: { en: "Notes", es: "Notas" },
   routes: [route],
   namespaces: ["notes"],
   capabilities: ["navigate"],
   api_paths: [],
 };
-const holds = (changes: object) => RemoteManifest.safeParse({ ...manifest, ...changes }).success;
-const holdsRoute = (changes: object) => holds({ routes: [{ ...route, ...changes }] });
+const isValid = (changes: object) => RemoteManifest.safeParse({ ...manifest, ...changes }).success;
+const isValidRoute = (changes: object) => isValid({ routes: [{ ...route, ...changes }] });
 
 describe("RemoteManifest", () => {
   it.each([
@@ -23,11 +23,11 @@ describe("RemoteManifest", () => {
     "/p-shared/:shareId",
     "/_debug_",
   ])("takes the path %s", (path) => {
-    expect(holdsRoute({ path })).toBe(true);
+    expect(isValidRoute({ path })).toBe(true);
   });
 
   it("takes a route that is part of a feature", () => {
-    expect(holdsRoute({ feature: "own_notes" })).toBe(true);
+    expect(isValidRoute({ feature: "own_notes" })).toBe(true);
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe("RemoteManifest", () => {
     ['contains "shared" in the name of a parameter', "/notes/:sharedId"],
     ['contains "shared" further on', "/notes/p-shared/x"],
   ])("refuses a path that %s", (_, path) => {
-    expect(holdsRoute({ path })).toBe(false);
+    expect(isValidRoute({ path })).toBe(false);
   });
 
   it.each<[string, object]>([
@@ -72,7 +72,7 @@ describe("RemoteManifest", () => {
     ["a feature whose name is no word", { routes: [{ ...route, feature: "My notes" }] }],
     ["a fact that nobody reads", { navigation: [] }],
   ])("refuses %s", (_, changes) => {
-    expect(holds(changes)).toBe(false);
+    expect(isValid(changes)).toBe(false);
   });
 });
 
@@ -86,8 +86,8 @@ describe("pathsOverlap", () => {
     ["/settings/*", "/settings"],
     ["/settings/*", "/settings/a/b"],
     ["/:any/profile", "/settings/:page"],
-  ])("tells that %s and %s can be the same address", (one, other) => {
-    expect([pathsOverlap(one, other), pathsOverlap(other, one)]).toEqual([true, true]);
+  ])("tells that %s and %s can be the same address", (first, second) => {
+    expect([pathsOverlap(first, second), pathsOverlap(second, first)]).toEqual([true, true]);
   });
 
   it.each([
@@ -96,7 +96,7 @@ describe("pathsOverlap", () => {
     ["/notes/:id", "/notes/:id/pages"],
     ["/settings/*", "/setting"],
     ["/notes/:id/pages", "/notes/:id/words"],
-  ])("keeps %s and %s apart", (one, other) => {
-    expect([pathsOverlap(one, other), pathsOverlap(other, one)]).toEqual([false, false]);
+  ])("keeps %s and %s apart", (first, second) => {
+    expect([pathsOverlap(first, second), pathsOverlap(second, first)]).toEqual([false, false]);
   });
 });

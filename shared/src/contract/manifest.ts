@@ -3,7 +3,7 @@ import { z } from "zod";
 import { capabilities } from "./remote.ts";
 
 /** Reserved: builds, processes or addresses behind the gateway have these names. */
-const taken = ["host", "api", "identity", "service", "gateway"];
+const reservedNames = ["host", "api", "identity", "service", "gateway"];
 
 /**
  * Name of a remote: of its folder `remote-<name>`, of its releases, and of its part of the address,
@@ -12,7 +12,7 @@ const taken = ["host", "api", "identity", "service", "gateway"];
 export const RemoteName = z
   .string()
   .regex(/^[a-z][a-z0-9]{0,31}$/)
-  .refine((name) => !taken.includes(name), "is the name of something else");
+  .refine((name) => !reservedNames.includes(name), "is the name of something else");
 export type RemoteName = z.infer<typeof RemoteName>;
 
 /** Namespaces of the host's own texts. */
@@ -34,7 +34,7 @@ const Namespace = z
   .refine((name) => !hostNamespaces.includes(name), "belongs to the host");
 
 /** Below these the portal's address leads to files and to the service, never to a screen. */
-const notScreens = ["api", "r", "deployments", "locales", "static", "healthz"];
+const reservedSegments = ["api", "r", "deployments", "locales", "static", "healthz"];
 
 /**
  * Path pattern in the notation of react-router: words, `:parameters`, and `*` at the end only. It
@@ -43,7 +43,7 @@ const notScreens = ["api", "r", "deployments", "locales", "static", "healthz"];
 const RoutePath = z
   .string()
   .regex(/^\/[a-z0-9_-]+(\/(:[a-zA-Z]+|[a-z0-9_-]+))*(\/\*)?$/)
-  .refine((path) => !notScreens.includes(path.split("/")[1] ?? ""), "leads to files or to the service")
+  .refine((path) => !reservedSegments.includes(path.split("/")[1] ?? ""), "leads to files or to the service")
   // Specification, section 2: what is shared by a link is told by this word in its address.
   .refine(
     (path) =>
@@ -85,7 +85,7 @@ export type ManifestRoute = z.infer<typeof ManifestRoute>;
 export const RemoteManifest = z
   .strictObject({
     name: RemoteName,
-    /** Range of contract versions that it was built for, such as `^2` or `^2.1`. */
+    /** Range of contract versions that it was built for, such as `^3` or `^3.1`. */
     contract: z.string().regex(/^\^[1-9][0-9]*(\.[0-9]+){0,2}$/),
     /** Title of the area when its own texts are not loaded. */
     title: z.strictObject({ en: z.string().min(1), es: z.string().min(1) }),
@@ -97,35 +97,35 @@ export const RemoteManifest = z
     api_paths: z.array(z.string().startsWith("/")),
   })
   .superRefine(({ routes, namespaces }, context) => {
-    for (const [at, { path, titleKey }] of routes.entries()) {
+    for (const [index, { path, titleKey }] of routes.entries()) {
       if (!namespaces.some((namespace) => titleKey.startsWith(`${namespace}:`)))
         context.addIssue({
           code: "custom",
-          path: ["routes", at, "titleKey"],
+          path: ["routes", index, "titleKey"],
           message: "is of a namespace that the manifest does not name",
         });
-      if (routes.slice(0, at).some((before) => shapeOf(before.path) === shapeOf(path)))
-        context.addIssue({ code: "custom", path: ["routes", at, "path"], message: "stands twice" });
+      if (routes.slice(0, index).some((earlier) => normalisePattern(earlier.path) === normalisePattern(path)))
+        context.addIssue({ code: "custom", path: ["routes", index, "path"], message: "stands twice" });
     }
   });
 export type RemoteManifest = z.infer<typeof RemoteManifest>;
 
 /** Whether there is an address that fits both patterns. */
-export function pathsOverlap(one: string, other: string): boolean {
-  const [ours, theirs] = [segmentsOf(one), segmentsOf(other)];
-  for (let at = 0; ; at++) {
-    const [left, right] = [ours[at], theirs[at]];
+export function pathsOverlap(first: string, second: string): boolean {
+  const [firstSegments, secondSegments] = [splitPattern(first), splitPattern(second)];
+  for (let index = 0; ; index++) {
+    const [left, right] = [firstSegments[index], secondSegments[index]];
     if (left === "*" || right === "*") return true; // `*` also matches nothing at all
     if (left === undefined || right === undefined) return left === right;
     if (left !== right && left !== ":" && right !== ":") return false;
   }
 }
 
-function segmentsOf(pattern: string): readonly string[] {
-  return shapeOf(pattern).split("/").slice(1);
+function splitPattern(pattern: string): readonly string[] {
+  return normalisePattern(pattern).split("/").slice(1);
 }
 
 /** A pattern without what the router ignores: names of parameters, and case. */
-function shapeOf(pattern: string): string {
+function normalisePattern(pattern: string): string {
   return pattern.replace(/:[a-zA-Z]+/g, ":").toLowerCase();
 }

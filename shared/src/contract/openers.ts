@@ -1,4 +1,4 @@
-import type { CallOptions, ShownImage } from "./contents.ts";
+import type { CallOptions, OpenerHandle } from "./contents.ts";
 
 /**
  * What can open the account's secrets: images, printed recovery codes, passkeys. Each act on them
@@ -13,17 +13,17 @@ export interface VaultOpeners {
   readonly list: (options?: CallOptions) => Promise<OpenersOverview>;
 
   /** A new code, which opens nothing before {@link add}. It is given once and kept nowhere. */
-  readonly newRecoveryCode: () => Promise<RecoveryCode>;
+  readonly generateRecoveryCode: () => Promise<RecoveryCode>;
 
   /**
    * Makes a code or a passkey, which is shown, an opener of the account: it unlocks, and opens what
-   * is protected from now on. What was protected before is for {@link cover}. Adding the same once
-   * more changes nothing. `recovery_code_unreadable`, `passkey_without_prf`, `limit_reached` with
-   * 32 openers, `no_keyring`, `state_conflict`.
+   * is protected from now on. What was protected before is for {@link resealForAllOpeners}. Adding
+   * the same once more changes nothing. `recovery_code_unreadable`, `passkey_without_prf`,
+   * `limit_reached` with 32 openers, `no_keyring`, `state_conflict`.
    */
   readonly add: (
-    made: { readonly shown: ShownImage; readonly name: string },
-    opener: ShownImage | null,
+    newOpener: { readonly handle: OpenerHandle; readonly name: string },
+    opener: OpenerHandle | null,
     options?: CallOptions,
   ) => Promise<{ readonly openerId: string }>;
 
@@ -32,22 +32,23 @@ export interface VaultOpeners {
    * What is done stays done: after an abort, an error or a closed tab the next call goes on. Former
    * versions stay as they are. `progress` counts secrets.
    */
-  readonly cover: (opener: ShownImage, options?: CallOptions) => Promise<CoveredSecrets>;
+  readonly resealForAllOpeners: (opener: OpenerHandle, options?: CallOptions) => Promise<ResealedSecrets>;
 
   /**
    * Takes an opener away: first from the secrets that `opener` opens as well, then from the
    * account. Secrets that nothing else opens are lost by it: `last_opener` (`secrets` says how
-   * many) unless `losing` names exactly them. `last_opener` without `secrets` for the last picture
-   * of the account. Copies made before, and former versions, stay openable by whoever has it.
+   * many) unless `acceptedLosses` names exactly them. `last_opener` without `secrets` for the last
+   * picture of the account. Copies made before, and former versions, stay openable by whoever has
+   * it.
    */
   readonly remove: (
     openerId: string,
-    opener: ShownImage,
-    options?: CallOptions & { readonly losing?: readonly string[] },
+    opener: OpenerHandle,
+    options?: CallOptions & { readonly acceptedLosses?: readonly string[] },
   ) => Promise<void>;
 
   /** Which opener of the account is shown, by its id. Nothing changes. As {@link Vault.unlock}. */
-  readonly recognise: (opener: ShownImage, options?: CallOptions) => Promise<{ readonly openerId: string }>;
+  readonly recognise: (opener: OpenerHandle, options?: CallOptions) => Promise<{ readonly openerId: string }>;
 
   /**
    * A new account key, after a device was lost: what was kept there opens nothing new. The openers
@@ -57,9 +58,9 @@ export interface VaultOpeners {
    * `publication_not_seen`, `list_mismatch`, `state_conflict`. `progress` counts secrets.
    */
   readonly rotate: (
-    openers: readonly ShownImage[],
-    options?: CallOptions & { readonly losing?: readonly string[] },
-  ) => Promise<RotatedAccount>;
+    openers: readonly OpenerHandle[],
+    options?: CallOptions & { readonly acceptedLosses?: readonly string[] },
+  ) => Promise<RotationResult>;
 
   /**
    * Puts another image in the place of the one shown: the same picture with another passphrase or
@@ -69,11 +70,11 @@ export interface VaultOpeners {
    * was. `opener_needed`, `picture_resembles_another`, `picture_needs_passphrase`,
    * `picture_too_plain`, `openers_changed`.
    *
-   * @param becomes a picture with the passphrase that it is to have
+   * @param replacement a picture with the passphrase that it is to have
    */
-  readonly changeImage: (
-    opener: ShownImage,
-    becomes: { readonly shown: ShownImage; readonly name: string },
+  readonly replaceImage: (
+    opener: OpenerHandle,
+    replacement: { readonly handle: OpenerHandle; readonly name: string },
     options?: CallOptions,
   ) => Promise<{ readonly openerId: string }>;
 }
@@ -102,13 +103,13 @@ export interface AccountOpener {
   /** RFC 3339. */
   readonly createdAt: string;
   /** When it was last proved to open one of the secrets. RFC 3339; null when it never was. */
-  readonly rehearsedAt: string | null;
+  readonly copyCheckedAt: string | null;
   /** How many secrets it opens. */
-  readonly opens: number;
+  readonly secretCount: number;
   /** Ids of those that nothing else opens. */
-  readonly onlyWayTo: readonly string[];
+  readonly soleOpenerOf: readonly string[];
   /** False when the service does not give its slot: then it unlocks nothing. */
-  readonly served: boolean;
+  readonly hasSlot: boolean;
 }
 
 export interface SecretOpeners {
@@ -119,19 +120,19 @@ export interface SecretOpeners {
   /** Ids of those that do not. */
   readonly missing: readonly string[];
   /** The newest rehearsal, with any of them. RFC 3339; null when it was never rehearsed. */
-  readonly rehearsedAt: string | null;
+  readonly copyCheckedAt: string | null;
 }
 
-export interface CoveredSecrets {
+export interface ResealedSecrets {
   /** How many were sealed anew. */
-  readonly covered: number;
+  readonly resealed: number;
   /** Ids of those that this opener does not open, or that no key of this account signed. */
-  readonly left: readonly string[];
+  readonly skipped: readonly string[];
 }
 
-export interface RotatedAccount {
+export interface RotationResult {
   /** Ids of openers that were not shown and went. */
-  readonly removed: readonly string[];
+  readonly removedOpenerIds: readonly string[];
   /** Titles of requests that waited for an answer. Their links are over. */
-  readonly revoked: readonly string[];
+  readonly revokedRequestTitles: readonly string[];
 }

@@ -48,7 +48,7 @@ export interface ConfirmRequest {
   /** Confirming loses something: it is the dangerous button, and the other one the main one. */
   readonly danger?: boolean;
   /** One button only: nothing to decide. */
-  readonly single?: boolean;
+  readonly singleButton?: boolean;
   /** Neither Escape nor a click outside closes it. */
   readonly mustAnswer?: boolean;
 }
@@ -59,7 +59,7 @@ export interface Notice {
 }
 
 /** A failure that a remote reports. It names no secret and has no message of another library. */
-export interface Report {
+export interface FailureReport {
   readonly remote: RemoteName;
   readonly phase: "load" | "render" | "call";
   readonly code: ErrorCode;
@@ -115,7 +115,7 @@ export interface Portal {
    * does.
    */
   readonly signInAgain: () => Promise<void>;
-  readonly report: (report: Report) => void;
+  readonly report: (report: FailureReport) => void;
   /**
    * Calls the listener before the portal locks or signs out, and waits for it up to a time limit.
    * Returns its undo.

@@ -7,7 +7,7 @@ import type { Vault } from "./vault.ts";
 /**
  * The version of this contract that the host offers. A release states the range it was built for.
  */
-export const CONTRACT_VERSION = "2.7.0";
+export const CONTRACT_VERSION = "3.0.0";
 
 /** Fetches the code of a screen, when somebody goes there. */
 export type LoadPage = () => Promise<{ default: ComponentType }>;

@@ -1,7 +1,7 @@
 import type { ComponentType } from "react";
 
 import type { PortalError } from "../errors/index.ts";
-import type { CallOptions, ContentKind, PictureFieldProps, RecoveredSecret, ShownImage } from "./contents.ts";
+import type { CallOptions, ContentKind, PictureFieldProps, OpenedSecret, OpenerHandle } from "./contents.ts";
 
 /*
  * Sharing, asking and receiving. What a person with an account does is part of the vault; what a
@@ -15,7 +15,7 @@ export interface ShareRequest {
   /** `person` is sealed to the keys that {@link VaultPeople.find} showed, and pins them. */
   readonly to:
     | { readonly audience: "public" | "signed_in" }
-    | { readonly audience: "person"; readonly person: FoundPerson };
+    | { readonly audience: "person"; readonly person: PersonRecord };
   /** RFC 3339; at most 30 days ahead. */
   readonly expiresAt: string;
   /** Null: no limit. */
@@ -26,7 +26,7 @@ export interface ShareRequest {
    * Of a link: a picture chosen for this share. `picture_is_opener` when it is one of the owner's
    * own.
    */
-  readonly picture: ShownImage | null;
+  readonly picture: OpenerHandle | null;
   /** Mail when it is opened. */
   readonly notify: boolean;
 }
@@ -40,25 +40,25 @@ export interface VaultShares {
    */
   readonly create: (
     request: ShareRequest,
-    opener: ShownImage,
+    opener: OpenerHandle,
     options?: CallOptions,
   ) => Promise<{ readonly shareId: string; readonly link: string | null }>;
   /**
    * From the sealed document alone, no call to the sharing part of the service: for marks in lists.
    * Empty while locked.
    */
-  readonly all: () => Promise<readonly ShareMark[]>;
+  readonly list: () => Promise<readonly ShareSummary[]>;
   /** Those of one secret as the service says, compared with the sealed document; newest first. */
-  readonly ofSecret: (
+  readonly listForSecret: (
     secretId: string,
-    options?: CallOptions & { readonly ended?: boolean },
+    options?: CallOptions & { readonly includeEnded?: boolean },
   ) => Promise<readonly SecretShare[]>;
   /**
    * The whole address of a link once more. `show_opener_first` without an opener where none was
    * shown since load or lock, `decryption_failed` where the service keeps another ticket, version
    * or date of it than was signed.
    */
-  readonly showLink: (shareId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
+  readonly getLink: (shareId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<string>;
   /** Takes no opener. */
   readonly change: (
     shareId: string,
@@ -66,7 +66,7 @@ export interface VaultShares {
     options?: CallOptions,
   ) => Promise<void>;
   /** Seals the present version of the secret for whoever has the share. */
-  readonly updateContent: (shareId: string, opener: ShownImage, options?: CallOptions) => Promise<void>;
+  readonly updateContent: (shareId: string, opener: OpenerHandle, options?: CallOptions) => Promise<void>;
   /**
    * Effective at once, also for a share that only the service names; takes no opener. Who opened it
    * may have kept it. Without effect when it is over already. `vault_locked` and alarms of the
@@ -75,7 +75,7 @@ export interface VaultShares {
   readonly revoke: (shareId: string, options?: CallOptions) => Promise<void>;
 }
 
-export interface ShareMark {
+export interface ShareSummary {
   readonly shareId: string;
   readonly secretId: string;
   readonly version: number;
@@ -92,12 +92,12 @@ export interface ShareMark {
  * service still serves it. `changed`: another version, date or ticket than was signed. `unknown`:
  * the service names it, the document does not.
  */
-export type ShareDoubt = "hidden" | "not_revoked_here" | "still_served" | "changed" | "unknown";
+export type ShareDiscrepancy = "hidden" | "not_revoked_here" | "still_served" | "changed" | "unknown";
 
-export interface SecretShare extends ShareMark {
+export interface SecretShare extends ShareSummary {
   readonly person: { readonly userId: string; readonly userName: string } | null;
-  readonly password: boolean;
-  readonly picture: boolean;
+  readonly hasPassword: boolean;
+  readonly hasPicture: boolean;
   /** Counted by the service. */
   readonly views: number;
   readonly maxViews: number | null;
@@ -105,7 +105,7 @@ export interface SecretShare extends ShareMark {
   readonly state: "live" | "expired" | "used_up" | "revoked" | "locked" | "ended";
   /** Whether the secret has a later version than it shows. */
   readonly outdated: boolean;
-  readonly doubt: ShareDoubt | null;
+  readonly discrepancy: ShareDiscrepancy | null;
 }
 
 /**
@@ -113,20 +113,20 @@ export interface SecretShare extends ShareMark {
  * account behind the name, or another name for the account: nothing is sealed or opened before the
  * person decides.
  */
-export type Standing = "unknown" | "known" | "compared" | "changed";
+export type TrustLevel = "unknown" | "known" | "compared" | "changed";
 
 /** An account under a name, by the keys that were shown. */
 export interface PersonKeys {
   readonly userId: string;
   readonly userName: string;
   /** Eight words of the keys that the directory gives now. */
-  readonly words: readonly string[];
+  readonly safetyWords: readonly string[];
 }
 
-export interface FoundPerson extends PersonKeys {
-  readonly standing: Standing;
+export interface PersonRecord extends PersonKeys {
+  readonly trust: TrustLevel;
   /** Eight words of what is pinned, where the standing is `changed`. */
-  readonly formerWords: readonly string[] | null;
+  readonly formerSafetyWords: readonly string[] | null;
   /** The name under which the account is pinned, where it is another one. */
   readonly formerName: string | null;
   readonly blocked: boolean;
@@ -138,12 +138,12 @@ export interface VaultPeople {
    * The keys of a user name, as the directory gives them now. `not_found` when nobody has that name
    * or has keys yet.
    */
-  readonly find: (userName: string, options?: CallOptions) => Promise<FoundPerson>;
+  readonly find: (userName: string, options?: CallOptions) => Promise<PersonRecord>;
   /**
    * By what is pinned: the directory is not asked, for it would learn whom this account knows.
    * {@link find} compares one.
    */
-  readonly list: () => Promise<readonly (FoundPerson & { readonly pinnedAt: string })[]>;
+  readonly list: () => Promise<readonly (PersonRecord & { readonly pinnedAt: string })[]>;
   /**
    * Pins the keys that these words stand for, instead of those pinned before. `person_changed` when
    * the directory gives yet others.
@@ -157,7 +157,7 @@ export interface VaultPeople {
    */
   readonly setBlocked: (person: PersonKeys, blocked: boolean) => Promise<void>;
   /** The words of this account, for others to compare. */
-  readonly mine: () => Promise<{ readonly userName: string; readonly words: readonly string[] }>;
+  readonly getOwnSafetyWords: () => Promise<{ readonly userName: string; readonly safetyWords: readonly string[] }>;
 }
 
 export interface ReceivedShare {
@@ -165,7 +165,7 @@ export interface ReceivedShare {
   readonly from: {
     readonly userId: string;
     readonly userName: string;
-    readonly standing: Standing;
+    readonly trust: TrustLevel;
     readonly blocked: boolean;
   };
   readonly audience: ShareAudience;
@@ -180,8 +180,8 @@ export interface ReceivedShare {
 export interface Sender {
   readonly userId: string;
   readonly userName: string;
-  readonly standing: "compared" | "known" | "says";
-  readonly words: readonly string[];
+  readonly trust: "compared" | "known" | "says";
+  readonly safetyWords: readonly string[];
 }
 
 /**
@@ -196,9 +196,9 @@ export interface OpenedContent {
   readonly size: number;
   /** Null for content too large to be held in memory: {@link save} streams it. */
   readonly content: Uint8Array<ArrayBuffer> | null;
-  /** As {@link RecoveredSecret.save}. */
-  readonly save: RecoveredSecret["save"];
-  readonly putAway: () => void;
+  /** As {@link OpenedSecret.save}. */
+  readonly save: OpenedSecret["save"];
+  readonly dispose: () => void;
 }
 
 export interface OpenedShare extends OpenedContent {
@@ -209,17 +209,18 @@ export interface OpenedShare extends OpenedContent {
 
 /** What others shared with this account, by its keys. */
 export interface VaultReceived {
-  readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly ReceivedShare[]>;
+  readonly list: (options?: CallOptions & { readonly includeEnded?: boolean }) => Promise<readonly ReceivedShare[]>;
   /**
    * Claims one view and opens it. Without an opener `show_opener_first` where none was shown since
    * load or lock. `person_unknown` for the first thing of somebody whose keys are not pinned,
-   * unless `accept` is their words, which pins them; `person_changed`, `person_blocked`, each with
-   * {@link PersonDetails}, before a view is claimed. `share_unavailable`, `decryption_failed`.
+   * unless `acceptedWords` is their words, which pins them; `person_changed`, `person_blocked`,
+   * each with {@link PersonDetails}, before a view is claimed. `share_unavailable`,
+   * `decryption_failed`.
    */
   readonly open: (
     shareId: string,
-    opener: ShownImage | null,
-    options?: CallOptions & { readonly accept?: readonly string[] },
+    opener: OpenerHandle | null,
+    options?: CallOptions & { readonly acceptedWords?: readonly string[] },
   ) => Promise<OpenedShare>;
 }
 
@@ -227,7 +228,7 @@ export interface SecretRequest {
   readonly title: string;
   readonly note: string;
   /** As the person calls themselves: only the link vouches for it. */
-  readonly askedBy: string;
+  readonly requesterName: string;
   /** RFC 3339; at most 30 days ahead. */
   readonly expiresAt: string;
   /** Bytes of plain content at most. */
@@ -235,7 +236,7 @@ export interface SecretRequest {
   readonly notify: boolean;
 }
 
-export interface AskedRow {
+export interface RequestRow {
   readonly requestId: string;
   readonly title: string;
   readonly state: "awaiting" | "provided" | "collected" | "expired" | "revoked";
@@ -245,15 +246,15 @@ export interface AskedRow {
   readonly collectedAt: string | null;
   /** Bytes of the sealed answer; null before it came. */
   readonly size: number | null;
-  /** As {@link ShareDoubt}. */
-  readonly doubt: "hidden" | "unknown" | "not_revoked_here" | "still_served" | null;
+  /** As {@link ShareDiscrepancy}. */
+  readonly discrepancy: "hidden" | "unknown" | "not_revoked_here" | "still_served" | null;
 }
 
 export interface OpenedAnswer extends OpenedContent {
   readonly requestId: string;
   readonly note: string;
   /** Eight words that the provider saw, too. */
-  readonly words: readonly string[];
+  readonly receiptWords: readonly string[];
   readonly createdAt: string;
 }
 
@@ -265,17 +266,17 @@ export interface VaultRequests {
    */
   readonly create: (
     request: SecretRequest,
-    opener: ShownImage | null,
+    opener: OpenerHandle | null,
     options?: CallOptions,
   ) => Promise<{ readonly requestId: string; readonly link: string }>;
   /** Newest first. */
-  readonly list: (options?: CallOptions & { readonly ended?: boolean }) => Promise<readonly AskedRow[]>;
-  readonly showLink: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<string>;
+  readonly list: (options?: CallOptions & { readonly includeEnded?: boolean }) => Promise<readonly RequestRow[]>;
+  readonly getLink: (requestId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<string>;
   /**
    * Only reads. Another answer than the one opened first is refused: `decryption_failed`.
    * `not_found` while none came, `content_gone`.
    */
-  readonly open: (requestId: string, opener: ShownImage | null, options?: CallOptions) => Promise<OpenedAnswer>;
+  readonly open: (requestId: string, opener: OpenerHandle | null, options?: CallOptions) => Promise<OpenedAnswer>;
   /** Marks an answer as collected; its content goes 7 days later. */
   readonly collect: (requestId: string, options?: CallOptions) => Promise<void>;
   /**
@@ -285,11 +286,11 @@ export interface VaultRequests {
   readonly drop: (requestId: string, options?: CallOptions) => Promise<void>;
 }
 
-export interface OfferedShare {
+export interface SharePreview {
   readonly audience: ShareAudience;
   readonly from: { readonly userName: string };
-  readonly password: boolean;
-  readonly picture: boolean;
+  readonly hasPassword: boolean;
+  readonly hasPicture: boolean;
   readonly expiresAt: string;
   readonly viewsLeft: number | null;
 }
@@ -302,20 +303,20 @@ export interface ProvidedSecret {
   readonly note: string;
 }
 
-export interface OfferedRequest {
+export interface RequestPreview {
   readonly title: string;
   readonly note: string;
-  readonly askedBy: string;
+  readonly requesterName: string;
   readonly expiresAt: string;
   /** Bytes of plain content at most. */
   readonly maxSize: number;
-  readonly state: AskedRow["state"];
+  readonly state: RequestRow["state"];
   /** An answer of this browser that was begun and not finished. */
-  readonly begun: { readonly name: string; readonly size: number; readonly sent: number } | null;
+  readonly unfinishedAnswer: { readonly name: string; readonly size: number; readonly sent: number } | null;
   /**
    * Words of an answer of this browser that was taken, when that was not heard of then; told once.
    */
-  readonly receipt?: readonly string[];
+  readonly receiptWords?: readonly string[];
 }
 
 /**
@@ -325,37 +326,37 @@ export interface OfferedRequest {
  */
 export interface Visitor {
   /** Costs nothing. `share_unavailable`, `link_incomplete`. */
-  readonly lookAtShare: (shareId: string, options?: CallOptions) => Promise<OfferedShare>;
+  readonly previewShare: (shareId: string, options?: CallOptions) => Promise<SharePreview>;
   /**
    * Claims one view and opens it. A wrong picture costs none. `wrong_password` (details:
    * `tries_left`), `not_this_picture`, `share_unavailable`, `decryption_failed`.
    */
   readonly openShare: (
     shareId: string,
-    answers: { readonly password: string | null; readonly picture: ShownImage | null },
+    credentials: { readonly password: string | null; readonly picture: OpenerHandle | null },
     options?: CallOptions,
   ) => Promise<OpenedShare>;
   /**
    * `request_unavailable`, `link_incomplete`, `decryption_failed` when the request is not what the
    * link's maker sealed.
    */
-  readonly lookAtRequest: (requestId: string, options?: CallOptions) => Promise<OfferedRequest>;
+  readonly previewRequest: (requestId: string, options?: CallOptions) => Promise<RequestPreview>;
   /**
-   * Seals an answer to whoever asked and sends it. With a `begun` answer of the same content it
-   * goes on where it stopped; another content is `file_changed`, unless `anew` says to begin once
-   * more. Aborting keeps what was sent, for a day. `words`: the receipt; with `earlier` it is of an
-   * answer that had left this browser before and was taken, and nothing of this one was.
+   * Seals an answer to the requester and sends it. Resumes an `unfinishedAnswer` of the same
+   * content; another content is `file_changed`, unless `restart` is set. Aborting keeps what was
+   * sent, for a day. `receiptWords`: the receipt; with `fromEarlierAnswer` it is of an answer that
+   * had left this browser before and was accepted, and nothing of this one was sent.
    * `request_closed` when another answer was first, `payload_too_large`, `conflict` while another
    * tab sends.
    */
   readonly answer: (
     requestId: string,
     provided: ProvidedSecret,
-    options?: CallOptions & { readonly anew?: boolean },
-  ) => Promise<{ readonly words: readonly string[]; readonly earlier?: true }>;
+    options?: CallOptions & { readonly restart?: boolean },
+  ) => Promise<{ readonly receiptWords: readonly string[]; readonly fromEarlierAnswer?: true }>;
   /** For a share that asks for a picture. */
   readonly PictureField: ComponentType<PictureFieldProps>;
-  readonly forgetShown: (shown: ShownImage) => void;
+  readonly releaseOpener: (handle: OpenerHandle) => void;
   /** Ends the workers and forgets the link key. */
   readonly close: () => void;
 }
@@ -365,29 +366,29 @@ export interface Visitor {
  * directory has no keys of theirs.
  */
 export interface PersonDetails extends PersonKeys {
-  readonly formerWords: readonly string[] | null;
+  readonly formerSafetyWords: readonly string[] | null;
   readonly formerName: string | null;
 }
 
 /** What a `person_unknown`, `person_changed` or `person_blocked` says; null for another error. */
-export function personDetails(error: PortalError): PersonDetails | null {
+export function parsePersonDetails(error: PortalError): PersonDetails | null {
   if (error.code !== "person_unknown" && error.code !== "person_changed" && error.code !== "person_blocked")
     return null;
   const {
     user_id: userId,
     user_name: userName,
-    words,
-    former_words: formerWords,
+    words: safetyWords,
+    former_words: formerSafetyWords,
     former_name: formerName,
   } = error.details;
   const isWords = (value: unknown): value is readonly string[] =>
     Array.isArray(value) && value.every((word) => typeof word === "string");
-  if (typeof userId !== "string" || typeof userName !== "string" || !isWords(words)) return null;
+  if (typeof userId !== "string" || typeof userName !== "string" || !isWords(safetyWords)) return null;
   return {
     userId,
     userName,
-    words,
-    formerWords: isWords(formerWords) ? formerWords : null,
+    safetyWords,
+    formerSafetyWords: isWords(formerSafetyWords) ? formerSafetyWords : null,
     formerName: typeof formerName === "string" ? formerName : null,
   };
 }

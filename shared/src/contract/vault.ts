@@ -5,14 +5,14 @@ import type {
   CallOptions,
   ContentKind,
   PictureFieldProps,
-  RecoveredSecret,
+  OpenedSecret,
   RecoveryImage,
-  ShownImage,
+  OpenerHandle,
 } from "./contents.ts";
 import type { VaultDeviceLinks } from "./device-links.ts";
 import type { VaultImports } from "./imports.ts";
 import type { VaultOpeners } from "./openers.ts";
-import type { VaultStartAnew } from "./start-anew.ts";
+import type { VaultAccountReset } from "./account-reset.ts";
 import type { VaultPeople, VaultReceived, VaultRequests, VaultShares } from "./sharing.ts";
 
 /**
@@ -41,12 +41,12 @@ export interface Vault {
   readonly list: (options?: ListOptions) => Promise<readonly SecretRow[]>;
 
   /** Images that can open something here, by name; never a thumbnail. Empty while locked. */
-  readonly images: () => Promise<readonly RecoveryImage[]>;
+  readonly listImages: () => Promise<readonly RecoveryImage[]>;
 
   /**
    * Seals a secret and publishes it. The very first one makes the account key and everything that
    * hangs on it, in the same call. Content of any size up to 5 GiB: what is too large for one call
-   * goes as an upload in parts, which {@link uploads} shows until it is published: sealing and
+   * goes as an upload in parts, which {@link listUploads} shows until it is published: sealing and
    * sending go on under the lock, publishing waits for unlocking. Aborting deletes what was sent.
    * `picture_too_plain`, `picture_needs_passphrase`, `picture_resembles_another`, `vault_locked`,
    * `opener_needed`, `payload_too_large`, `quota_exceeded`, `state_conflict` after eight tries. A
@@ -74,11 +74,11 @@ export interface Vault {
   ) => Promise<{ readonly version: number }>;
 
   /**
-   * All versions that there ever were, newest first. No opener is needed; {@link recover} opens one
-   * of them. On an unlocked device they are checked against the label, on a locked one they are the
-   * service's word. `not_found`, `list_mismatch`.
+   * All versions that there ever were, newest first. No opener is needed; {@link openSecret} opens
+   * one of them. On an unlocked device they are checked against the label, on a locked one they are
+   * the service's word. `not_found`, `list_mismatch`.
    */
-  readonly history: (secretId: string, options?: CallOptions) => Promise<readonly SecretVersion[]>;
+  readonly listVersions: (secretId: string, options?: CallOptions) => Promise<readonly SecretVersion[]>;
 
   /**
    * Makes the content of an older version a new one; title and tags stay. Takes an opener, as every
@@ -88,7 +88,7 @@ export interface Vault {
   readonly restoreVersion: (
     secretId: string,
     version: number,
-    opener: ShownImage,
+    opener: OpenerHandle,
     options?: CallOptions,
   ) => Promise<{ readonly version: number }>;
 
@@ -109,11 +109,11 @@ export interface Vault {
    * Uploads of this device that are not published: running, waiting, or left by a closed tab.
    * Oldest first.
    */
-  readonly uploads: () => Promise<readonly WaitingUpload[]>;
+  readonly listUploads: () => Promise<readonly PendingUpload[]>;
 
   /**
    * Goes on with an upload, and publishes it. `file` is the same file chosen again; null where none
-   * is needed ({@link WaitingUpload.needsFile}). `file_changed` when it is another one: then
+   * is needed ({@link PendingUpload.needsFile}). `file_changed` when it is another one: then
    * nothing is sent. `vault_locked` when all was sent before and only publishing is left,
    * `conflict` while another tab sends it, `not_found`. `opener_needed` and `show_opener_first` ask
    * for a picture, as `protection` of the options: what was sent stays. With a picture also those
@@ -145,7 +145,7 @@ export interface Vault {
    * `not_this_picture_or_passphrase`, `plain_helper_refused`, `recovery_code_unreadable`,
    * `not_this_recovery_code`, `not_this_passkey`, `no_keyring`.
    */
-  readonly unlock: (opener: ShownImage, options?: CallOptions) => Promise<void>;
+  readonly unlock: (opener: OpenerHandle, options?: CallOptions) => Promise<void>;
 
   /**
    * Unlocks an own device by a fresh sign-in, in a window of the identity provider: an act, never a
@@ -153,7 +153,7 @@ export interface Vault {
    * this device keeps no key (a shared computer, or one that a passkey opens), `login_required`
    * when the sign-in is older than the lock, `cancelled`, `no_keyring`.
    */
-  readonly unlockByPresence: () => Promise<void>;
+  readonly unlockBySignIn: () => Promise<void>;
 
   /**
    * Opens one secret; on a locked device it unlocks with the same picture. Titles show on an
@@ -161,30 +161,30 @@ export interface Vault {
    * is false. `not_found`, `opener_needed` when this picture does not open it, `content_gone` for a
    * version that was dropped.
    */
-  readonly recover: (secretId: string, opener: ShownImage, options?: RecoverOptions) => Promise<RecoveredSecret>;
+  readonly openSecret: (secretId: string, opener: OpenerHandle, options?: OpenSecretOptions) => Promise<OpenedSecret>;
 
   /**
    * Proves that a kept copy still opens a secret, without giving out anything of it, and notes the
    * date in the secret's label. All of a content that goes in one call is opened and checked; of a
-   * larger one its key. On a locked device it unlocks. As {@link recover}, and `state_conflict`
+   * larger one its key. On a locked device it unlocks. As {@link openSecret}, and `state_conflict`
    * after eight tries.
    */
-  readonly rehearse: (
+  readonly checkCopy: (
     secretId: string,
-    shown: ShownImage,
+    handle: OpenerHandle,
     options?: CallOptions,
-  ) => Promise<{ readonly rehearsedAt: string }>;
+  ) => Promise<{ readonly copyCheckedAt: string }>;
 
   /**
    * Writes an archive of sealed secrets that opens with the standard `age`, without this portal.
    * What the picture does not open is left out and named. Nothing is given before the last content
    * fits its digest. `opener_needed` when it opens none, `not_found`, `list_mismatch`,
    * `decryption_failed`, `storage_full`, `cancelled`, `vault_locked` when it was locked meanwhile;
-   * otherwise as {@link recover}.
+   * otherwise as {@link openSecret}.
    */
   readonly exportSecrets: (
     secretIds: readonly string[],
-    opener: ShownImage,
+    opener: OpenerHandle,
     options?: CallOptions,
   ) => Promise<ExportedSecrets>;
 
@@ -196,14 +196,14 @@ export interface Vault {
    * for more than 64 secrets or a note that is too long; otherwise as {@link exportSecrets} and
    * {@link update}.
    */
-  readonly makeKit: (secretIds: readonly string[], opener: ShownImage, options?: KitOptions) => Promise<MadeKit>;
+  readonly createKit: (secretIds: readonly string[], opener: OpenerHandle, options?: KitOptions) => Promise<CreatedKit>;
 
   /**
    * The answer to "my own device or a shared computer", asked once after the first unlocking.
-   * `remembers`: whether titles can be read here at the next visit; not where the browser cannot
+   * `keysSaved`: whether titles can be read here at the next visit; not where the browser cannot
    * keep a signing key (no Ed25519), though the device is the person's own.
    */
-  readonly answerDevice: (kind: DeviceKind) => Promise<{ readonly remembers: boolean }>;
+  readonly setDeviceKind: (kind: DeviceKind) => Promise<{ readonly keysSaved: boolean }>;
 
   readonly setFavorite: (secretId: string, favorite: boolean) => Promise<void>;
   /** To the trash, for 30 days. */
@@ -232,17 +232,17 @@ export interface Vault {
    * the one that this `older_state`, which the person was shown, is about. `older_state` when the
    * service gives yet another one by now.
    */
-  readonly acceptOlderState: (alarm: PortalError) => Promise<void>;
+  readonly acceptOlderState: (error: PortalError) => Promise<void>;
 
   /**
    * After `device_record_unreadable`: keeps what this device knows of the account under another
    * name and begins as on a fresh device, which cannot tell an older state.
    */
-  readonly setDeviceAside: () => Promise<void>;
+  readonly archiveDeviceRecord: () => Promise<void>;
 
   readonly imports: VaultImports;
   readonly openers: VaultOpeners;
-  readonly startAnew: VaultStartAnew;
+  readonly accountReset: VaultAccountReset;
   readonly deviceLinks: VaultDeviceLinks;
   readonly shares: VaultShares;
   readonly people: VaultPeople;
@@ -258,7 +258,7 @@ export interface Vault {
    * Forgets a picture that was shown, once its form has ended. A lock forgets all. Without effect
    * when it is forgotten already.
    */
-  readonly forgetShown: (shown: ShownImage) => void;
+  readonly releaseOpener: (handle: OpenerHandle) => void;
 }
 
 /**
@@ -283,8 +283,8 @@ export interface ListOptions extends CallOptions {
   readonly onRows?: RowsListener;
 }
 
-export interface RecoverOptions extends CallOptions {
-  /** An older version, by its number in {@link Vault.history}. */
+export interface OpenSecretOptions extends CallOptions {
+  /** An older version, by its number in {@link Vault.listVersions}. */
   readonly version?: number;
 }
 
@@ -309,7 +309,7 @@ export interface AutoLock {
   readonly set: (minutes: number) => void;
 }
 
-export const autoLockMinutes = { least: 1, most: 240, usual: 15 } as const;
+export const autoLockMinutes = { minimum: 1, maximum: 240, default: 15 } as const;
 
 export interface SecretRow {
   readonly secretId: string;
@@ -340,16 +340,16 @@ export interface SecretLabel {
   /** Ids of the openers that can open the content. */
   readonly openers: readonly string[];
   /** The newest rehearsal with any of these openers. RFC 3339; null when it was never rehearsed. */
-  readonly rehearsedAt: string | null;
+  readonly copyCheckedAt: string | null;
   /** Kits that hold this secret, the newest last. */
-  readonly kits: readonly KitOfSecret[];
+  readonly kits: readonly KitRecord[];
 }
 
-export interface KitOfSecret {
+export interface KitRecord {
   /** Of the file, in lower-case hex. */
   readonly sha256: string;
   /** RFC 3339. */
-  readonly madeAt: string;
+  readonly createdAt: string;
   /**
    * The secret was edited since, or is opened by other pictures, or the account has another key.
    */
@@ -366,7 +366,7 @@ export interface ProtectRequest {
   readonly content: Blob;
   /** A new image, or the ids of images already in the book; none means all openers of the book. */
   readonly protection:
-    | { readonly kind: "picture"; readonly shown: ShownImage; readonly name: string }
+    | { readonly kind: "picture"; readonly picture: OpenerHandle; readonly name: string }
     | { readonly kind: "openers"; readonly openers: readonly string[] };
 }
 
@@ -400,7 +400,7 @@ export interface SecretVersion {
  * An upload that is not published. `running`: parts are being sent. `waiting`: stopped, by a lost
  * connection or a closed tab. `sealed`: all parts are there, publishing waits for unlocking.
  */
-export interface WaitingUpload {
+export interface PendingUpload {
   readonly uploadId: string;
   readonly secretId: string;
   readonly version: number;
@@ -434,33 +434,33 @@ export interface ExportedSecrets {
   /** How many secrets are in it. */
   readonly exported: number;
   /** Ids of those that are not: this picture does not open them, or their content is gone. */
-  readonly left: readonly string[];
+  readonly skipped: readonly string[];
   /** Ids of those in it that opened, but that no signing key of this account signed. */
   readonly notVerified: readonly string[];
 }
 
 /** A kit as it was made. Its file and those beside it are sealed. */
-export interface MadeKit {
+export interface CreatedKit {
   /** File name: `kit-<date>.html`. */
   readonly name: string;
   readonly file: Blob;
   /** Of the file, in lower-case hex. */
   readonly sha256: string;
   /** RFC 3339. */
-  readonly madeAt: string;
+  readonly createdAt: string;
   /**
    * Whether the picture takes a passphrase. Without one the kit beside its picture opens for
    * anybody.
    */
-  readonly passphrase: boolean;
+  readonly hasPassphrase: boolean;
   /** Ids of the secrets that it opens. */
   readonly secretIds: readonly string[];
   /**
    * Sealed contents that are too large for the file: they have to lie beside it, under these names.
    */
-  readonly beside: readonly { readonly secretId: string; readonly name: string; readonly file: Blob }[];
+  readonly attachments: readonly { readonly secretId: string; readonly name: string; readonly file: Blob }[];
   /** Ids of those that are not in it: this picture does not open them, or their content is gone. */
-  readonly left: readonly string[];
+  readonly skipped: readonly string[];
   /** Ids of those in it that opened, but that no signing key of this account signed. */
   readonly notVerified: readonly string[];
 }

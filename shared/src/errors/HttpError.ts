@@ -32,13 +32,13 @@ export class HttpError extends Error {
   declare readonly problem: Problem | null;
   declare readonly body: unknown;
 
-  constructor(facts: HttpFailure) {
-    super(`${String(facts.status)} ${facts.statusText}`);
-    this.status = facts.status;
-    this.statusText = facts.statusText;
-    this.path = facts.path.split(/[?#]/, 1)[0] ?? "";
-    this.requestId = facts.requestId;
-    Object.defineProperty(this, "problem", { value: facts.problem, enumerable: false });
-    Object.defineProperty(this, "body", { value: facts.body ?? facts.problem, enumerable: false });
+  constructor(failure: HttpFailure) {
+    super(`${String(failure.status)} ${failure.statusText}`);
+    this.status = failure.status;
+    this.statusText = failure.statusText;
+    this.path = failure.path.split(/[?#]/, 1)[0] ?? "";
+    this.requestId = failure.requestId;
+    Object.defineProperty(this, "problem", { value: failure.problem, enumerable: false });
+    Object.defineProperty(this, "body", { value: failure.body ?? failure.problem, enumerable: false });
   }
 }

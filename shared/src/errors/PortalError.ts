@@ -33,11 +33,11 @@ export function isPortalError(error: unknown, ...codes: readonly ErrorCode[]): e
  */
 export function toPortalError(error: unknown): PortalError {
   if (error instanceof PortalError) return error;
-  if (isAbort(error)) return new PortalError("cancelled", { cause: error });
+  if (isAbortError(error)) return new PortalError("cancelled", { cause: error });
   return new PortalError("unknown", { cause: error });
 }
 
 /** By name, not by class: the error may come from a worker or another realm. */
-function isAbort(error: unknown): boolean {
+function isAbortError(error: unknown): boolean {
   return typeof error === "object" && error !== null && "name" in error && error.name === "AbortError";
 }

@@ -120,8 +120,8 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
-const known: ReadonlySet<string> = new Set(errorCodes);
+const knownCodes: ReadonlySet<string> = new Set(errorCodes);
 
 export function isErrorCode(value: unknown): value is ErrorCode {
-  return typeof value === "string" && known.has(value);
+  return typeof value === "string" && knownCodes.has(value);
 }

@@ -2,4 +2,4 @@ export { errorCodes, isErrorCode, type ErrorCode } from "./codes.ts";
 export { HttpError, type HttpFailure, type Problem } from "./HttpError.ts";
 export { isTransient } from "./is-transient.ts";
 export { isPortalError, PortalError, toPortalError, type ErrorDetails } from "./PortalError.ts";
-export { errorOfStatus, genericTitle, type StatusMeaning } from "./statuses.ts";
+export { describeStatus, genericTitle, type StatusDescription } from "./statuses.ts";

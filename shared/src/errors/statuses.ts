@@ -1,7 +1,7 @@
 import type { ErrorCode } from "./codes.ts";
 
 /** What a status means to the portal, and its standard name. */
-export interface StatusMeaning {
+export interface StatusDescription {
   readonly code: ErrorCode;
   readonly title: string;
 }
@@ -11,7 +11,7 @@ export interface StatusMeaning {
  * specification's own words, the others the names of the HTTP status registry (RFC 9110 and its
  * companions).
  */
-const catalogue: Readonly<Record<number, StatusMeaning>> = {
+const catalogue: Readonly<Record<number, StatusDescription>> = {
   400: { code: "bad_request", title: "Bad Request" },
   401: { code: "unauthorized", title: "Unauthorized" },
   402: { code: "forbidden", title: "Payment Required" },
@@ -51,6 +51,6 @@ const catalogue: Readonly<Record<number, StatusMeaning>> = {
 export const genericTitle = "Error";
 
 /** What a status means; for one that is not listed, a generic error. */
-export function errorOfStatus(status: number): StatusMeaning {
+export function describeStatus(status: number): StatusDescription {
   return catalogue[status] ?? { code: status >= 500 ? "service_unavailable" : "unknown", title: genericTitle };
 }

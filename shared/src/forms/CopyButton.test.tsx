@@ -1,16 +1,16 @@
 import { act, fireEvent, screen } from "@testing-library/react";
 
 import { expectAccessible, renderApp } from "../testing/index.ts";
-import { clipboardMilliseconds } from "./clipboard.ts";
+import { clipboardClearMilliseconds } from "./clipboard.ts";
 import { CopyButton } from "./CopyButton.tsx";
 
 /** jsdom has no clipboard: one that holds a text, and can refuse once. */
 const clipboard = {
   text: "",
-  refuses: false,
+  isRefusing: false,
   writeText: async (text: string): Promise<void> => {
-    if (clipboard.refuses) {
-      clipboard.refuses = false;
+    if (clipboard.isRefusing) {
+      clipboard.isRefusing = false;
       throw new DOMException("Document is not focused", "NotAllowedError");
     }
     clipboard.text = text;
@@ -29,7 +29,7 @@ describe("CopyButton", () => {
     Reflect.deleteProperty(navigator, "clipboard");
   });
 
-  const copy = async () => {
+  const renderAndCopy = async () => {
     await renderApp(<CopyButton secret label="Copy" text={() => "abandon ability"} />);
     await act(async () => {
       fireEvent.click(screen.getByRole("button", { name: "Copy" }));
@@ -38,10 +38,10 @@ describe("CopyButton", () => {
   };
 
   it("clears the clipboard after 30 seconds", async () => {
-    await copy();
+    await renderAndCopy();
     expect(clipboard.text).toBe("abandon ability");
     expect(screen.getByRole("status")).toHaveTextContent("Copied. It leaves the clipboard after 30 seconds.");
-    await act(() => jest.advanceTimersByTimeAsync(clipboardMilliseconds - 1));
+    await act(() => jest.advanceTimersByTimeAsync(clipboardClearMilliseconds - 1));
     expect(clipboard.text).toBe("abandon ability");
     await act(() => jest.advanceTimersByTimeAsync(1));
     expect(clipboard.text).toBe("");
@@ -49,9 +49,9 @@ describe("CopyButton", () => {
   });
 
   it("clears it when the window has focus again, where the browser refused without", async () => {
-    await copy();
-    clipboard.refuses = true;
-    await act(() => jest.advanceTimersByTimeAsync(clipboardMilliseconds));
+    await renderAndCopy();
+    clipboard.isRefusing = true;
+    await act(() => jest.advanceTimersByTimeAsync(clipboardClearMilliseconds));
     expect(clipboard.text).toBe("abandon ability");
     await act(async () => {
       window.dispatchEvent(new Event("focus"));
@@ -67,13 +67,13 @@ describe("CopyButton", () => {
       await Promise.resolve();
     });
     unmount();
-    await act(() => jest.advanceTimersByTimeAsync(clipboardMilliseconds));
+    await act(() => jest.advanceTimersByTimeAsync(clipboardClearMilliseconds));
     expect(clipboard.text).toBe("");
   });
 
   it("says so when the browser does not allow copying", async () => {
-    clipboard.refuses = true;
-    await copy();
+    clipboard.isRefusing = true;
+    await renderAndCopy();
     expect(screen.getByRole("alert")).toHaveTextContent("copy it by hand");
     jest.useRealTimers();
     await expectAccessible();

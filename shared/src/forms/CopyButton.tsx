@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { Button, type ButtonSize, type ButtonTone } from "../ui/Button.tsx";
-import { clipboardMilliseconds, copyForAWhile } from "./clipboard.ts";
+import { clipboardClearMilliseconds, copyTemporarily } from "./clipboard.ts";
 import { FieldError } from "./Field.tsx";
 import { SmallText, visuallyHidden } from "../ui/layout.tsx";
 
@@ -25,12 +25,12 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
   const [state, setState] = useState<CopyState>("idle");
 
   const handleCopy = () => {
-    const done = secret
-      ? copyForAWhile(text(), () => {
+    const copying = secret
+      ? copyTemporarily(text(), () => {
           setState("cleared");
         }).copied
       : navigator.clipboard.writeText(text());
-    done.then(
+    copying.then(
       () => {
         setState("copied");
       },
@@ -50,14 +50,16 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
       >
         {label}
       </Button>
-      <Said data-state={state}>
+      <Status data-state={state}>
         <SmallText role="status">
           {state === "copied" &&
-            (secret ? t("copy.secret_status", { seconds: clipboardMilliseconds / 1000 }) : t("copy.copied_status"))}
+            (secret
+              ? t("copy.secret_status", { seconds: clipboardClearMilliseconds / 1000 })
+              : t("copy.copied_status"))}
           {state === "cleared" && t("copy.cleared_status")}
         </SmallText>
         {state === "refused" && <FieldError>{t("copy.refused_error")}</FieldError>}
-      </Said>
+      </Status>
     </Box>
   );
 }
@@ -73,7 +75,7 @@ const Box = styled.div`
   }
 `;
 
-const Said = styled.div`
+const Status = styled.div`
   order: 1;
   width: 100%;
   &[data-state="idle"] {

@@ -14,7 +14,7 @@ export interface DeviceQuestionProps {
   readonly vault: Vault;
 }
 
-type Answering =
+type AnswerState =
   | { readonly status: "asking" }
   | { readonly status: "saving"; readonly kind: DeviceKind }
   | { readonly status: "failed"; readonly error: unknown };
@@ -26,25 +26,25 @@ type Answering =
 export function DeviceQuestion({ vault }: DeviceQuestionProps) {
   const { t } = useTranslation("common");
   const { notify } = usePortal();
-  const [answering, setAnswering] = useState<Answering>({ status: "asking" });
-  const answer = (kind: DeviceKind) => {
-    setAnswering({ status: "saving", kind });
-    vault.answerDevice(kind).then(
-      ({ remembers }) => {
-        if (kind === "own") void tellWhatIsKept(remembers);
+  const [answerState, setAnswerState] = useState<AnswerState>({ status: "asking" });
+  const handleAnswer = (kind: DeviceKind) => {
+    setAnswerState({ status: "saving", kind });
+    vault.setDeviceKind(kind).then(
+      ({ keysSaved }) => {
+        if (kind === "own") void notifyStorageLimits(keysSaved);
       },
       (error: unknown) => {
-        setAnswering({ status: "failed", error });
+        setAnswerState({ status: "failed", error });
       },
     );
   };
   // Not waited for: some browsers ask the person, who may take their time. The next page is there
   // meanwhile.
-  const tellWhatIsKept = async (remembers: boolean) => {
+  const notifyStorageLimits = async (remembers: boolean) => {
     if (!remembers) notify({ tone: "info", text: t("device.forgets_status") });
-    else if (!(await keepsStorage())) notify({ tone: "info", text: t("device.evictable_status") });
+    else if (!(await requestPersistentStorage())) notify({ tone: "info", text: t("device.evictable_status") });
   };
-  const saving = answering.status === "saving" ? answering.kind : null;
+  const savingKind = answerState.status === "saving" ? answerState.kind : null;
   return (
     <Card aria-labelledby="device-question" data-tour="device-question">
       <Stack $gap={4}>
@@ -56,10 +56,10 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
               tone="quiet"
               wide
               icon={<Laptop aria-hidden />}
-              pending={saving === "own"}
-              disabled={saving === "shared"}
+              pending={savingKind === "own"}
+              disabled={savingKind === "shared"}
               onClick={() => {
-                answer("own");
+                handleAnswer("own");
               }}
             >
               {t("device.own_action")}
@@ -71,10 +71,10 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
               tone="quiet"
               wide
               icon={<Users aria-hidden />}
-              pending={saving === "shared"}
-              disabled={saving === "own"}
+              pending={savingKind === "shared"}
+              disabled={savingKind === "own"}
               onClick={() => {
-                answer("shared");
+                handleAnswer("shared");
               }}
             >
               {t("device.shared_action")}
@@ -82,7 +82,7 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
             <SmallText>{t("device.shared_hint")}</SmallText>
           </Answer>
         </Answers>
-        {answering.status === "failed" && <ErrorNotice error={answering.error} />}
+        {answerState.status === "failed" && <ErrorNotice error={answerState.error} />}
       </Stack>
     </Card>
   );
@@ -92,7 +92,7 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
  * Asks the browser to clear what is kept here only when the person says so. False where it refuses,
  * or cannot be asked.
  */
-async function keepsStorage(): Promise<boolean> {
+async function requestPersistentStorage(): Promise<boolean> {
   try {
     return await navigator.storage.persist();
   } catch {

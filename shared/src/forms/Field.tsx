@@ -16,7 +16,7 @@ export interface FieldProps {
 }
 
 /** What a control takes so that label, hint and error belong to it. */
-export interface ControlWiring {
+export interface ControlAttributes {
   readonly id: string;
   readonly "aria-describedby": string | undefined;
   readonly "aria-invalid": true | undefined;
@@ -25,7 +25,7 @@ export interface ControlWiring {
 interface FieldWithControlProps extends FieldProps {
   /** When the control has an id already. */
   readonly id?: string | undefined;
-  readonly children: (wiring: ControlWiring) => ReactNode;
+  readonly children: (attributes: ControlAttributes) => ReactNode;
 }
 
 /** A labelled control with its hint and its error. */
@@ -35,7 +35,7 @@ export function Field({ label, hint, error, optional = false, id: givenId, child
   const id = givenId ?? ownId;
   const hintId = hint === undefined ? null : `${id}-hint`;
   const errorId = error == null || error === "" ? null : `${id}-error`;
-  const describedBy = [errorId, hintId].filter((each) => each !== null).join(" ");
+  const describedBy = [errorId, hintId].filter((descriptionId) => descriptionId !== null).join(" ");
   return (
     <FieldBox>
       <LabelRow>

@@ -22,27 +22,27 @@ export interface PrintButtonProps {
 
 /** Prints a text on a sheet of its own, without showing it on the screen. */
 export function PrintButton({ label, title, text, tone = "quiet", onPrinted }: PrintButtonProps) {
-  const [sheet, setSheet] = useState<string | null>(null);
+  const [printedText, setPrintedText] = useState<string | null>(null);
   return (
     <>
       <Button
         tone={tone}
         icon={<Printer aria-hidden />}
         onClick={() => {
-          setSheet(text());
+          setPrintedText(text());
         }}
       >
         {label}
       </Button>
-      {sheet !== null && (
+      {printedText !== null && (
         <PrintSheet
           onEnd={() => {
-            setSheet(null);
+            setPrintedText(null);
             onPrinted?.();
           }}
         >
           <Title>{title}</Title>
-          <Text>{sheet}</Text>
+          <Text>{printedText}</Text>
         </PrintSheet>
       )}
     </>

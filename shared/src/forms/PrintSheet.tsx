@@ -13,27 +13,27 @@ export interface PrintSheetProps {
  * them.
  */
 export function PrintSheet({ onEnd, children }: PrintSheetProps) {
-  const end = useEffectEvent(onEnd);
+  const notifyEnd = useEffectEvent(onEnd);
   useEffect(() => {
-    const ended = () => {
-      end();
+    const handleAfterPrint = () => {
+      notifyEnd();
     };
-    window.addEventListener("afterprint", ended);
+    window.addEventListener("afterprint", handleAfterPrint);
     window.print();
     return () => {
-      window.removeEventListener("afterprint", ended);
+      window.removeEventListener("afterprint", handleAfterPrint);
     };
   }, []);
   return createPortal(
     <Sheet data-print aria-hidden>
-      <OnlySheet />
+      <PrintOnlySheet />
       {children}
     </Sheet>,
     document.body,
   );
 }
 
-const OnlySheet = createGlobalStyle`
+const PrintOnlySheet = createGlobalStyle`
   @media print { body > :not([data-print]) { display: none !important; } }
 `;
 

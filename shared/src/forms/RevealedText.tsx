@@ -43,10 +43,10 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
           </pre>
         )}
         {!revealed && (
-          <Cover>
+          <HiddenPlaceholder>
             <EyeOff aria-hidden />
             <span>{t("reveal.hidden_body")}</span>
-          </Cover>
+          </HiddenPlaceholder>
         )}
       </Paper>
       <SpacedRow $align="start">
@@ -109,7 +109,7 @@ const Words = styled.ol`
   }
 `;
 
-const Cover = styled.div`
+const HiddenPlaceholder = styled.div`
   display: flex;
   flex-direction: column;
   align-items: center;

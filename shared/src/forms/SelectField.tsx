@@ -15,11 +15,11 @@ export interface SelectFieldProps extends FieldProps, Omit<ComponentPropsWithRef
 export function SelectField({ label, hint, error, choices, value, onChange, ...select }: SelectFieldProps) {
   return (
     <Field label={label} hint={hint} error={error}>
-      {(wiring) => (
-        <Around>
+      {(attributes) => (
+        <SelectWrapper>
           <Select
             {...select}
-            {...wiring}
+            {...attributes}
             value={value}
             onChange={(event) => {
               onChange(event.target.value);
@@ -32,13 +32,13 @@ export function SelectField({ label, hint, error, choices, value, onChange, ...s
             ))}
           </Select>
           <ChevronDown aria-hidden size={18} />
-        </Around>
+        </SelectWrapper>
       )}
     </Field>
   );
 }
 
-const Around = styled.div`
+const SelectWrapper = styled.div`
   position: relative;
   min-width: 0;
   & > svg {

@@ -37,16 +37,16 @@ export function TagField({
   const listId = useId();
 
   const add = (text: string) => {
-    const fresh = text
+    const addedTags = text
       .split(/[,\n\t]/)
-      .map((each) => each.trim())
-      .filter((each) => each !== "");
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== "");
     setDraft("");
-    const next = [...new Set([...value, ...fresh])];
+    const next = [...new Set([...value, ...addedTags])];
     if (next.length !== value.length) onChange(next);
   };
   const remove = (tag: string) => {
-    onChange(value.filter((each) => each !== tag));
+    onChange(value.filter((existing) => existing !== tag));
   };
   const handleKey = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
@@ -71,8 +71,8 @@ export function TagField({
 
   return (
     <Field label={label} hint={hint} error={error} optional={optional}>
-      {(wiring) => (
-        <Box onBlur={handleBlur} data-invalid={wiring["aria-invalid"]}>
+      {(attributes) => (
+        <Box onBlur={handleBlur} data-invalid={attributes["aria-invalid"]}>
           {value.length > 0 && (
             <Chips>
               {value.map((tag) => (
@@ -92,8 +92,8 @@ export function TagField({
               ))}
             </Chips>
           )}
-          <Entry
-            {...wiring}
+          <TagInput
+            {...attributes}
             type="text"
             value={draft}
             maxLength={maxLength}
@@ -110,9 +110,9 @@ export function TagField({
           {suggestions.length > 0 && (
             <datalist id={listId}>
               {suggestions
-                .filter((each) => !value.includes(each))
-                .map((each) => (
-                  <option key={each} value={each} />
+                .filter((suggestion) => !value.includes(suggestion))
+                .map((suggestion) => (
+                  <option key={suggestion} value={suggestion} />
                 ))}
             </datalist>
           )}
@@ -183,7 +183,7 @@ const ChipButton = styled.button`
   }
 `;
 
-const Entry = styled.input`
+const TagInput = styled.input`
   flex: 1 1 8ch;
   min-width: 8ch;
   min-height: 34px;

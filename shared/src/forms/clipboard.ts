@@ -1,7 +1,7 @@
 /** How long a copied secret stays in the clipboard. */
-export const clipboardMilliseconds = 30_000;
+export const clipboardClearMilliseconds = 30_000;
 
-export interface CopiedForAWhile {
+export interface TemporaryCopy {
   /** Settles when the text is in the clipboard. Rejects when the browser refuses. */
   readonly copied: Promise<void>;
   /** Clears the clipboard now, if it was not cleared yet. */
@@ -9,11 +9,11 @@ export interface CopiedForAWhile {
 }
 
 /**
- * Copies a text and clears the clipboard after {@link clipboardMilliseconds}. A page without focus
- * may not write there: then it is cleared as soon as the page has focus again. `onCleared` is
+ * Copies a text and clears the clipboard after {@link clipboardClearMilliseconds}. A page without
+ * focus may not write there: then it is cleared as soon as the page has focus again. `onCleared` is
  * called once.
  */
-export function copyForAWhile(text: string, onCleared: () => void): CopiedForAWhile {
+export function copyTemporarily(text: string, onCleared: () => void): TemporaryCopy {
   let cleared = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -32,7 +32,7 @@ export function copyForAWhile(text: string, onCleared: () => void): CopiedForAWh
     );
   };
   const copied = navigator.clipboard.writeText(text).then(() => {
-    timer = setTimeout(clear, clipboardMilliseconds);
+    timer = setTimeout(clear, clipboardClearMilliseconds);
   });
   return { copied, clear };
 }

@@ -51,55 +51,55 @@ function Tags({ initial = [] }: { readonly initial?: string[] }) {
 }
 
 describe("TagField", () => {
-  const chips = () => screen.queryAllByRole("listitem").map((each) => each.textContent);
+  const findChips = () => screen.queryAllByRole("listitem").map((chip) => chip.textContent);
 
   it("adds a tag at Enter, at a comma and when it is left", async () => {
     await renderApp(<Tags />);
     const field = screen.getByRole("combobox", { name: "Tags" });
     await userEvent.type(field, "family{Enter}keys,home");
     await userEvent.tab();
-    expect(chips()).toEqual(["family", "keys", "home"]);
+    expect(findChips()).toEqual(["family", "keys", "home"]);
   });
 
   it("takes each tag once, without spaces around it", async () => {
     await renderApp(<Tags />);
     await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), " keys {Enter}keys{Enter},");
-    expect(chips()).toEqual(["keys"]);
+    expect(findChips()).toEqual(["keys"]);
   });
 
   it("splits what is pasted", async () => {
     await renderApp(<Tags />);
     await userEvent.click(screen.getByRole("combobox", { name: "Tags" }));
     await userEvent.paste("one, two\nthree");
-    expect(chips()).toEqual(["one", "two", "three"]);
+    expect(findChips()).toEqual(["one", "two", "three"]);
   });
 
   it("removes by Backspace and by its button", async () => {
     await renderApp(<Tags initial={["one", "two", "three"]} />);
     await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), "{Backspace}");
     await userEvent.click(screen.getByRole("button", { name: "Remove tag one" }));
-    expect(chips()).toEqual(["two"]);
+    expect(findChips()).toEqual(["two"]);
   });
 
   it("leaves Enter to the form when nothing is typed", async () => {
-    const sent = jest.fn((event: { preventDefault: () => void }) => {
+    const onSubmit = jest.fn((event: { preventDefault: () => void }) => {
       event.preventDefault();
     });
     await renderApp(
-      <form onSubmit={sent}>
+      <form onSubmit={onSubmit}>
         <Tags />
       </form>,
     );
     await userEvent.type(screen.getByRole("combobox", { name: "Tags" }), "one{Enter}");
-    expect(sent).not.toHaveBeenCalled();
+    expect(onSubmit).not.toHaveBeenCalled();
     await userEvent.keyboard("{Enter}");
-    expect(sent).toHaveBeenCalledTimes(1);
+    expect(onSubmit).toHaveBeenCalledTimes(1);
   });
 });
 
 function Choices() {
   const [value, setValue] = useState<"own" | "shared" | null>(null);
-  const [on, setOn] = useState(false);
+  const [isOn, setIsOn] = useState(false);
   return (
     <main>
       <ChoiceGroup
@@ -112,7 +112,7 @@ function Choices() {
           { value: "shared", label: "Shared" },
         ]}
       />
-      <Switch label="Alone" checked={on} onChange={setOn} />
+      <Switch label="Alone" checked={isOn} onChange={setIsOn} />
       <Checkbox label="I agree" error="Tick it." />
       <TextArea label="Text" error="Type something." />
       <PasswordField label="Passphrase" hint="As typed" />

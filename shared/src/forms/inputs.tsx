@@ -9,17 +9,17 @@ import { s, space } from "../ui/tokens.ts";
 
 export interface TextFieldProps extends FieldProps, ComponentPropsWithRef<"input"> {
   /** A button that acts on what is typed; below the input where there is no room. */
-  readonly beside?: ReactNode;
+  readonly action?: ReactNode;
 }
 
-export function TextField({ label, hint, error, optional = false, id, beside, ...input }: TextFieldProps) {
+export function TextField({ label, hint, error, optional = false, id, action, ...input }: TextFieldProps) {
   return (
     <Field label={label} hint={hint} error={error} optional={optional} id={id}>
-      {(wiring) => (
-        <Beside>
-          <Input type="text" {...input} {...wiring} />
-          {beside}
-        </Beside>
+      {(attributes) => (
+        <InputRow>
+          <Input type="text" {...input} {...attributes} />
+          {action}
+        </InputRow>
       )}
     </Field>
   );
@@ -33,7 +33,7 @@ export interface TextAreaProps extends FieldProps, ComponentPropsWithRef<"textar
 export function TextArea({ label, hint, error, optional = false, id, mono = false, ...area }: TextAreaProps) {
   return (
     <Field label={label} hint={hint} error={error} optional={optional} id={id}>
-      {(wiring) => <Area rows={5} {...area} {...wiring} $mono={mono} />}
+      {(attributes) => <Area rows={5} {...area} {...attributes} $mono={mono} />}
     </Field>
   );
 }
@@ -45,41 +45,41 @@ export function SecretTextArea(area: Omit<TextAreaProps, "mono">) {
   );
 }
 
-export type PasswordFieldProps = Omit<TextFieldProps, "type" | "beside">;
+export type PasswordFieldProps = Omit<TextFieldProps, "type" | "action">;
 
 /** Used exactly as typed: nothing trims, corrects or remembers it. */
 export function PasswordField({ label, hint, error, optional = false, id, ...input }: PasswordFieldProps) {
   const { t } = useTranslation("common");
-  const [shown, setShown] = useState(false);
+  const [visible, setVisible] = useState(false);
   return (
     <Field label={label} hint={hint} error={error} optional={optional} id={id}>
-      {(wiring) => (
-        <Joined>
+      {(attributes) => (
+        <InputWithButton>
           <Input
             autoComplete="off"
             autoCapitalize="none"
             autoCorrect="off"
             spellCheck={false}
             {...input}
-            {...wiring}
-            type={shown ? "text" : "password"}
+            {...attributes}
+            type={visible ? "text" : "password"}
           />
           <IconButton
-            label={t(shown ? "password.hide_action" : "password.show_action")}
-            aria-controls={wiring.id}
-            icon={shown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+            label={t(visible ? "password.hide_action" : "password.show_action")}
+            aria-controls={attributes.id}
+            icon={visible ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
             disabled={input.disabled}
             onClick={() => {
-              setShown(!shown);
+              setVisible(!visible);
             }}
           />
-        </Joined>
+        </InputWithButton>
       )}
     </Field>
   );
 }
 
-export const inputLook = css`
+export const inputStyles = css`
   width: 100%;
   min-height: 44px;
   padding: ${space(2)} ${space(3)};
@@ -107,11 +107,11 @@ export const inputLook = css`
 `;
 
 const Input = styled.input`
-  ${inputLook}
+  ${inputStyles}
 `;
 
 const Area = styled.textarea<{ readonly $mono: boolean }>`
-  ${inputLook}
+  ${inputStyles}
   display: block;
   resize: vertical;
   line-height: 1.6;
@@ -123,7 +123,7 @@ const Area = styled.textarea<{ readonly $mono: boolean }>`
     `}
 `;
 
-const Beside = styled.div`
+const InputRow = styled.div`
   display: flex;
   flex-wrap: wrap;
   align-items: center;
@@ -134,7 +134,7 @@ const Beside = styled.div`
   }
 `;
 
-const Joined = styled.div`
+const InputWithButton = styled.div`
   position: relative;
   & > input {
     padding-right: ${space(13)};

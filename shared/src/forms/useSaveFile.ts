@@ -4,7 +4,7 @@ import type { OpenedContent, VaultProgress } from "../contract/index.ts";
 import { toPortalError, type PortalError } from "../errors/index.ts";
 import { saveFile } from "./save-file.ts";
 
-export type FileSaving =
+export type SaveState =
   | { readonly status: "idle" | "saved" }
   | { readonly status: "running"; readonly progress: VaultProgress | null }
   | { readonly status: "failed"; readonly error: PortalError };
@@ -17,37 +17,37 @@ type SavePicker = (options: { readonly suggestedName: string }) => Promise<FileS
  * Either way nothing is under its name before the last byte is verified. Leaving the screen
  * cancels.
  */
-export function useSaveFile(opened: Pick<OpenedContent, "name" | "content" | "save">) {
-  const [saving, setSaving] = useState<FileSaving>({ status: "idle" });
-  const running = useRef<AbortController | null>(null);
-  useEffect(() => () => running.current?.abort(), []);
+export function useSaveFile(openedContent: Pick<OpenedContent, "name" | "content" | "save">) {
+  const [saveState, setSaveState] = useState<SaveState>({ status: "idle" });
+  const activeController = useRef<AbortController | null>(null);
+  useEffect(() => () => activeController.current?.abort(), []);
 
   const save = async (): Promise<void> => {
-    const own = new AbortController();
-    running.current = own;
-    setSaving({ status: "running", progress: null });
+    const controller = new AbortController();
+    activeController.current = controller;
+    setSaveState({ status: "running", progress: null });
     try {
-      const target = opened.content === null ? await chooseTarget(opened.name) : null;
-      const blob = await opened.save(target, {
-        signal: own.signal,
+      const target = openedContent.content === null ? await chooseTarget(openedContent.name) : null;
+      const blob = await openedContent.save(target, {
+        signal: controller.signal,
         onProgress: (progress) => {
-          if (!own.signal.aborted) setSaving({ status: "running", progress });
+          if (!controller.signal.aborted) setSaveState({ status: "running", progress });
         },
       });
-      if (own.signal.aborted) return;
-      if (blob !== null) saveFile(opened.name, blob);
-      setSaving({ status: "saved" });
+      if (controller.signal.aborted) return;
+      if (blob !== null) saveFile(openedContent.name, blob);
+      setSaveState({ status: "saved" });
     } catch (error) {
       // no place was chosen
-      const quiet = own.signal.aborted || (error instanceof DOMException && error.name === "AbortError");
-      setSaving(quiet ? { status: "idle" } : { status: "failed", error: toPortalError(error) });
+      const isCancelled = controller.signal.aborted || (error instanceof DOMException && error.name === "AbortError");
+      setSaveState(isCancelled ? { status: "idle" } : { status: "failed", error: toPortalError(error) });
     }
   };
   const cancel = () => {
-    running.current?.abort();
-    setSaving({ status: "idle" });
+    activeController.current?.abort();
+    setSaveState({ status: "idle" });
   };
-  return { saving, save, cancel };
+  return { saving: saveState, save, cancel };
 }
 
 /** Asks where to save; null where the browser cannot write to a chosen place. */

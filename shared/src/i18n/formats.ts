@@ -14,15 +14,15 @@ export interface Formats {
   readonly relative: (timestamp: string, now?: number) => string;
 }
 
-const byLanguage = new Map<Language, Formats>();
+const formatsByLanguage = new Map<Language, Formats>();
 
 /** The formats of a language; made once. */
-export function formatsOf(language: Language): Formats {
-  const known = byLanguage.get(language);
-  if (known !== undefined) return known;
-  const made = make(language);
-  byLanguage.set(language, made);
-  return made;
+export function getFormats(language: Language): Formats {
+  const cached = formatsByLanguage.get(language);
+  if (cached !== undefined) return cached;
+  const formats = createFormats(language);
+  formatsByLanguage.set(language, formats);
+  return formats;
 }
 
 const sizeUnits = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
@@ -34,7 +34,7 @@ const periods = [
   ["minute", 60],
 ] as const;
 
-function make(language: Language): Formats {
+function createFormats(language: Language): Formats {
   const locale = language === "en" ? "en-GB" : "es"; // dates of the English texts begin with the day
   const number = new Intl.NumberFormat(locale);
   const date = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
@@ -59,7 +59,8 @@ function make(language: Language): Formats {
     },
     relative: (timestamp: string, now: number = Date.now()) => {
       const seconds = (Date.parse(timestamp) - now) / 1000;
-      const [unit, length] = periods.find(([, each]) => Math.abs(seconds) >= each) ?? (["second", 1] as const);
+      const [unit, length] =
+        periods.find(([, periodSeconds]) => Math.abs(seconds) >= periodSeconds) ?? (["second", 1] as const);
       return relative.format(Math.trunc(seconds / length), unit);
     },
   });

@@ -1,11 +1,11 @@
 import {
   createI18n,
   detectLanguage,
-  formatsOf,
-  languageKey,
+  getFormats,
+  languageStorageKey,
   loadTexts,
-  rememberLanguage,
-  textLoading,
+  saveLanguage,
+  textLoadingOptions,
 } from "./index.ts";
 
 const settings = { language: "es", product: "Relicario" } as const;
@@ -35,8 +35,8 @@ describe("detectLanguage", () => {
   });
 
   it("is remembered", () => {
-    rememberLanguage(localStorage, "es");
-    expect(localStorage.getItem(languageKey)).toBe("es");
+    saveLanguage(localStorage, "es");
+    expect(localStorage.getItem(languageStorageKey)).toBe("es");
   });
 });
 
@@ -110,26 +110,26 @@ describe("createI18n", () => {
     jest.useRealTimers();
     expect((await ready).t("n:a")).toBe("at last");
     expect(times).toEqual([0, 350, 1050, 2450, 5250, 10_850]);
-    expect(textLoading).toEqual({ maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 });
+    expect(textLoadingOptions).toEqual({ maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 });
   });
 
   it("reads at most 10 namespaces at once", async () => {
-    let open = 0;
-    let most = 0;
+    let openReads = 0;
+    let maxOpenReads = 0;
     const i18n = await createI18n({
       ...settings,
       language: "en",
       fetchTexts: async () => {
-        most = Math.max(most, ++open);
+        maxOpenReads = Math.max(maxOpenReads, ++openReads);
         await new Promise((resolve) => {
           setTimeout(resolve, 0);
         });
-        open -= 1;
+        openReads -= 1;
         return {};
       },
     });
-    await i18n.loadNamespaces(Array.from({ length: 25 }, (_each, index) => `n${String(index)}`));
-    expect(most).toBe(10);
+    await i18n.loadNamespaces(Array.from({ length: 25 }, (_item, index) => `n${String(index)}`));
+    expect(maxOpenReads).toBe(10);
   });
 });
 
@@ -157,15 +157,15 @@ describe("loadTexts", () => {
 
   it("is remote_unreachable when one does not come, and loads it when called again", async () => {
     jest.useFakeTimers();
-    let alive = false;
+    let isReachable = false;
     const i18n = await createI18n({
       ...settings,
-      fetchTexts: () => (alive ? Promise.resolve({ a: "at last" }) : Promise.reject(new Error("down"))),
+      fetchTexts: () => (isReachable ? Promise.resolve({ a: "at last" }) : Promise.reject(new Error("down"))),
     });
     const loading = expect(loadTexts(i18n, ["n"])).rejects.toMatchObject({ code: "remote_unreachable" });
     await jest.advanceTimersByTimeAsync(20_000);
     await loading;
-    alive = true;
+    isReachable = true;
     await loadTexts(i18n, ["n"]);
     expect(i18n.t("n:a")).toBe("at last");
   });
@@ -174,17 +174,17 @@ describe("loadTexts", () => {
 describe("formatsOf", () => {
   it("writes numbers, dates and sizes as the language does", () => {
     const at = "2026-11-21T10:04:05.678Z";
-    expect([formatsOf("en").number(1234.5), formatsOf("es").number(12_345.5)]).toEqual(["1,234.5", "12.345,5"]);
-    expect([formatsOf("en").date(at), formatsOf("es").date(at)]).toEqual(["21 Nov 2026", "21 nov 2026"]);
-    expect([formatsOf("en").size(1_500_000), formatsOf("es").size(1_500_000), formatsOf("en").size(1)]).toEqual([
+    expect([getFormats("en").number(1234.5), getFormats("es").number(12_345.5)]).toEqual(["1,234.5", "12.345,5"]);
+    expect([getFormats("en").date(at), getFormats("es").date(at)]).toEqual(["21 Nov 2026", "21 nov 2026"]);
+    expect([getFormats("en").size(1_500_000), getFormats("es").size(1_500_000), getFormats("en").size(1)]).toEqual([
       "1.5 MB",
       "1,5 MB",
       "1 byte",
     ]);
-    expect([formatsOf("en").time("2026-11-21T14:05:00"), formatsOf("es").time("2026-11-21T09:05:00")]).toEqual([
+    expect([getFormats("en").time("2026-11-21T14:05:00"), getFormats("es").time("2026-11-21T09:05:00")]).toEqual([
       "14:05",
       "9:05",
     ]);
-    expect(formatsOf("es").relative("2026-11-18T10:04:05.678Z", Date.parse(at))).toBe("hace 3 días");
+    expect(getFormats("es").relative("2026-11-18T10:04:05.678Z", Date.parse(at))).toBe("hace 3 días");
   });
 });

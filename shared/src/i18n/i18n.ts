@@ -3,7 +3,7 @@ import { initReactI18next } from "react-i18next";
 
 import { languages, type Language } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
-import { isolated } from "./isolation.ts";
+import { isolateBidi } from "./bidi-isolation.ts";
 import { fallbackLanguage, isLanguage } from "./languages.ts";
 
 /** Texts of one namespace, nested as in its file. */
@@ -22,14 +22,14 @@ export interface I18nSettings {
   /** Loaded before {@link createI18n} resolves. */
   readonly namespaces?: readonly string[];
   /** Called with a key that no text was found for. */
-  readonly onMissing?: (key: string) => void;
+  readonly onMissingKey?: (key: string) => void;
 }
 
 /**
  * Retries, first pause and parallel reads of a failed load (specification, section 9). i18next
  * doubles the pause itself.
  */
-export const textLoading = { maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 } as const;
+export const textLoadingOptions = { maxRetries: 5, retryTimeout: 350, maxParallelReads: 10 } as const;
 
 /**
  * i18next, set up as specified: loads by language, falls back to English, does not escape (React
@@ -38,10 +38,10 @@ export const textLoading = { maxRetries: 5, retryTimeout: 350, maxParallelReads:
  */
 export async function createI18n(settings: I18nSettings): Promise<I18n> {
   const instance = createInstance();
-  const { onMissing } = settings;
+  const { onMissingKey } = settings;
   await instance
     .use(initReactI18next)
-    .use(backendOf(settings.fetchTexts))
+    .use(createBackend(settings.fetchTexts))
     .init({
       lng: settings.language,
       supportedLngs: [...languages],
@@ -50,66 +50,67 @@ export async function createI18n(settings: I18nSettings): Promise<I18n> {
       ns: [...(settings.namespaces ?? [])],
       defaultNS: "common",
       partialBundledLanguages: true,
-      resources: copyOf(settings.bundled),
+      resources: copyTexts(settings.bundled),
       contextSeparator: "/", // the underscore is part of key names
       // What would escape markup isolates in its place: React is what keeps markup from being any.
-      interpolation: { escapeValue: true, escape: isolated, defaultVariables: { product: settings.product } },
+      interpolation: { escapeValue: true, escape: isolateBidi, defaultVariables: { product: settings.product } },
       returnNull: false,
-      saveMissing: onMissing !== undefined,
-      ...(onMissing === undefined
+      saveMissing: onMissingKey !== undefined,
+      ...(onMissingKey === undefined
         ? {}
         : {
             missingKeyHandler: (_languages: readonly string[], namespace: string, key: string) => {
-              onMissing(`${namespace}:${key}`);
+              onMissingKey(`${namespace}:${key}`);
             },
           }),
-      ...textLoading,
+      ...textLoadingOptions,
       react: { useSuspense: true },
     });
   return instance;
 }
 
 /** The language of the texts that are shown. */
-export function shownLanguage({ resolvedLanguage }: Pick<I18n, "resolvedLanguage">): Language {
+export function getActiveLanguage({ resolvedLanguage }: Pick<I18n, "resolvedLanguage">): Language {
   return isLanguage(resolvedLanguage) ? resolvedLanguage : fallbackLanguage;
 }
 
 /**
  * Loads the texts of these namespaces in the language that is shown; those of later languages
- * follow a change of language. What did not come, with the repetitions of {@link textLoading}, is
- * loaded again by the next call.
+ * follow a change of language. What did not come, with the repetitions of {@link
+ * textLoadingOptions}, is loaded again by the next call.
  *
  * @throws PortalError `remote_unreachable`
  */
 export async function loadTexts(i18n: I18n, namespaces: readonly string[]): Promise<void> {
-  const missing = () => namespaces.filter((namespace) => !i18n.hasResourceBundle(shownLanguage(i18n), namespace));
+  const findMissing = () =>
+    namespaces.filter((namespace) => !i18n.hasResourceBundle(getActiveLanguage(i18n), namespace));
   // Makes them known for a change of language. It resolves when all that is being loaded is there:
   // a slow one would hold the others.
   void i18n.loadNamespaces([...namespaces]);
   // Joins what is being loaded, of these alone, and loads again what failed.
-  if (missing().length > 0) await i18n.reloadResources([shownLanguage(i18n)], missing());
-  if (missing().length > 0) throw new PortalError("remote_unreachable");
+  if (findMissing().length > 0) await i18n.reloadResources([getActiveLanguage(i18n)], findMissing());
+  if (findMissing().length > 0) throw new PortalError("remote_unreachable");
 }
 
-function backendOf(fetchTexts: FetchTexts): BackendModule {
+function createBackend(fetchTexts: FetchTexts): BackendModule {
   return {
     type: "backend",
     callbackApi: true,
     init: () => undefined,
-    read: (language, namespace, done) => {
+    read: (language, namespace, callback) => {
       fetchTexts(language === "es" ? "es" : "en", namespace).then(
         (texts) => {
-          done(null, texts);
+          callback(null, texts);
         },
         (error: unknown) => {
-          done(error instanceof Error ? error : new Error("texts did not load"), true); // true: try again
+          callback(error instanceof Error ? error : new Error("texts did not load"), true); // true: try again
         },
       );
     },
   };
 }
 
-function copyOf(bundled: I18nSettings["bundled"]): NonNullable<InitOptions["resources"]> {
+function copyTexts(bundled: I18nSettings["bundled"]): NonNullable<InitOptions["resources"]> {
   return Object.fromEntries(
     Object.entries(bundled ?? {}).map(([language, namespaces]) => [language, { ...namespaces }]),
   );

@@ -1,11 +1,11 @@
-export { formatsOf, type Formats } from "./formats.ts";
+export { getFormats, type Formats } from "./formats.ts";
 export {
   createI18n,
   loadTexts,
-  shownLanguage,
-  textLoading,
+  getActiveLanguage,
+  textLoadingOptions,
   type FetchTexts,
   type I18nSettings,
   type Texts,
 } from "./i18n.ts";
-export { detectLanguage, fallbackLanguage, isLanguage, languageKey, rememberLanguage } from "./languages.ts";
+export { detectLanguage, fallbackLanguage, isLanguage, languageStorageKey, saveLanguage } from "./languages.ts";

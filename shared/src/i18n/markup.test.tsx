@@ -20,30 +20,30 @@ it.each([
 });
 
 describe("a name that reads from right to left", () => {
-  async function shownAs(name: string): Promise<string> {
+  async function renderName(name: string): Promise<string> {
     function Row() {
       const { t } = useTranslation("common");
       return <p aria-label={t("tags.remove_action", { tag: name })}>{t("tags.remove_action", { tag: name })}</p>;
     }
     const { container, unmount } = await renderApp(<Row />);
     const [row] = container.getElementsByTagName("p");
-    const shown = row?.textContent ?? "";
-    expect(row).toHaveAttribute("aria-label", shown);
+    const text = row?.textContent ?? "";
+    expect(row).toHaveAttribute("aria-label", text);
     unmount();
-    return shown;
+    return text;
   }
 
   it("stands apart from the sentence that it goes into", async () => {
-    expect(await shownAs("\u05d3\u05d5\u05d3")).toBe("Remove tag \u2068\u05d3\u05d5\u05d3\u2069");
-    expect(await shownAs("\u{1e922}1")).toBe("Remove tag \u2068\u{1e922}1\u2069");
+    expect(await renderName("\u05d3\u05d5\u05d3")).toBe("Remove tag \u2068\u05d3\u05d5\u05d3\u2069");
+    expect(await renderName("\u{1e922}1")).toBe("Remove tag \u2068\u{1e922}1\u2069");
   });
 
   it("cannot turn around what stands beside it by marks of direction", async () => {
-    expect(await shownAs("ana\u202e")).toBe("Remove tag \u2068ana\u2069");
-    expect(await shownAs("\u2069\u2067fdp.exe\u200f")).toBe("Remove tag \u2068fdp.exe\u200f\u2069");
+    expect(await renderName("ana\u202e")).toBe("Remove tag \u2068ana\u2069");
+    expect(await renderName("\u2069\u2067fdp.exe\u200f")).toBe("Remove tag \u2068fdp.exe\u200f\u2069");
   });
 
   it("is changed in nothing where it reads from left to right", async () => {
-    expect(await shownAs("José \u{1f333}")).toBe("Remove tag José \u{1f333}");
+    expect(await renderName("José \u{1f333}")).toBe("Remove tag José \u{1f333}");
   });
 });

@@ -5,9 +5,9 @@ import { PortalError } from "../errors/index.ts";
 import { expectAccessible } from "./accessible.ts";
 import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
 import { createFakeVault, type FakeVault, type FakeVaultSettings } from "./fake-vault.tsx";
-import { grown, watchLeaks } from "./leaks.ts";
+import { findGrowth, watchLeaks } from "./leaks.ts";
 import { renderApp, type RenderedApp } from "./renderApp.tsx";
-import { readTexts, textKeys } from "./texts-from-disk.ts";
+import { readTexts, listTextKeys } from "./texts-from-disk.ts";
 
 export interface ConformanceSettings {
   /** What the account holds while screens are looked at. */
@@ -37,22 +37,22 @@ export interface Check {
 }
 
 /** How much of the kit one screen runs. */
-export interface Extent {
-  readonly looks: readonly (readonly ["en" | "es", "light" | "dark"])[];
-  readonly mounts: number;
+export interface CheckExtent {
+  readonly appearances: readonly (readonly ["en" | "es", "light" | "dark"])[];
+  readonly mountCount: number;
 }
 
-export const wholeExtent: Extent = {
-  looks: [
+export const wholeExtent: CheckExtent = {
+  appearances: [
     ["en", "light"],
     ["es", "dark"],
   ],
-  mounts: 20,
+  mountCount: 20,
 };
 /** One look for each screen, in turn, and just enough times to see growth. */
-export const briefExtent = (index: number): Extent => ({
-  looks: wholeExtent.looks.slice(index % 2).slice(0, 1),
-  mounts: 3,
+export const briefExtent = (index: number): CheckExtent => ({
+  appearances: wholeExtent.appearances.slice(index % 2).slice(0, 1),
+  mountCount: 3,
 });
 
 const sampleId = "01890a5d-ac96-7000-8000-000000000001";
@@ -76,7 +76,7 @@ export function manifestChecks(
         name: `calls a screen by ${titleKey}, which says something by itself in ${language}`,
         run: () => {
           const [namespace = "", key = ""] = titleKey.split(":");
-          const title = textOf(readTexts(language, namespace, locales), key);
+          const title = getText(readTexts(language, namespace, locales), key);
           expect(title).toEqual(expect.any(String));
           expect(String(title).replaceAll("{{product}}", "")).not.toContain("{{");
         },
@@ -87,15 +87,15 @@ export function manifestChecks(
       run: () => {
         const [first, ...others] = languages.map((language) => readTexts(language, namespace, locales));
         expect(first).not.toBeNull();
-        for (const other of others) expect(textKeys(other ?? {})).toEqual(textKeys(first ?? {}));
+        for (const other of others) expect(listTextKeys(other ?? {})).toEqual(listTextKeys(first ?? {}));
       },
     })),
   ];
 }
 
 /** Where screens are looked at: each route once. */
-export function addressesOf(manifest: RemoteManifest, { addresses }: ConformanceSettings): string[] {
-  return manifest.routes.map(({ path }) => addresses?.[path] ?? addressOf(path));
+export function listAddresses(manifest: RemoteManifest, { addresses }: ConformanceSettings): string[] {
+  return manifest.routes.map(({ path }) => addresses?.[path] ?? buildAddress(path));
 }
 
 /** What the screen at one address promises. */
@@ -103,12 +103,12 @@ export function screenChecks(
   path: string,
   remote: RemoteModule,
   settings: ConformanceSettings,
-  { looks, mounts }: Extent = wholeExtent,
+  { appearances, mountCount }: CheckExtent = wholeExtent,
 ): Check[] {
-  const show = async ({
+  const renderScreen = async ({
     vault,
     http,
-    ...look
+    ...appearance
   }: {
     vault?: FakeVault | Promise<FakeVault>;
     http?: FakeHttp;
@@ -116,22 +116,22 @@ export function screenChecks(
     theme?: "light" | "dark";
   } = {}) => {
     const app = await renderApp(<p>no screen at {path}</p>, {
-      ...look,
+      ...appearance,
       locales: settings.locales,
       path,
       routes: remote.routes,
       vault: vault ?? createFakeVault(settings.vault),
       http: http ?? settings.http?.() ?? createFakeHttp(),
     });
-    await settle();
+    await flushPromises();
     return app;
   };
 
   return [
-    ...looks.map(([language, theme]) => ({
+    ...appearances.map(([language, theme]) => ({
       name: `shows a screen that is accessible (${language}, ${theme})`,
       run: async () => {
-        expectAScreen(await show({ language, theme }), path);
+        expectScreen(await renderScreen({ language, theme }), path);
         await expectAccessible();
       },
     })),
@@ -140,7 +140,7 @@ export function screenChecks(
       run: async () => {
         const vault = Promise.reject<FakeVault>(new PortalError("vault_unavailable"));
         vault.catch(() => undefined); // a screen that does not need it never asks
-        expectAScreen(await show({ vault }), path);
+        expectScreen(await renderScreen({ vault }), path);
         await expectAccessible();
       },
     },
@@ -150,52 +150,52 @@ export function screenChecks(
         const http = createFakeHttp();
         http.failWith("service_unavailable");
         const vault = createFakeVault(settings.vault);
-        for (const member of ["refresh", "list", "images"] as const) vault.failWith(member, "service_unavailable");
-        expectAScreen(await show({ http, vault }), path);
+        for (const member of ["refresh", "list", "listImages"] as const) vault.failWith(member, "service_unavailable");
+        expectScreen(await renderScreen({ http, vault }), path);
         await expectAccessible();
       },
     },
     {
-      name: `leaves nothing behind after ${String(mounts)} times`,
+      name: `leaves nothing behind after ${String(mountCount)} times`,
       run: async () => {
-        const left = await leftOften((vault) => show({ vault }), settings, mounts);
-        if (left.length > 0) throw new Error(`${String(mounts)} times left more than once:\n${left.join("\n")}`);
+        const leaks = await findLeaks((vault) => renderScreen({ vault }), settings, mountCount);
+        if (leaks.length > 0) throw new Error(`${String(mountCount)} times left more than once:\n${leaks.join("\n")}`);
       },
     },
   ];
 }
 
 /** Draws the screen and takes it away. @returns what grew, in a line for each kind. */
-async function leftOften(
-  show: (vault: FakeVault) => Promise<RenderedApp>,
+async function findLeaks(
+  renderScreen: (vault: FakeVault) => Promise<RenderedApp>,
   settings: ConformanceSettings,
   mounts: number,
 ): Promise<string[]> {
   const vault = createFakeVault(settings.vault);
-  const left = new Set<string>();
-  const watch = watchLeaks();
-  const once = async () => {
-    const app = await show(vault);
+  const leaks = new Set<string>();
+  const leakWatch = watchLeaks();
+  const mountOnce = async () => {
+    const app = await renderScreen(vault);
     app.unmount();
     cleanup();
     await app.queryClient.cancelQueries(); // one that is on its way would set its timer after all were cleared
-    await settle(1);
+    await flushPromises(1);
     app.queryClient.clear();
-    if (app.record.lockListeners.size > 0) left.add("a listener of portal.onLock");
-    if (vault.listeners() > 0) left.add("a listener of the vault");
-    watch.screenGone();
+    if (app.record.lockListeners.size > 0) leaks.add("a listener of portal.onLock");
+    if (vault.listeners() > 0) leaks.add("a listener of the vault");
+    leakWatch.handleUnmount();
   };
   try {
-    await once(); // libraries attach some listeners once, at first use
-    const before = watch.held();
-    for (let round = 0; round < mounts; round++) await once();
-    return [...left, ...grown(before, watch.held())];
+    await mountOnce(); // libraries attach some listeners once, at first use
+    const baseline = leakWatch.listHeld();
+    for (let round = 0; round < mounts; round++) await mountOnce();
+    return [...leaks, ...findGrowth(baseline, leakWatch.listHeld())];
   } finally {
-    watch.stop();
+    leakWatch.stop();
   }
 }
 
-function expectAScreen(app: RenderedApp, path: string): void {
+function expectScreen(app: RenderedApp, path: string): void {
   // The text that the router shows for a screen that threw.
   expect(screen.queryByText("Unexpected Application Error!")).not.toBeInTheDocument();
   if (app.location() !== path) return; // the screen redirected
@@ -204,8 +204,8 @@ function expectAScreen(app: RenderedApp, path: string): void {
 }
 
 /** Waits until promises have settled and their results are rendered. */
-async function settle(turns = 5): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) {
+async function flushPromises(rounds = 5): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
     await act(
       () =>
         new Promise((resolve) => {
@@ -215,16 +215,16 @@ async function settle(turns = 5): Promise<void> {
   }
 }
 
-function textOf(texts: unknown, key: string): unknown {
+function getText(texts: unknown, key: string): unknown {
   return key
     .split(".")
     .reduce(
-      (at, name) =>
-        typeof at === "object" && at !== null ? (at as Readonly<Record<string, unknown>>)[name] : undefined,
+      (node, name) =>
+        typeof node === "object" && node !== null ? (node as Readonly<Record<string, unknown>>)[name] : undefined,
       texts,
     );
 }
 
-function addressOf(pattern: string): string {
+function buildAddress(pattern: string): string {
   return pattern.replace(/:[a-zA-Z]+\??/g, sampleId).replace(/\/\*$/, "");
 }

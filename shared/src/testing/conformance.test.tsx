@@ -9,7 +9,7 @@ import { conformance } from "./index.ts";
 const address = "/settings/profile";
 const manifest = RemoteManifest.parse({
   name: "settings",
-  contract: "^2",
+  contract: "^3",
   title: { en: "Settings", es: "Ajustes" },
   routes: [{ path: address, titleKey: "settings:profile.title", access: "signed_in", shell: true }],
   namespaces: ["settings"],
@@ -17,22 +17,22 @@ const manifest = RemoteManifest.parse({
   api_paths: [],
 });
 
-const remoteOf = (Screen: React.ComponentType) => ({
+const createRemote = (Screen: React.ComponentType) => ({
   routes: { [address]: () => Promise.resolve({ default: Screen }) },
 });
 
 /** A screen that does this while it is there; what is returned ends it. */
-function screenThat(begin: (portal: Portal) => undefined | (() => void)) {
+function createScreen(effect: (portal: Portal) => undefined | (() => void)) {
   return function Screen() {
     const portal = usePortal();
-    useEffect(() => begin(portal), [portal]);
+    useEffect(() => effect(portal), [portal]);
     return <Page title="Profile" />;
   };
 }
 
 /** The kit's test of this name, run against a remote of this screen alone. */
 async function runCheck(name: string, Screen: React.ComponentType): Promise<void> {
-  const check = screenChecks(address, remoteOf(Screen), {}).find((one) => one.name === name);
+  const check = screenChecks(address, createRemote(Screen), {}).find((candidate) => candidate.name === name);
   if (check === undefined) throw new Error(`the kit has no test "${name}"`);
   await check.run();
 }
@@ -42,9 +42,9 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-conformance(manifest, remoteOf(screenThat(() => undefined)));
+conformance(manifest, createRemote(createScreen(() => undefined)));
 
-const leaves = "leaves nothing behind after 20 times";
+const leakCheckName = "leaves nothing behind after 20 times";
 
 describe("the conformance kit", () => {
   it.each<readonly [string, (portal: Portal) => void, string]>([
@@ -132,11 +132,11 @@ describe("the conformance kit", () => {
       },
       "20 × <dialog> in <body>",
     ],
-  ])("fails a remote that leaves %s", async (_, begin, sentence) => {
-    const Screen = screenThat((portal) => {
-      begin(portal);
+  ])("fails a remote that leaves %s", async (_, effect, message) => {
+    const Screen = createScreen((portal) => {
+      effect(portal);
     });
-    await expect(runCheck(leaves, Screen)).rejects.toThrow(sentence);
+    await expect(runCheck(leakCheckName, Screen)).rejects.toThrow(message);
   });
 
   it.each<readonly [string, () => undefined | (() => void)]>([
@@ -170,11 +170,11 @@ describe("the conformance kit", () => {
     [
       "ends its worker and revokes the worker's address",
       () => {
-        const address = URL.createObjectURL(new Blob(["fine"]));
-        const worker = new Worker(address);
+        const url = URL.createObjectURL(new Blob(["fine"]));
+        const worker = new Worker(url);
         return () => {
           worker.terminate();
-          URL.revokeObjectURL(address);
+          URL.revokeObjectURL(url);
         };
       },
     ],
@@ -187,7 +187,7 @@ describe("the conformance kit", () => {
         };
       },
     ],
-  ])("passes a remote that %s", async (_, begin) => {
-    await expect(runCheck(leaves, screenThat(begin))).resolves.toBeUndefined();
+  ])("passes a remote that %s", async (_, effect) => {
+    await expect(runCheck(leakCheckName, createScreen(effect))).resolves.toBeUndefined();
   });
 });

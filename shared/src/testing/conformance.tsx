@@ -1,6 +1,6 @@
 import { RemoteManifest, type RemoteModule } from "../contract/index.ts";
 import {
-  addressesOf,
+  listAddresses,
   briefExtent,
   manifestChecks,
   screenChecks,
@@ -25,13 +25,13 @@ const timeLimitMs = 120_000;
  */
 export function conformance(manifestJson: unknown, remote: RemoteModule, settings: ConformanceSettings = {}): void {
   const manifest = RemoteManifest.parse(manifestJson);
-  const test = ({ name, run }: Check) => {
+  const runCheck = ({ name, run }: Check) => {
     it(name, async () => run(), timeLimitMs);
   };
 
   describe(`${manifest.name} conforms to the contract`, () => {
-    for (const check of manifestChecks(manifest, remote, settings)) test(check);
-    for (const [index, path] of addressesOf(manifest, settings).entries()) {
+    for (const check of manifestChecks(manifest, remote, settings)) runCheck(check);
+    for (const [index, path] of listAddresses(manifest, settings).entries()) {
       describe(`at ${path}`, () => {
         for (const check of screenChecks(
           path,
@@ -39,7 +39,7 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
           settings,
           settings.extent === "brief" ? briefExtent(index) : wholeExtent,
         ))
-          test(check);
+          runCheck(check);
       });
     }
   });

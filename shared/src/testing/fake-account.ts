@@ -3,16 +3,22 @@ import type {
   CallOptions,
   ContentKind,
   DeviceKind,
-  KitOfSecret,
+  KitRecord,
   OpenerKind,
   ProtectRequest,
-  ShownImage,
+  OpenerHandle,
   VaultState,
 } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import type { FakeContent } from "./fake-content.ts";
-import { forgetAllShown, textOf, whatIsShown, type PictureShown, type WhatIsShown } from "./fake-picture-field.tsx";
-import { wordsIn } from "./fake-words.ts";
+import {
+  releaseAllOpeners,
+  readBlobText,
+  resolveHandle,
+  type PresentedPicture,
+  type PresentedOpener,
+} from "./fake-picture-field.tsx";
+import { parseWords } from "./fake-words.ts";
 
 /** An image of the book. A picture of tests is a file of text. */
 export interface FakeImage {
@@ -29,9 +35,9 @@ interface FakeKey {
   /** What is shown for it: the words, or the first byte of what the passkey gives, as text. */
   readonly secret: string;
   /** Whether it opens what is protected already; true unless told otherwise. */
-  readonly covers?: boolean;
+  readonly opensExisting?: boolean;
   /** Whether the service gives its slot; true unless told otherwise. */
-  readonly served?: boolean;
+  readonly hasSlot?: boolean;
 }
 
 export interface FakeSecret {
@@ -50,9 +56,9 @@ export interface FakeSecret {
   /** No key of this account signed it. */
   readonly foreign?: boolean;
   /** Contents of the versions before, oldest first. */
-  readonly former?: readonly string[];
+  readonly formerContents?: readonly string[];
   /** Kits that hold it, the newest last. */
-  readonly kits?: readonly KitOfSecret[];
+  readonly kits?: readonly KitRecord[];
 }
 
 export interface FakeAccountSettings {
@@ -63,16 +69,16 @@ export interface FakeAccountSettings {
   readonly unlocked?: boolean;
   readonly device?: DeviceKind | null;
   /** A browser without Ed25519: an own device remembers nothing. */
-  readonly forgets?: boolean;
+  readonly lacksEd25519?: boolean;
   /**
-   * What a handle stands for; those of {@link shownImage} and the fake field unless told otherwise.
-   * `picture_needed`.
+   * What a handle stands for; those of {@link createOpenerHandle} and the fake field unless told
+   * otherwise. `picture_needed`.
    */
-  readonly whatIsShown?: (shown: ShownImage) => WhatIsShown;
+  readonly resolveHandle?: (handle: OpenerHandle) => PresentedOpener;
 }
 
 /** What opens the account. */
-export interface KeptOpener {
+export interface InMemoryOpener {
   readonly id: string;
   readonly kind: OpenerKind;
   readonly name: string;
@@ -81,10 +87,10 @@ export interface KeptOpener {
   readonly secret: string;
   /** Of a picture; null without one. */
   readonly passphrase: string | null;
-  readonly served: boolean;
+  readonly hasSlot: boolean;
 }
 
-export interface KeptVersion extends Required<FakeContent> {
+export interface InMemoryVersion extends Required<FakeContent> {
   readonly title: string;
   readonly tags: readonly string[];
   readonly createdAt: string;
@@ -93,7 +99,7 @@ export interface KeptVersion extends Required<FakeContent> {
   readonly openers: readonly string[];
 }
 
-export interface KeptSecret {
+export interface InMemorySecret {
   readonly secretId: string;
   readonly title: string;
   readonly tags: readonly string[];
@@ -103,46 +109,46 @@ export interface KeptSecret {
   readonly dropped: boolean;
   readonly foreign: boolean;
   /** By opener. */
-  readonly rehearsed: ReadonlyMap<string, string>;
-  readonly versions: readonly [KeptVersion, ...KeptVersion[]];
-  readonly kits: readonly KitOfSecret[];
+  readonly copyChecks: ReadonlyMap<string, string>;
+  readonly versions: readonly [InMemoryVersion, ...InMemoryVersion[]];
+  readonly kits: readonly KitRecord[];
 }
 
-const start = Date.parse("2026-11-01T09:00:00.000Z");
+const startTime = Date.parse("2026-11-01T09:00:00.000Z");
 
 export type FakeAccount = ReturnType<typeof createFakeAccount>;
 
 /** An account and the device that is at hand, in memory: what opens what, and what a lock ends. */
 export function createFakeAccount(settings: FakeAccountSettings) {
   const listeners = new Set<() => void>();
-  const openers: KeptOpener[] = [];
-  const secrets = new Map<string, KeptSecret>();
-  let made = 0;
+  const openers: InMemoryOpener[] = [];
+  const secrets = new Map<string, InMemorySecret>();
+  let createdCount = 0;
   let device: DeviceKind | null = settings.device ?? null;
   /** Its passkey opens this device: a lock takes what it remembers. */
-  let passkey: string | null = null;
+  let devicePasskeyId: string | null = null;
   /** Whether an opener was shown since the last lock. */
-  let openerShown = false;
+  let openerPresented = false;
   /** Grows with every lock. */
-  let locks = 0;
+  let lockCount = 0;
 
-  const nextId = (): string => `01890a5d-ac96-7000-8000-${(++made).toString(16).padStart(12, "0")}`;
-  const nextTime = (): string => new Date(start + made * 86_400_000).toISOString();
+  const nextId = (): string => `01890a5d-ac96-7000-8000-${(++createdCount).toString(16).padStart(12, "0")}`;
+  const nextTime = (): string => new Date(startTime + createdCount * 86_400_000).toISOString();
   const allIds = (): string[] => openers.map(({ id }) => id);
 
-  function resolve(shown: ShownImage): WhatIsShown {
-    return (settings.whatIsShown ?? whatIsShown)(shown);
+  function resolve(handle: OpenerHandle): PresentedOpener {
+    return (settings.resolveHandle ?? resolveHandle)(handle);
   }
 
-  function resolvePicture(shown: ShownImage): PictureShown {
-    const given = resolve(shown);
-    if ("kind" in given) throw new PortalError("picture_needed");
-    return { ...given, passphrase: given.passphrase === "" ? null : given.passphrase };
+  function resolvePicture(handle: OpenerHandle): PresentedPicture {
+    const presented = resolve(handle);
+    if ("kind" in presented) throw new PortalError("picture_needed");
+    return { ...presented, passphrase: presented.passphrase === "" ? null : presented.passphrase };
   }
 
-  function addOpener(opener: Pick<KeptOpener, "kind" | "name" | "secret"> & Partial<KeptOpener>): string {
+  function addOpener(opener: Pick<InMemoryOpener, "kind" | "name" | "secret"> & Partial<InMemoryOpener>): string {
     const id = opener.id ?? nextId();
-    openers.push({ passphrase: null, served: true, createdAt: nextTime(), ...opener, id });
+    openers.push({ passphrase: null, hasSlot: true, createdAt: nextTime(), ...opener, id });
     return id;
   }
 
@@ -153,16 +159,17 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       favorite = false,
       dropped = false,
       foreign = false,
-      former = [],
+      formerContents = [],
       kits = [],
       deleted = false,
       ...content
     }: FakeSecret,
-    ids: readonly string[] = allIds(),
+    openerIds: readonly string[] = allIds(),
     secretId = nextId(),
   ): string {
-    const version = (text: string): KeptVersion => versionOf({ ...content, title, tags, content: text, openers: ids });
-    const [first, ...rest] = [...former, content.content];
+    const createVersion = (text: string): InMemoryVersion =>
+      buildVersion({ ...content, title, tags, content: text, openers: openerIds });
+    const [first, ...rest] = [...formerContents, content.content];
     secrets.set(secretId, {
       secretId,
       title,
@@ -170,23 +177,23 @@ export function createFakeAccount(settings: FakeAccountSettings) {
       favorite,
       dropped,
       foreign,
-      rehearsed: new Map(),
+      copyChecks: new Map(),
       deletedAt: deleted ? nextTime() : null,
-      rev: 1 + former.length,
-      versions: [version(first), ...rest.map(version)],
+      rev: 1 + formerContents.length,
+      versions: [createVersion(first), ...rest.map(createVersion)],
       kits,
     });
     return secretId;
   }
 
-  function versionOf({
+  function buildVersion({
     contentKind = "text",
     name = "secret.txt",
     mime = "text/plain",
     content,
     large,
     ...rest
-  }: FakeContent & Pick<KeptVersion, "title" | "tags" | "openers">): KeptVersion {
+  }: FakeContent & Pick<InMemoryVersion, "title" | "tags" | "openers">): InMemoryVersion {
     return {
       contentKind,
       name,
@@ -203,13 +210,15 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     addOpener({ ...image, kind: "image", secret: picture, passphrase });
   for (const secret of settings.secrets ?? []) addSecret(secret);
   if (secrets.size > 0 && openers.length === 0) addOpener({ kind: "image", name: "garden", secret: "garden" });
-  const covering: string[] = allIds();
-  for (const { covers = true, ...key } of settings.keys ?? []) {
+  const openerIds: string[] = allIds();
+  for (const { opensExisting = true, ...key } of settings.keys ?? []) {
     const id = addOpener(key);
-    if (covers) covering.push(id);
+    if (opensExisting) openerIds.push(id);
   }
   for (const secret of secrets.values())
-    change(secret.secretId, { versions: withAll(secret.versions, (version) => ({ ...version, openers: covering })) });
+    updateSecret(secret.secretId, {
+      versions: mapVersions(secret.versions, (version) => ({ ...version, openers: openerIds })),
+    });
 
   let state: VaultState =
     openers.length === 0
@@ -219,27 +228,27 @@ export function createFakeAccount(settings: FakeAccountSettings) {
         : { status: "unlocked", device: settings.device === undefined ? "own" : settings.device };
   if (state.status === "unlocked") device = state.device;
 
-  function become(next: VaultState): void {
+  function setState(next: VaultState): void {
     if (JSON.stringify(next) === JSON.stringify(state)) return;
     state = next;
     for (const listener of [...listeners]) listener();
   }
 
-  function require(secretId: string): KeptSecret {
+  function requireSecret(secretId: string): InMemorySecret {
     const secret = secrets.get(secretId);
     if (secret === undefined) throw new PortalError("not_found");
     return secret;
   }
 
-  function change(secretId: string, next: Partial<KeptSecret>): void {
-    secrets.set(secretId, { ...require(secretId), ...next });
+  function updateSecret(secretId: string, next: Partial<InMemorySecret>): void {
+    secrets.set(secretId, { ...requireSecret(secretId), ...next });
   }
 
   function requireVersion(
     secretId: string,
     number?: number,
-  ): { readonly secret: KeptSecret; readonly version: KeptVersion } {
-    const secret = require(secretId);
+  ): { readonly secret: InMemorySecret; readonly version: InMemoryVersion } {
+    const secret = requireSecret(secretId);
     const version = secret.versions[(number ?? secret.versions.length) - 1];
     if (version === undefined) throw new PortalError("not_found");
     return { secret, version };
@@ -249,47 +258,47 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     if (state.status !== "unlocked") throw new PortalError("vault_locked");
   }
 
-  function unlock(by?: KeptOpener): void {
-    openerShown = true;
-    if (by?.kind === "passkey") passkey = by.id;
-    become({ status: "unlocked", device });
+  function unlock(opener?: InMemoryOpener): void {
+    openerPresented = true;
+    if (opener?.kind === "passkey") devicePasskeyId = opener.id;
+    setState({ status: "unlocked", device });
   }
 
   /** The opener that is shown. */
-  async function recognise(shown: ShownImage): Promise<KeptOpener> {
-    const given = resolve(shown);
+  async function recognise(handle: OpenerHandle): Promise<InMemoryOpener> {
+    const presented = resolve(handle);
     if (openers.length === 0) throw new PortalError("no_keyring");
-    if ("kind" in given) {
-      const secret = secretOf(given);
-      const key = openers.find((one) => one.kind === given.kind && one.secret === secret);
+    if ("kind" in presented) {
+      const secret = getKeySecret(presented);
+      const key = openers.find((opener) => opener.kind === presented.kind && opener.secret === secret);
       if (key === undefined)
-        throw new PortalError(given.kind === "passkey" ? "not_this_passkey" : "not_this_recovery_code");
+        throw new PortalError(presented.kind === "passkey" ? "not_this_passkey" : "not_this_recovery_code");
       return key;
     }
-    const { passphrase, picture } = resolvePicture(shown);
-    const text = await textOf(picture);
+    const { passphrase, picture } = resolvePicture(handle);
+    const text = await readBlobText(picture);
     const images = openers.filter(({ kind }) => kind === "image");
-    const same = images.filter(({ secret }) => secret === text);
-    const found = same.find((one) => one.passphrase === passphrase);
-    if (found !== undefined) return found;
-    if (passphrase !== null && same.some((one) => one.passphrase === null))
+    const samePicture = images.filter(({ secret }) => secret === text);
+    const match = samePicture.find((opener) => opener.passphrase === passphrase);
+    if (match !== undefined) return match;
+    if (passphrase !== null && samePicture.some((opener) => opener.passphrase === null))
       throw new PortalError("plain_helper_refused");
     throw new PortalError(
-      passphrase === null && images.every((one) => one.passphrase === null)
+      passphrase === null && images.every((opener) => opener.passphrase === null)
         ? "not_this_picture"
         : "not_this_picture_or_passphrase",
     );
   }
 
   /** Shows an opener for an act; on a locked device it unlocks. */
-  async function show(shown: ShownImage): Promise<KeptOpener> {
-    const opener = await recognise(shown);
+  async function presentHandle(handle: OpenerHandle): Promise<InMemoryOpener> {
+    const opener = await recognise(handle);
     unlock(opener);
     return opener;
   }
 
   /** Who can open what is protected now; a new picture becomes an opener. */
-  async function choose(protection: ProtectRequest["protection"]): Promise<readonly string[]> {
+  async function resolveProtection(protection: ProtectRequest["protection"]): Promise<readonly string[]> {
     if (protection.kind === "openers") {
       const wanted = new Set(protection.openers);
       const chosen = openers.filter(({ id }) => wanted.size === 0 || wanted.has(id));
@@ -297,16 +306,18 @@ export function createFakeAccount(settings: FakeAccountSettings) {
         throw new PortalError("opener_needed");
       return chosen.map(({ id }) => id);
     }
-    const { passphrase, picture } = resolvePicture(protection.shown);
-    const text = await textOf(picture);
-    const known = openers.find(({ kind, secret }) => kind === "image" && secret === text);
-    const isOpener = known?.passphrase === passphrase;
-    if (openers.length > 0 && !openerShown && !isOpener)
-      throw new PortalError(known?.passphrase === null ? "picture_has_no_passphrase" : "show_opener_first");
-    if (known === undefined) addOpener({ kind: "image", name: protection.name, secret: text, passphrase });
+    const { passphrase, picture } = resolvePicture(protection.picture);
+    const text = await readBlobText(picture);
+    const existing = openers.find(({ kind, secret }) => kind === "image" && secret === text);
+    const isOpener = existing?.passphrase === passphrase;
+    if (openers.length > 0 && !openerPresented && !isOpener)
+      throw new PortalError(existing?.passphrase === null ? "picture_has_no_passphrase" : "show_opener_first");
+    if (existing === undefined) addOpener({ kind: "image", name: protection.name, secret: text, passphrase });
     else if (!isOpener)
-      throw new PortalError(known.passphrase === null ? "picture_has_no_passphrase" : "not_this_picture_or_passphrase");
-    openerShown = true;
+      throw new PortalError(
+        existing.passphrase === null ? "picture_has_no_passphrase" : "not_this_picture_or_passphrase",
+      );
+    openerPresented = true;
     return allIds();
   }
 
@@ -317,38 +328,42 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     listeners,
     openers,
     secrets,
-    require,
-    change,
+    require: requireSecret,
+    change: updateSecret,
     resolve,
     resolvePicture,
     requireUnlocked,
     recognise,
-    show,
-    choose,
+    show: presentHandle,
+    choose: resolveProtection,
     unlock,
     addOpener,
     addSecret,
-    become,
+    become: setState,
     /** Grows with every lock: what was opened before is put away. */
-    locks: () => locks,
+    getLockCount: () => lockCount,
     /** The account key, by an opener or by one that was shown before. */
-    requireShown: async (shown: ShownImage | null): Promise<void> => {
-      if (shown !== null) {
-        await show(shown);
+    requirePresented: async (handle: OpenerHandle | null): Promise<void> => {
+      if (handle !== null) {
+        await presentHandle(handle);
         return;
       }
       requireUnlocked();
-      if (!openerShown) throw new PortalError("show_opener_first");
+      if (!openerPresented) throw new PortalError("show_opener_first");
     },
     /** Opens one secret, or a version of it. */
     openWith: async (
       secretId: string,
-      shown: ShownImage,
+      handle: OpenerHandle,
       number?: number,
-    ): Promise<{ readonly secret: KeptSecret; readonly version: KeptVersion; readonly opener: KeptOpener }> => {
-      resolve(shown);
+    ): Promise<{
+      readonly secret: InMemorySecret;
+      readonly version: InMemoryVersion;
+      readonly opener: InMemoryOpener;
+    }> => {
+      resolve(handle);
       if (state.status === "unlocked") requireVersion(secretId, number);
-      const opener = await show(shown);
+      const opener = await presentHandle(handle);
       const { secret, version } = requireVersion(secretId, number);
       if (secret.dropped || version.dropped) throw new PortalError("content_gone");
       if (!version.openers.includes(opener.id)) throw new PortalError("opener_needed");
@@ -357,127 +372,127 @@ export function createFakeAccount(settings: FakeAccountSettings) {
     addVersion: (
       secretId: string,
       content: FakeContent,
-      ids: readonly string[],
-      named: { readonly title?: string | undefined; readonly tags?: readonly string[] | undefined } = {},
+      openerIds: readonly string[],
+      metadata: { readonly title?: string | undefined; readonly tags?: readonly string[] | undefined } = {},
     ): number => {
-      const secret = require(secretId);
-      const { title = secret.title, tags = secret.tags } = named;
-      made++;
-      const version = versionOf({ ...content, title, tags, openers: ids });
-      const rehearsed = new Map([...secret.rehearsed].filter(([id]) => ids.includes(id)));
-      change(secretId, {
+      const secret = requireSecret(secretId);
+      const { title = secret.title, tags = secret.tags } = metadata;
+      createdCount++;
+      const version = buildVersion({ ...content, title, tags, openers: openerIds });
+      const copyChecks = new Map([...secret.copyChecks].filter(([id]) => openerIds.includes(id)));
+      updateSecret(secretId, {
         title,
         tags,
-        rehearsed,
+        copyChecks,
         rev: secret.rev + 1,
         versions: [...secret.versions, version],
-        kits: outdated(secret.kits),
+        kits: markOutdated(secret.kits),
       });
       return secret.versions.length + 1;
     },
     /** Seals the newest version to other openers; with all of them former ones too. */
-    seal: (
+    reseal: (
       secretId: string,
       ids: (before: readonly string[]) => readonly string[],
       versions: "newest" | "all" = "newest",
     ): void => {
-      const secret = require(secretId);
+      const secret = requireSecret(secretId);
       const newest = secret.versions.length - 1;
-      const sealed = withAll(secret.versions, (version, index) =>
+      const versionsAfter = mapVersions(secret.versions, (version, index) =>
         index === newest || versions === "all" ? { ...version, openers: ids(version.openers) } : version,
       );
-      const now = sealed[newest]?.openers ?? [];
-      change(secretId, {
+      const newestOpeners = versionsAfter[newest]?.openers ?? [];
+      updateSecret(secretId, {
         rev: secret.rev + 1,
-        versions: sealed,
-        rehearsed: new Map([...secret.rehearsed].filter(([id]) => now.includes(id))),
-        kits: outdated(secret.kits),
+        versions: versionsAfter,
+        copyChecks: new Map([...secret.copyChecks].filter(([id]) => newestOpeners.includes(id))),
+        kits: markOutdated(secret.kits),
       });
     },
     removeOpener: (id: string): void => {
       openers.splice(
-        openers.findIndex((one) => one.id === id),
+        openers.findIndex((opener) => opener.id === id),
         1,
       );
-      if (passkey === id) passkey = null;
+      if (devicePasskeyId === id) devicePasskeyId = null;
     },
     /** A passkey that was made here opens this device from now on. */
-    takePasskey: (id: string): void => {
-      passkey = id;
+    setDevicePasskey: (id: string): void => {
+      devicePasskeyId = id;
     },
-    answerDevice: (kind: DeviceKind): boolean => {
+    setDeviceKind: (kind: DeviceKind): boolean => {
       requireUnlocked();
       device = kind;
-      become({ status: "unlocked", device });
-      return kind === "own" && settings.forgets !== true;
+      setState({ status: "unlocked", device });
+      return kind === "own" && settings.lacksEd25519 !== true;
     },
-    setDeviceAside: (): void => {
-      [device, passkey, openerShown] = [null, null, false];
-      if (state.status === "unlocked") become({ status: "locked" });
+    archiveDeviceRecord: (): void => {
+      [device, devicePasskeyId, openerPresented] = [null, null, false];
+      if (state.status === "unlocked") setState({ status: "locked" });
     },
-    unlockByPresence: (): void => {
+    unlockBySignIn: (): void => {
       if (state.status === "unlocked") return;
       if (openers.length === 0) throw new PortalError("no_keyring");
-      if (device !== "own" || passkey !== null) throw new PortalError("opener_needed");
-      become({ status: "unlocked", device });
+      if (device !== "own" || devicePasskeyId !== null) throw new PortalError("opener_needed");
+      setState({ status: "unlocked", device });
     },
     lock: (): void => {
-      locks++;
-      openerShown = false;
-      forgetAllShown();
-      if (state.status === "unlocked") become({ status: "locked" });
+      lockCount++;
+      openerPresented = false;
+      releaseAllOpeners();
+      if (state.status === "unlocked") setState({ status: "locked" });
     },
     /** Everything of before goes, and this picture is the one opener. */
-    begin: async (shown: ShownImage, name: string): Promise<void> => {
-      const { picture, passphrase } = resolvePicture(shown);
-      const secret = await textOf(picture);
+    resetTo: async (handle: OpenerHandle, name: string): Promise<void> => {
+      const { picture, passphrase } = resolvePicture(handle);
+      const secret = await readBlobText(picture);
       secrets.clear();
       openers.length = 0;
-      passkey = null;
+      devicePasskeyId = null;
       addOpener({ kind: "image", name, secret, passphrase });
       unlock();
     },
   };
 }
 
-function withAll(
-  versions: KeptSecret["versions"],
-  edit: (version: KeptVersion, index: number) => KeptVersion,
-): KeptSecret["versions"] {
+function mapVersions(
+  versions: InMemorySecret["versions"],
+  edit: (version: InMemoryVersion, index: number) => InMemoryVersion,
+): InMemorySecret["versions"] {
   const [first, ...rest] = versions;
   return [edit(first, 0), ...rest.map((version, index) => edit(version, index + 1))];
 }
 
-function outdated(kits: readonly KitOfSecret[]): readonly KitOfSecret[] {
+function markOutdated(kits: readonly KitRecord[]): readonly KitRecord[] {
   return kits.map((kit) => ({ ...kit, outdated: true }));
 }
 
-export function newestOf({ versions }: KeptSecret): KeptVersion {
+export function getNewestVersion({ versions }: InMemorySecret): InMemoryVersion {
   return versions[versions.length - 1] ?? versions[0];
 }
 
 /** When a copy was last checked, with any opener. */
-export function newestTime({ rehearsed }: KeptSecret): string | null {
-  return [...rehearsed.values()].toSorted().pop() ?? null;
+export function getLastCopyCheck({ copyChecks }: InMemorySecret): string | null {
+  return [...copyChecks.values()].toSorted().pop() ?? null;
 }
 
-export function refuseCancelled(options: CallOptions | undefined): void {
+export function throwIfCancelled(options: CallOptions | undefined): void {
   if (options?.signal?.aborted === true) throw new PortalError("cancelled");
 }
 
 /** @throws PortalError `validation_error` with the names of what does not fit. */
-export function refuseFields(fields: Readonly<Record<string, boolean>>): void {
-  const wrong = Object.keys(fields).filter((name) => fields[name] === true);
-  if (wrong.length > 0) throw new PortalError("validation_error", { details: { fields: wrong } });
+export function throwIfInvalid(fields: Readonly<Record<string, boolean>>): void {
+  const invalidFields = Object.keys(fields).filter((name) => fields[name] === true);
+  if (invalidFields.length > 0) throw new PortalError("validation_error", { details: { fields: invalidFields } });
 }
 
-export function isText(text: string | undefined, most = maxTitleLength): boolean {
-  return text === undefined || (text !== "" && text.length <= most);
+export function isValidText(text: string | undefined, maximum = maxTitleLength): boolean {
+  return text === undefined || (text !== "" && text.length <= maximum);
 }
 
 /** What is shown for a key. @throws PortalError `recovery_code_unreadable`. */
-export function secretOf(shown: Extract<WhatIsShown, { readonly kind: string }>): string {
-  return shown.kind === "passkey"
-    ? String(shown.prf[0])
-    : wordsIn(shown.code, 24, "recovery_code_unreadable").join(" ");
+export function getKeySecret(presented: Extract<PresentedOpener, { readonly kind: string }>): string {
+  return presented.kind === "passkey"
+    ? String(presented.prf[0])
+    : parseWords(presented.code, 24, "recovery_code_unreadable").join(" ");
 }

@@ -6,18 +6,18 @@ type SharingMember = {
 }[keyof Pick<Vault, "shares" | "people" | "received" | "requests">];
 
 /** Members that can be told to fail. */
-export type Failing =
+export type FailableMember =
   | Exclude<
       {
-        [Name in keyof Vault]: Vault[Name] extends (...given: never[]) => Promise<unknown> ? Name : never;
+        [Name in keyof Vault]: Vault[Name] extends (...parameters: never[]) => Promise<unknown> ? Name : never;
       }[keyof Vault],
       "lock" | "signOut"
     >
   | SharingMember
   | `openers.${keyof Vault["openers"]}`
   | `deviceLinks.${keyof Vault["deviceLinks"]}`
-  | `startAnew.${keyof Vault["startAnew"]}`
+  | `accountReset.${keyof Vault["accountReset"]}`
   | `imports.${keyof Vault["imports"]}`;
 
 /** Begins a call of a member: notes it, and fails as it was told to. */
-export type Enter = (member: Failing | "lock" | "signOut", options?: CallOptions) => void;
+export type RecordCall = (member: FailableMember | "lock" | "signOut", options?: CallOptions) => void;

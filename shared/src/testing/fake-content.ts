@@ -15,12 +15,12 @@ export interface FakeContent {
  * An opened content as a vault gives it: what is not held is gone once it was put away, or with the
  * lock.
  */
-export function openedContent(
+export function createOpenedContent(
   { content, contentKind = "text", name = "secret.txt", mime = "text/plain", large = false }: FakeContent,
   isLocked: () => boolean = () => false,
-): OpenedContent & { readonly isAway: () => boolean } {
+): OpenedContent & { readonly isDisposed: () => boolean } {
   const bytes = Uint8Array.from(new TextEncoder().encode(content));
-  let away = false;
+  let disposed = false;
   return {
     contentKind,
     name,
@@ -29,7 +29,7 @@ export function openedContent(
     content: large ? null : bytes,
     save: async (target, options) => {
       if (options?.signal?.aborted === true) throw new PortalError("cancelled");
-      if (large && (away || isLocked())) throw new PortalError("vault_locked");
+      if (large && (disposed || isLocked())) throw new PortalError("vault_locked");
       if (large) options?.onProgress?.({ phase: "opening", done: bytes.length, total: bytes.length });
       if (target === null) return new Blob([bytes], { type: mime });
       const file = await target.createWritable();
@@ -37,9 +37,9 @@ export function openedContent(
       await file.close();
       return null;
     },
-    putAway: () => {
-      away = true;
+    dispose: () => {
+      disposed = true;
     },
-    isAway: () => away || isLocked(),
+    isDisposed: () => disposed || isLocked(),
   };
 }

@@ -25,17 +25,17 @@ export interface FakeHttp extends Http {
 export function createFakeHttp(
   answers: Readonly<Partial<Record<`${HttpMethod} /${string}`, FakeAnswer>>> = {},
 ): FakeHttp {
-  const known = new Map<string, FakeAnswer>(
+  const handlers = new Map<string, FakeAnswer>(
     Object.entries(answers).flatMap(([call, answer]) => (answer === undefined ? [] : [[call, answer] as const])),
   );
   const calls: FakeCall[] = [];
   let failure: ErrorCode | null = null;
 
-  async function answered(call: FakeCall): Promise<unknown> {
+  async function handleCall(call: FakeCall): Promise<unknown> {
     calls.push(call);
     if (call.signal?.aborted === true) throw new PortalError("cancelled");
     if (failure !== null) throw new PortalError(failure);
-    const answer = known.get(`${call.method} ${call.path}`);
+    const answer = handlers.get(`${call.method} ${call.path}`);
     if (answer === undefined) throw new PortalError("not_found");
     return answer(call);
   }
@@ -43,20 +43,20 @@ export function createFakeHttp(
   return Object.freeze<FakeHttp>({
     calls,
     answer: (call, answer) => {
-      known.set(call, answer);
+      handlers.set(call, answer);
     },
     failWith: (code) => {
       failure = code;
     },
     request: async (method, path, schema, options = {}) => {
-      const parsed = schema.safeParse(await answered({ method, path, ...options }));
+      const parsed = schema.safeParse(await handleCall({ method, path, ...options }));
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
       return parsed.data;
     },
     stream: async (method, path, options = {}) => {
-      const bytes = await answered({ method, path, ...options });
+      const bytes = await handleCall({ method, path, ...options });
       if (!(bytes instanceof Uint8Array)) throw new PortalError("bad_answer");
-      return { size: bytes.length, start: 0, body: new Blob([Uint8Array.from(bytes)]).stream() };
+      return { totalSize: bytes.length, offset: 0, body: new Blob([Uint8Array.from(bytes)]).stream() };
     },
   });
 }

@@ -1,23 +1,23 @@
 import { maxFileNameLength, maxOpeners } from "../api/index.ts";
-import type { AccountOpener, ShownImage, VaultOpeners } from "../contract/index.ts";
+import type { AccountOpener, OpenerHandle, VaultOpeners } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import {
-  isText,
-  newestOf,
-  newestTime,
-  refuseFields,
-  secretOf,
+  isValidText,
+  getNewestVersion,
+  getLastCopyCheck,
+  throwIfInvalid,
+  getKeySecret,
   type FakeAccount,
-  type KeptOpener,
-  type KeptSecret,
+  type InMemoryOpener,
+  type InMemorySecret,
 } from "./fake-account.ts";
-import type { Enter } from "./fake-call.ts";
-import { textOf } from "./fake-picture-field.tsx";
-import { fakeWords } from "./fake-words.ts";
+import type { RecordCall } from "./fake-call.ts";
+import { readBlobText } from "./fake-picture-field.tsx";
+import { createWords } from "./fake-words.ts";
 
 /** What hangs on the account's key, or on what an image opened. */
-interface Ending {
-  readonly endShares: (ends: (share: { readonly secretId: string }) => boolean) => void;
+interface EndingCallbacks {
+  readonly endShares: (shouldEnd: (share: { readonly secretId: string }) => boolean) => void;
   /** Gives their titles. */
   readonly revokeRequests: () => readonly string[];
 }
@@ -25,23 +25,24 @@ interface Ending {
 /** Openers of the fake vault, in memory. */
 export function createFakeOpeners(
   account: FakeAccount,
-  enter: Enter,
-  { endShares, revokeRequests }: Ending,
+  recordCall: RecordCall,
+  { endShares, revokeRequests }: EndingCallbacks,
 ): VaultOpeners {
   const { openers, show } = account;
-  let codes = 0;
+  let codeCount = 0;
   /** With their contents, the newest first. */
-  const openable = (): KeptSecret[] => [...account.secrets.values()].filter(({ dropped }) => !dropped).toReversed();
-  const openersOf = (secret: KeptSecret): string[] =>
-    openers.map(({ id }) => id).filter((id) => newestOf(secret).openers.includes(id));
-  const hasOther = (secret: KeptSecret, ids: readonly string[]): boolean =>
-    openersOf(secret).some((id) => !ids.includes(id));
+  const listOpenable = (): InMemorySecret[] =>
+    [...account.secrets.values()].filter(({ dropped }) => !dropped).toReversed();
+  const findOpeners = (secret: InMemorySecret): string[] =>
+    openers.map(({ id }) => id).filter((id) => getNewestVersion(secret).openers.includes(id));
+  const hasOther = (secret: InMemorySecret, ids: readonly string[]): boolean =>
+    findOpeners(secret).some((id) => !ids.includes(id));
 
-  function present({ id, kind, name, createdAt, served }: KeptOpener): AccountOpener {
-    const opens = openable().filter((secret) => openersOf(secret).includes(id));
-    const rehearsedAt =
-      openable()
-        .flatMap(({ rehearsed }) => rehearsed.get(id) ?? [])
+  function toAccountOpener({ id, kind, name, createdAt, hasSlot }: InMemoryOpener): AccountOpener {
+    const openableSecrets = listOpenable().filter((secret) => findOpeners(secret).includes(id));
+    const copyCheckedAt =
+      listOpenable()
+        .flatMap(({ copyChecks }) => copyChecks.get(id) ?? [])
         .toSorted()
         .pop() ?? null;
     return {
@@ -49,138 +50,145 @@ export function createFakeOpeners(
       kind,
       name,
       createdAt,
-      rehearsedAt,
-      opens: opens.length,
-      onlyWayTo: opens.filter((secret) => !hasOther(secret, [id])).map(({ secretId }) => secretId),
-      served,
+      copyCheckedAt,
+      secretCount: openableSecrets.length,
+      soleOpenerOf: openableSecrets.filter((secret) => !hasOther(secret, [id])).map(({ secretId }) => secretId),
+      hasSlot,
     };
   }
 
   /** @throws PortalError `last_opener`. */
-  function refuseLast(going: readonly string[], losing: readonly string[]): void {
-    if (!openers.some(({ id, kind }) => kind === "image" && !going.includes(id))) throw new PortalError("last_opener");
-    const lost = openable().filter((secret) => openersOf(secret).length > 0 && !hasOther(secret, going));
-    if (lost.some(({ secretId }) => !losing.includes(secretId)))
+  function throwIfLastOpener(removedIds: readonly string[], acceptedLosses: readonly string[]): void {
+    if (!openers.some(({ id, kind }) => kind === "image" && !removedIds.includes(id)))
+      throw new PortalError("last_opener");
+    const lost = listOpenable().filter((secret) => findOpeners(secret).length > 0 && !hasOther(secret, removedIds));
+    if (lost.some(({ secretId }) => !acceptedLosses.includes(secretId)))
       throw new PortalError("last_opener", { details: { secrets: lost.length } });
   }
 
-  function takeOut(going: readonly string[]): void {
-    for (const secret of openable()) {
-      if (hasOther(secret, going) && openersOf(secret).some((id) => going.includes(id)))
-        account.seal(secret.secretId, (ids) => ids.filter((id) => !going.includes(id)));
+  function removeOpeners(removedIds: readonly string[]): void {
+    for (const secret of listOpenable()) {
+      if (hasOther(secret, removedIds) && findOpeners(secret).some((id) => removedIds.includes(id)))
+        account.reseal(secret.secretId, (ids) => ids.filter((id) => !removedIds.includes(id)));
     }
-    for (const id of going) account.removeOpener(id);
+    for (const id of removedIds) account.removeOpener(id);
   }
 
-  async function nextPicture(
-    shown: ShownImage,
+  async function readPicture(
+    handle: OpenerHandle,
   ): Promise<{ readonly secret: string; readonly passphrase: string | null }> {
-    const { picture, passphrase } = account.resolvePicture(shown);
-    return { secret: await textOf(picture), passphrase };
+    const { picture, passphrase } = account.resolvePicture(handle);
+    return { secret: await readBlobText(picture), passphrase };
   }
 
   return Object.freeze<VaultOpeners>({
     list: async (options) => {
-      enter("openers.list", options);
+      recordCall("openers.list", options);
       if (account.getState().status === "empty") return { openers: [], secrets: [] };
       account.requireUnlocked();
       return Promise.resolve({
-        openers: openers.map(present),
-        secrets: openable().map((secret) => ({
+        openers: openers.map(toAccountOpener),
+        secrets: listOpenable().map((secret) => ({
           secretId: secret.secretId,
           title: secret.title,
-          openers: openersOf(secret),
-          missing: openers.map(({ id }) => id).filter((id) => !openersOf(secret).includes(id)),
-          rehearsedAt: newestTime(secret),
+          openers: findOpeners(secret),
+          missing: openers.map(({ id }) => id).filter((id) => !findOpeners(secret).includes(id)),
+          copyCheckedAt: getLastCopyCheck(secret),
         })),
       });
     },
-    newRecoveryCode: () => {
-      enter("openers.newRecoveryCode");
-      return Promise.resolve({ words: fakeWords(++codes), identity: "AGE-SECRET-KEY-PQ-1FAKE" });
+    generateRecoveryCode: () => {
+      recordCall("openers.generateRecoveryCode");
+      return Promise.resolve({ words: createWords(++codeCount), identity: "AGE-SECRET-KEY-PQ-1FAKE" });
     },
-    add: async ({ shown, name }, opener, options) => {
-      enter("openers.add", options);
-      const made = account.resolve(shown);
-      if (!("kind" in made)) throw new PortalError("opener_needed");
-      refuseFields({ name: !isText(name, maxFileNameLength) });
-      const secret = secretOf(made);
-      await account.requireShown(opener);
-      const known = openers.find((one) => one.kind === made.kind && one.secret === secret);
-      if (known === undefined && openers.length >= maxOpeners) throw new PortalError("limit_reached");
-      const openerId = known?.id ?? account.addOpener({ kind: made.kind, name, secret });
-      if (made.kind === "passkey") account.takePasskey(openerId);
+    add: async ({ handle, name }, opener, options) => {
+      recordCall("openers.add", options);
+      const presented = account.resolve(handle);
+      if (!("kind" in presented)) throw new PortalError("opener_needed");
+      throwIfInvalid({ name: !isValidText(name, maxFileNameLength) });
+      const secret = getKeySecret(presented);
+      await account.requirePresented(opener);
+      const existing = openers.find((candidate) => candidate.kind === presented.kind && candidate.secret === secret);
+      if (existing === undefined && openers.length >= maxOpeners) throw new PortalError("limit_reached");
+      const openerId = existing?.id ?? account.addOpener({ kind: presented.kind, name, secret });
+      if (presented.kind === "passkey") account.setDevicePasskey(openerId);
       return { openerId };
     },
-    cover: async (shown, options) => {
-      enter("openers.cover", options);
-      const { id } = await show(shown);
-      return coverAll(account, id, options);
+    resealForAllOpeners: async (handle, options) => {
+      recordCall("openers.resealForAllOpeners", options);
+      const { id } = await show(handle);
+      return resealAll(account, id, options);
     },
-    remove: async (openerId, shown, options) => {
-      enter("openers.remove", options);
-      const { id } = await show(shown);
-      refuseFields({ opener: id === openerId });
-      if (!openers.some((one) => one.id === openerId)) throw new PortalError("not_found");
-      refuseLast([openerId], options?.losing ?? []);
-      takeOut([openerId]);
+    remove: async (openerId, handle, options) => {
+      recordCall("openers.remove", options);
+      const { id } = await show(handle);
+      throwIfInvalid({ opener: id === openerId });
+      if (!openers.some((candidate) => candidate.id === openerId)) throw new PortalError("not_found");
+      throwIfLastOpener([openerId], options?.acceptedLosses ?? []);
+      removeOpeners([openerId]);
     },
-    recognise: async (shown, options) => {
-      enter("openers.recognise", options);
-      return { openerId: (await show(shown)).id };
+    recognise: async (handle, options) => {
+      recordCall("openers.recognise", options);
+      return { openerId: (await show(handle)).id };
     },
-    rotate: async (shown, options) => {
-      enter("openers.rotate", options);
-      const stay: string[] = [];
-      for (const one of shown) stay.push((await show(one)).id);
-      const removed = openers.map(({ id }) => id).filter((id) => !stay.includes(id));
-      refuseLast(removed, options?.losing ?? []);
-      const secrets = openable();
+    rotate: async (handles, options) => {
+      recordCall("openers.rotate", options);
+      const remainingIds: string[] = [];
+      for (const handle of handles) remainingIds.push((await show(handle)).id);
+      const removed = openers.map(({ id }) => id).filter((id) => !remainingIds.includes(id));
+      throwIfLastOpener(removed, options?.acceptedLosses ?? []);
+      const secrets = listOpenable();
       for (let done = 0; done <= secrets.length; done++)
         options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
-      takeOut(removed);
-      for (const { secretId, kits, rev } of openable())
+      removeOpeners(removed);
+      for (const { secretId, kits, rev } of listOpenable())
         account.change(secretId, { rev: rev + 1, kits: kits.map((kit) => ({ ...kit, outdated: true })) });
-      return { removed, revoked: revokeRequests() };
+      return { removedOpenerIds: removed, revokedRequestTitles: revokeRequests() };
     },
-    changeImage: async (shown, { shown: next, name }, options) => {
-      enter("openers.changeImage", options);
-      account.resolvePicture(shown);
-      const { secret, passphrase } = await nextPicture(next);
-      refuseFields({ name: !isText(name, maxFileNameLength) });
-      const before = await show(shown);
-      if (openers.some((one) => one.kind === "image" && one.secret === secret && one.id !== before.id))
+    replaceImage: async (handle, { handle: nextHandle, name }, options) => {
+      recordCall("openers.replaceImage", options);
+      account.resolvePicture(handle);
+      const { secret, passphrase } = await readPicture(nextHandle);
+      throwIfInvalid({ name: !isValidText(name, maxFileNameLength) });
+      const previous = await show(handle);
+      if (
+        openers.some(
+          (candidate) => candidate.kind === "image" && candidate.secret === secret && candidate.id !== previous.id,
+        )
+      )
         throw new PortalError("picture_resembles_another");
-      const secrets = openable().filter((one) => openersOf(one).includes(before.id));
+      const secrets = listOpenable().filter((candidate) => findOpeners(candidate).includes(previous.id));
       for (let done = 0; done <= secrets.length; done++)
         options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
       const openerId = account.addOpener({ kind: "image", name, secret, passphrase });
-      account.removeOpener(before.id);
+      account.removeOpener(previous.id);
       for (const { secretId } of secrets)
-        account.seal(secretId, (ids) => ids.map((id) => (id === before.id ? openerId : id)), "all");
-      const small = secrets.filter((one) => !newestOf(one).large).map(({ secretId }) => secretId);
-      endShares((share) => small.includes(share.secretId));
+        account.reseal(secretId, (ids) => ids.map((id) => (id === previous.id ? openerId : id)), "all");
+      const resealedIds = secrets
+        .filter((candidate) => !getNewestVersion(candidate).large)
+        .map(({ secretId }) => secretId);
+      endShares((share) => resealedIds.includes(share.secretId));
       return { openerId };
     },
   });
 }
 
 /** Seals what this opener opens to all openers. */
-export function coverAll(
+export function resealAll(
   account: FakeAccount,
   openerId: string,
-  options: Parameters<VaultOpeners["cover"]>[1],
-): { readonly covered: number; readonly left: readonly string[] } {
-  const all = account.openers.map(({ id }) => id);
-  const open = [...account.secrets.values()].filter(
-    (secret) => !secret.dropped && all.some((id) => !newestOf(secret).openers.includes(id)),
+  options: Parameters<VaultOpeners["resealForAllOpeners"]>[1],
+): { readonly resealed: number; readonly skipped: readonly string[] } {
+  const openerIds = account.openers.map(({ id }) => id);
+  const pendingSecrets = [...account.secrets.values()].filter(
+    (secret) => !secret.dropped && openerIds.some((id) => !getNewestVersion(secret).openers.includes(id)),
   );
-  const left: string[] = [];
-  for (const [done, secret] of open.entries()) {
-    options?.onProgress?.({ phase: "sealing", done, total: open.length });
-    if (newestOf(secret).openers.includes(openerId)) account.seal(secret.secretId, () => all);
-    else left.push(secret.secretId);
+  const skipped: string[] = [];
+  for (const [done, secret] of pendingSecrets.entries()) {
+    options?.onProgress?.({ phase: "sealing", done, total: pendingSecrets.length });
+    if (getNewestVersion(secret).openers.includes(openerId)) account.reseal(secret.secretId, () => openerIds);
+    else skipped.push(secret.secretId);
   }
-  options?.onProgress?.({ phase: "sealing", done: open.length, total: open.length });
-  return { covered: open.length - left.length, left };
+  options?.onProgress?.({ phase: "sealing", done: pendingSecrets.length, total: pendingSecrets.length });
+  return { resealed: pendingSecrets.length - skipped.length, skipped };
 }

@@ -1,66 +1,66 @@
 import { useId } from "react";
 
-import type { PictureFieldProps, ShownImage } from "../contract/index.ts";
+import type { PictureFieldProps, OpenerHandle } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 
-export interface PictureShown {
+export interface PresentedPicture {
   readonly picture: Blob;
   readonly passphrase: string | null;
 }
 
 /** What a handle stands for. */
-export type WhatIsShown =
-  | PictureShown
+export type PresentedOpener =
+  | PresentedPicture
   | { readonly kind: "recovery_code"; readonly code: string }
   | { readonly kind: "passkey"; readonly prf: Uint8Array };
 
 /** No plain object: libraries for forms copy those, and a copy stands for nothing. */
-class Handle implements ShownImage {
-  readonly [Symbol.toStringTag] = "ShownImage";
+class FakeOpenerHandle implements OpenerHandle {
+  readonly [Symbol.toStringTag] = "OpenerHandle";
 }
 
-let kept = new WeakMap<ShownImage, WhatIsShown>();
+let presentedByHandle = new WeakMap<OpenerHandle, PresentedOpener>();
 
 /** A handle as the real field makes it, for calls of the fake vault. */
-export function shownImage(picture: Blob, passphrase: string | null = null): ShownImage {
-  return show({ picture, passphrase });
+export function createOpenerHandle(picture: Blob, passphrase: string | null = null): OpenerHandle {
+  return createHandle({ picture, passphrase });
 }
 
 /** The same for a recovery code or a passkey. */
-export function shownKey(key: Exclude<WhatIsShown, PictureShown>): ShownImage {
-  return show(key);
+export function createKeyHandle(key: Exclude<PresentedOpener, PresentedPicture>): OpenerHandle {
+  return createHandle(key);
 }
 
-function show(what: WhatIsShown): ShownImage {
-  const handle = Object.freeze(new Handle());
-  kept.set(handle, what);
+function createHandle(presented: PresentedOpener): OpenerHandle {
+  const handle = Object.freeze(new FakeOpenerHandle());
+  presentedByHandle.set(handle, presented);
   return handle;
 }
 
 /**
- * What the fake field, or {@link shownImage}, made a handle for. @throws PortalError
+ * What the fake field, or {@link createOpenerHandle}, made a handle for. @throws PortalError
  * `picture_needed`.
  */
-export function whatIsShown(shown: ShownImage): WhatIsShown {
-  const found = kept.get(shown);
-  if (found === undefined) throw new PortalError("picture_needed");
-  return found;
+export function resolveHandle(handle: OpenerHandle): PresentedOpener {
+  const presented = presentedByHandle.get(handle);
+  if (presented === undefined) throw new PortalError("picture_needed");
+  return presented;
 }
 
-export function forgetShown(shown: ShownImage): void {
-  kept.delete(shown);
+export function releaseOpener(handle: OpenerHandle): void {
+  presentedByHandle.delete(handle);
 }
 
 /** A lock and a sign-out end every handle. */
-export function forgetAllShown(): void {
-  kept = new WeakMap();
+export function releaseAllOpeners(): void {
+  presentedByHandle = new WeakMap();
 }
 
 /** Chooses a file and takes a passphrase, as the real one does, without judging. */
 export function FakePictureField({ value, onChange, disabled = false, error = null }: PictureFieldProps) {
   const id = useId();
-  const given = value === null ? undefined : kept.get(value);
-  const shown = given === undefined || "kind" in given ? undefined : given;
+  const presented = value === null ? undefined : presentedByHandle.get(value);
+  const presentedPicture = presented === undefined || "kind" in presented ? undefined : presented;
   return (
     <fieldset disabled={disabled}>
       <legend>Picture</legend>
@@ -70,17 +70,19 @@ export function FakePictureField({ value, onChange, disabled = false, error = nu
         type="file"
         onChange={({ currentTarget }) => {
           const file = currentTarget.files?.[0];
-          onChange(file === undefined ? null : shownImage(file, shown?.passphrase ?? null));
+          onChange(file === undefined ? null : createOpenerHandle(file, presentedPicture?.passphrase ?? null));
         }}
       />
       <label htmlFor={`${id}-pass`}>Passphrase</label>
       <input
         id={`${id}-pass`}
         type="password"
-        value={shown?.passphrase ?? ""}
+        value={presentedPicture?.passphrase ?? ""}
         onChange={({ currentTarget }) => {
-          if (shown !== undefined)
-            onChange(shownImage(shown.picture, currentTarget.value === "" ? null : currentTarget.value));
+          if (presentedPicture !== undefined)
+            onChange(
+              createOpenerHandle(presentedPicture.picture, currentTarget.value === "" ? null : currentTarget.value),
+            );
         }}
       />
       {error !== null && <p role="alert">{error}</p>}
@@ -89,7 +91,7 @@ export function FakePictureField({ value, onChange, disabled = false, error = nu
 }
 
 /** jsdom's Blob has no `text()`, Node no FileReader. */
-export function textOf(blob: Blob): Promise<string> {
+export function readBlobText(blob: Blob): Promise<string> {
   if (!("FileReader" in globalThis)) return blob.text();
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

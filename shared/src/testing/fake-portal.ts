@@ -4,7 +4,7 @@ import type {
   LockReason,
   Notice,
   Portal,
-  Report,
+  FailureReport,
   ThemeName,
   Vault,
   Visitor,
@@ -18,9 +18,9 @@ export interface PortalRecord {
   readonly paths: string[];
   readonly notices: Notice[];
   readonly confirms: ConfirmRequest[];
-  readonly reports: Report[];
+  readonly reports: FailureReport[];
   /** Languages and themes that were chosen. */
-  readonly chosen: (Language | ThemeName)[];
+  readonly preferences: (Language | ThemeName)[];
   /** Listeners of `onLock` that are attached now. */
   readonly lockListeners: Set<(reason: LockReason) => void | Promise<void>>;
 }
@@ -37,18 +37,18 @@ export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "visi
   readonly visitor?: Visitor | Promise<Visitor>;
   readonly http?: FakeHttp;
   /** What the person answers to every `confirm`; yes unless told otherwise. */
-  readonly answer?: boolean;
+  readonly confirmAnswer?: boolean;
 }
 
 /** A portal without host, provider and service. */
 export function createFakePortal(settings: FakePortalSettings = {}): FakePortal {
-  const { vault, visitor, http, answer = true, ...overrides } = settings;
+  const { vault, visitor, http, confirmAnswer = true, ...overrides } = settings;
   const record: PortalRecord = {
     paths: [],
     notices: [],
     confirms: [],
     reports: [],
-    chosen: [],
+    preferences: [],
     lockListeners: new Set(),
   };
   const portal: Portal = Object.freeze({
@@ -63,23 +63,23 @@ export function createFakePortal(settings: FakePortalSettings = {}): FakePortal 
     theme: "light" as const,
     appVersion: "0.3.1",
     setLanguage: (language: Language) => {
-      record.chosen.push(language);
+      record.preferences.push(language);
     },
     setTheme: (theme: ThemeName) => {
-      record.chosen.push(theme);
+      record.preferences.push(theme);
     },
     navigate: (path: string) => {
       record.paths.push(path);
     },
     confirm: (request: ConfirmRequest) => {
       record.confirms.push(request);
-      return Promise.resolve(answer);
+      return Promise.resolve(confirmAnswer);
     },
     notify: (notice: Notice) => {
       record.notices.push(notice);
     },
     signInAgain: () => Promise.resolve(),
-    report: (report: Report) => {
+    report: (report: FailureReport) => {
       record.reports.push(report);
     },
     onLock: (listener: (reason: LockReason) => void | Promise<void>) => {

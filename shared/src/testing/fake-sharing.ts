@@ -1,39 +1,39 @@
-import { maxShareViews, maxWrongPasswords, shareDays, ShareId } from "../api/index.ts";
+import { maxShareViews, maxWrongPasswords, shareLifetimeDays, ShareId } from "../api/index.ts";
 import type {
   CallOptions,
-  FoundPerson,
+  PersonRecord,
   OpenedShare,
   PersonKeys,
   ReceivedShare,
   SecretShare,
   Sender,
   ShareAudience,
-  ShareMark,
+  ShareSummary,
   ShareRequest,
-  Standing,
+  TrustLevel,
   VaultPeople,
   VaultReceived,
   VaultShares,
   Visitor,
 } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
-import { refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
-import type { Enter } from "./fake-call.ts";
-import { openedContent, type FakeContent } from "./fake-content.ts";
-import { FakePictureField, forgetShown, textOf, whatIsShown } from "./fake-picture-field.tsx";
+import { throwIfCancelled, throwIfInvalid, type FakeAccount } from "./fake-account.ts";
+import type { RecordCall } from "./fake-call.ts";
+import { createOpenedContent, type FakeContent } from "./fake-content.ts";
+import { FakePictureField, releaseOpener, readBlobText, resolveHandle } from "./fake-picture-field.tsx";
 
 /** Somebody of the key directory. */
 export interface FakePerson {
   readonly userName: string;
   /** `unknown` unless told otherwise. */
-  readonly standing?: Standing;
+  readonly trust?: TrustLevel;
   readonly blocked?: boolean;
   /** Of somebody `changed`: the name under which the same keys are pinned. */
   readonly formerName?: string;
 }
 
 /** Something that somebody shared with this account. */
-export interface FakeReceived extends FakeContent {
+export interface FakeReceivedShare extends FakeContent {
   readonly title: string;
   /** User name. */
   readonly from: string;
@@ -47,54 +47,54 @@ export interface FakeReceived extends FakeContent {
 }
 
 /** A share that this account made before: a live public link unless told otherwise. */
-export type FakeGiven = Partial<SecretShare> & Pick<SecretShare, "shareId" | "secretId">;
+export type FakeOwnShare = Partial<SecretShare> & Pick<SecretShare, "shareId" | "secretId">;
 
 export interface FakeSharingSettings {
   /** Newest last. */
-  readonly shares?: readonly FakeGiven[];
+  readonly shares?: readonly FakeOwnShare[];
   readonly people?: readonly FakePerson[];
   /** Newest first. Whoever shared is in the directory. */
-  readonly received?: readonly FakeReceived[];
+  readonly received?: readonly FakeReceivedShare[];
 }
 
 export interface FakeSharing {
   readonly members: { readonly shares: VaultShares; readonly people: VaultPeople; readonly received: VaultReceived };
   /** Marks live shares as over. */
-  readonly end: (ends: (share: ShareMark) => boolean) => void;
+  readonly endShares: (shouldEnd: (share: ShareSummary) => boolean) => void;
   /** Nothing is shared and nobody known any more. */
-  readonly forget: () => void;
+  readonly clear: () => void;
 }
 
-const week = 7 * 86_400_000;
-const inAWeek = () => new Date(Date.now() + week).toISOString();
+const weekMilliseconds = 7 * 86_400_000;
+const getNextWeek = () => new Date(Date.now() + weekMilliseconds).toISOString();
 
 /** Eight words, as a name says them. */
-function wordsFor(name: string, former = false): readonly string[] {
-  return ["north", "cactus", "river", "orbit", "velvet", "lemon", "anchor", former ? "before" : "today"].map(
+function createSafetyWords(name: string, isFormer = false): readonly string[] {
+  return ["north", "cactus", "river", "orbit", "velvet", "lemon", "anchor", isFormer ? "before" : "today"].map(
     (word, index) => (index === 0 ? `${word}-${name}` : word),
   );
 }
 
-interface KeptPerson {
+interface InMemoryPerson {
   readonly userId: string;
   readonly userName: string;
   readonly pinnedAt: string | null;
-  readonly standing: Standing;
+  readonly trust: TrustLevel;
   readonly blocked: boolean;
   readonly formerName?: string | undefined;
   /** Whose keys the directory gives; the words say it. */
-  readonly keys: string;
+  readonly keyOwner: string;
 }
 
-const now = () => new Date().toISOString();
+const getTimestamp = () => new Date().toISOString();
 
 /** Whether a share may last until then. */
-function isTooLong(expiresAt: string): boolean {
+function isInvalidExpiry(expiresAt: string): boolean {
   const left = Date.parse(expiresAt) - Date.now();
-  return !(left > 0 && left <= shareDays.most * 86_400_000);
+  return !(left > 0 && left <= shareLifetimeDays.maximum * 86_400_000);
 }
 
-function isNoLimit(views: number | null | undefined): boolean {
+function isInvalidViewLimit(views: number | null | undefined): boolean {
   return views != null && (!Number.isInteger(views) || views < 1 || views > maxShareViews);
 }
 
@@ -102,113 +102,122 @@ function isNoLimit(views: number | null | undefined): boolean {
 export function createFakeSharing(
   { people = [], received = [], shares = [] }: FakeSharingSettings,
   account: FakeAccount,
-  enter: Enter,
+  recordCall: RecordCall,
 ): FakeSharing {
-  const directory = new Map<string, KeptPerson>();
-  const own = new Map<string, SecretShare>();
-  let made = 0;
-  const nextId = () => `${(++made).toString(36).padStart(21, "s")}A`; // 16 bytes in base64url
-  const add = ({ userName, standing = "unknown", blocked = false, formerName }: FakePerson): KeptPerson => {
-    const known = [...directory.values()].find((each) => each.userName === userName);
-    if (known !== undefined) return known;
+  const directory = new Map<string, InMemoryPerson>();
+  const ownShares = new Map<string, SecretShare>();
+  let createdCount = 0;
+  const nextId = () => `${(++createdCount).toString(36).padStart(21, "s")}A`; // 16 bytes in base64url
+  const addPerson = ({ userName, trust = "unknown", blocked = false, formerName }: FakePerson): InMemoryPerson => {
+    const existing = [...directory.values()].find((candidate) => candidate.userName === userName);
+    if (existing !== undefined) return existing;
     const userId = `01890a5d-ac96-7000-8000-${(directory.size + 1).toString(16).padStart(12, "b")}`;
     const person = {
       userId,
       userName,
-      standing,
+      trust,
       blocked,
       formerName,
-      keys: formerName ?? userName,
-      pinnedAt: standing === "unknown" ? null : "2026-11-01T09:00:00.000Z",
+      keyOwner: formerName ?? userName,
+      pinnedAt: trust === "unknown" ? null : "2026-11-01T09:00:00.000Z",
     };
     directory.set(userId, person);
     return person;
   };
-  for (const person of people) add(person);
+  for (const person of people) addPerson(person);
   for (const share of shares) {
-    const usual = {
+    const defaults = {
       version: 1,
       audience: "public",
       createdAt: "2026-11-20T10:00:00.000Z",
-      expiresAt: inAWeek(),
+      expiresAt: getNextWeek(),
       revokedAt: null,
       person: null,
-      password: false,
-      picture: false,
+      hasPassword: false,
+      hasPicture: false,
     } as const;
-    own.set(share.shareId, {
-      ...usual,
+    ownShares.set(share.shareId, {
+      ...defaults,
       views: 0,
       maxViews: null,
       lastOpenedAt: null,
       state: "live",
       outdated: false,
-      doubt: null,
+      discrepancy: null,
       ...share,
     });
   }
   const inbox = new Map(
-    received.map((each) => {
+    received.map((share) => {
       const shareId = nextId();
-      return [shareId, { ...each, shareId, userId: add({ userName: each.from }).userId }] as const;
+      return [shareId, { ...share, shareId, userId: addPerson({ userName: share.from }).userId }] as const;
     }),
   );
 
   const isUnlocked = () => account.getState().status === "unlocked";
-  const personOf = (userId: string): KeptPerson => {
+  const requirePerson = (userId: string): InMemoryPerson => {
     const person = directory.get(userId);
     if (person === undefined) throw new PortalError("not_found");
     return person;
   };
-  const described = ({ userId, userName, standing, blocked, formerName, keys }: KeptPerson): FoundPerson => ({
+  const toPersonRecord = ({
     userId,
     userName,
-    standing,
+    trust,
     blocked,
-    words: wordsFor(keys),
-    formerWords: standing === "changed" ? wordsFor(keys, formerName === undefined) : null,
-    formerName: standing === "changed" ? (formerName ?? null) : null,
+    formerName,
+    keyOwner,
+  }: InMemoryPerson): PersonRecord => ({
+    userId,
+    userName,
+    trust,
+    blocked,
+    safetyWords: createSafetyWords(keyOwner),
+    formerSafetyWords: trust === "changed" ? createSafetyWords(keyOwner, formerName === undefined) : null,
+    formerName: trust === "changed" ? (formerName ?? null) : null,
   });
-  const detailsOf = ({ userId, userName, words, formerWords, formerName }: FoundPerson) => ({
+  const toErrorDetails = ({ userId, userName, safetyWords, formerSafetyWords, formerName }: PersonRecord) => ({
     user_id: userId,
     user_name: userName,
-    words,
-    ...(formerWords === null ? {} : { former_words: formerWords }),
+    words: safetyWords,
+    ...(formerSafetyWords === null ? {} : { former_words: formerSafetyWords }),
     ...(formerName === null ? {} : { former_name: formerName }),
   });
-  const refuseOthersThan = ({ userId, words }: PersonKeys) => {
-    const found = described(personOf(userId));
-    if (found.words.join(" ") !== words.join(" "))
-      throw new PortalError("person_changed", { details: detailsOf({ ...found, formerWords: words }) });
+  const requireSameKeys = ({ userId, safetyWords }: PersonKeys) => {
+    const person = toPersonRecord(requirePerson(userId));
+    if (person.safetyWords.join(" ") !== safetyWords.join(" "))
+      throw new PortalError("person_changed", {
+        details: toErrorDetails({ ...person, formerSafetyWords: safetyWords }),
+      });
   };
   /** As the book has it, which does not know what the directory says by now. */
-  const pinned = (person: KeptPerson): FoundPerson => {
-    const { standing, words, formerWords, formerName, ...found } = described(person);
-    if (standing !== "changed") return described(person);
+  const toPinnedRecord = (person: InMemoryPerson): PersonRecord => {
+    const { trust, safetyWords, formerSafetyWords, formerName, ...found } = toPersonRecord(person);
+    if (trust !== "changed") return toPersonRecord(person);
     return {
       ...found,
       userName: formerName ?? found.userName,
-      words: formerWords ?? words,
-      standing: "known",
-      formerWords: null,
+      safetyWords: formerSafetyWords ?? safetyWords,
+      trust: "known",
+      formerSafetyWords: null,
       formerName: null,
     };
   };
-  const change = (userId: string, next: Partial<KeptPerson>) => {
-    directory.set(userId, { ...personOf(userId), ...next });
+  const updatePerson = (userId: string, next: Partial<InMemoryPerson>) => {
+    directory.set(userId, { ...requirePerson(userId), ...next });
   };
   const pin = (userId: string) => {
-    const { standing } = personOf(userId);
-    if (standing === "known" || standing === "compared") return;
-    const newest = [...directory.values()].map(({ pinnedAt }) => Date.parse(pinnedAt ?? "1970-01-01"));
-    change(userId, {
-      standing: "known",
+    const { trust } = requirePerson(userId);
+    if (trust === "known" || trust === "compared") return;
+    const pinTimes = [...directory.values()].map(({ pinnedAt }) => Date.parse(pinnedAt ?? "1970-01-01"));
+    updatePerson(userId, {
+      trust: "known",
       formerName: undefined,
-      pinnedAt: new Date(Math.max(Date.now(), ...newest.map((at) => at + 1))).toISOString(),
+      pinnedAt: new Date(Math.max(Date.now(), ...pinTimes.map((time) => time + 1))).toISOString(),
     });
   };
   const requireShare = (shareId: string): SecretShare => {
-    const share = own.get(shareId);
+    const share = ownShares.get(shareId);
     if (share === undefined) throw new PortalError("not_found");
     return share;
   };
@@ -218,96 +227,96 @@ export function createFakeSharing(
       throw new PortalError("share_unavailable");
     return share;
   };
-  const end: FakeSharing["end"] = (ends) => {
-    for (const share of own.values())
-      if (share.revokedAt === null && ends(share))
-        own.set(share.shareId, { ...share, state: "revoked", revokedAt: now() });
+  const endShares: FakeSharing["endShares"] = (shouldEnd) => {
+    for (const share of ownShares.values())
+      if (share.revokedAt === null && shouldEnd(share))
+        ownShares.set(share.shareId, { ...share, state: "revoked", revokedAt: getTimestamp() });
   };
-  const receivedOf = ({
+  const toReceivedShare = ({
     shareId,
     userId,
     ...share
-  }: FakeReceived & { readonly shareId: string; readonly userId: string }): ReceivedShare => {
-    const { userName, standing, blocked, formerName } = personOf(userId);
+  }: FakeReceivedShare & { readonly shareId: string; readonly userId: string }): ReceivedShare => {
+    const { userName, trust, blocked, formerName } = requirePerson(userId);
     const {
       audience = "person",
       createdAt = "2026-11-20T10:00:00.000Z",
-      expiresAt = inAWeek(),
+      expiresAt = getNextWeek(),
       openedAt = null,
       viewsLeft = null,
       available = true,
     } = share;
-    const known = standing === "changed" && formerName === undefined ? "known" : standing; // the list asks no directory
+    const pinnedTrust = trust === "changed" && formerName === undefined ? "known" : trust; // the list asks no directory
     const from = isUnlocked()
-      ? { userName: formerName ?? userName, standing: known, blocked }
-      : { userName, standing: "unknown" as const, blocked: false };
+      ? { userName: formerName ?? userName, trust: pinnedTrust, blocked }
+      : { userName, trust: "unknown" as const, blocked: false };
     return { shareId, from: { userId, ...from }, audience, createdAt, expiresAt, openedAt, viewsLeft, available };
   };
-  const linkOf = ({ shareId, audience }: SecretShare) =>
+  const buildLink = ({ shareId, audience }: SecretShare) =>
     `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}${audience === "person" ? "" : "#s=key"}`;
-  const versionOf = (secretId: string): number => account.require(secretId).versions.length;
+  const getNewestVersion = (secretId: string): number => account.require(secretId).versions.length;
   /** @throws PortalError as far as it can be told before a secret is opened. */
   const checkRequest = ({ to, expiresAt, maxViews, password, picture }: ShareRequest) => {
     const isPerson = to.audience === "person";
-    refuseFields({
-      expires_at: isTooLong(expiresAt),
-      max_views: isNoLimit(maxViews),
+    throwIfInvalid({
+      expires_at: isInvalidExpiry(expiresAt),
+      max_views: isInvalidViewLimit(maxViews),
       password: isPerson && password !== null,
       picture: isPerson && picture !== null,
     });
   };
-  const refuseOpener = async (picture: ShareRequest["picture"]) => {
+  const refuseOwnOpener = async (picture: ShareRequest["picture"]) => {
     if (picture === null) return;
-    const text = await textOf(account.resolvePicture(picture).picture);
+    const text = await readBlobText(account.resolvePicture(picture).picture);
     if (account.openers.some(({ kind, secret }) => kind === "image" && secret === text))
       throw new PortalError("picture_is_opener");
   };
   const pinRecipient = (to: ShareRequest["to"]): SecretShare["person"] => {
     if (to.audience !== "person") return null;
     const { userId, userName } = to.person;
-    refuseOthersThan(to.person);
-    const found = described(personOf(userId));
-    if (found.standing === "changed") throw new PortalError("person_changed", { details: detailsOf(found) });
+    requireSameKeys(to.person);
+    const record = toPersonRecord(requirePerson(userId));
+    if (record.trust === "changed") throw new PortalError("person_changed", { details: toErrorDetails(record) });
     pin(userId);
     return { userId, userName };
   };
 
   const vaultShares: VaultShares = {
-    create: async (request, by, options) => {
-      enter("shares.create", options);
+    create: async (request, opener, options) => {
+      recordCall("shares.create", options);
       const { secretId, to, expiresAt, maxViews, password, picture } = request;
-      account.resolve(by);
+      account.resolve(opener);
       if (picture !== null) account.resolvePicture(picture);
       checkRequest(request);
-      const { secret } = await account.openWith(secretId, by);
+      const { secret } = await account.openWith(secretId, opener);
       if (secret.deletedAt !== null) throw new PortalError("not_found");
-      await refuseOpener(picture);
+      await refuseOwnOpener(picture);
       const person = pinRecipient(to);
       const shareId = nextId();
       const share: SecretShare = {
         shareId,
         secretId,
-        version: versionOf(secretId),
+        version: getNewestVersion(secretId),
         audience: to.audience,
-        createdAt: now(),
+        createdAt: getTimestamp(),
         expiresAt,
         revokedAt: null,
         person,
-        password: password !== null && password !== "",
-        picture: picture !== null,
+        hasPassword: password !== null && password !== "",
+        hasPicture: picture !== null,
         views: 0,
         maxViews,
         lastOpenedAt: null,
         state: "live",
         outdated: false,
-        doubt: null,
+        discrepancy: null,
       };
-      own.set(shareId, share);
-      return { shareId, link: person === null ? linkOf(share) : null };
+      ownShares.set(shareId, share);
+      return { shareId, link: person === null ? buildLink(share) : null };
     },
-    all: async () => {
-      enter("shares.all");
-      const marks = [...own.values()].map(
+    list: async () => {
+      recordCall("shares.list");
+      const summaries = [...ownShares.values()].map(
         ({ shareId, secretId, version, audience, createdAt, expiresAt, revokedAt }) => ({
           shareId,
           secretId,
@@ -318,49 +327,55 @@ export function createFakeSharing(
           revokedAt,
         }),
       );
-      return Promise.resolve(isUnlocked() ? marks.toReversed() : []);
+      return Promise.resolve(isUnlocked() ? summaries.toReversed() : []);
     },
-    ofSecret: async (secretId, options) => {
-      enter("shares.ofSecret", options);
+    listForSecret: async (secretId, options) => {
+      recordCall("shares.listForSecret", options);
       account.requireUnlocked();
-      const version = versionOf(secretId);
-      const listed = [...own.values()].filter(
+      const version = getNewestVersion(secretId);
+      const listed = [...ownShares.values()].filter(
         (share) =>
-          share.secretId === secretId && (share.state === "live" || share.doubt !== null || options?.ended === true),
+          share.secretId === secretId &&
+          (share.state === "live" || share.discrepancy !== null || options?.includeEnded === true),
       );
       return Promise.resolve(
         listed.map((share) => ({ ...share, outdated: share.outdated || share.version < version })).toReversed(),
       );
     },
-    showLink: async (shareId, opener, options) => {
-      enter("shares.showLink", options);
-      await account.requireShown(opener);
-      return linkOf(requireLive(shareId));
+    getLink: async (shareId, opener, options) => {
+      recordCall("shares.getLink", options);
+      await account.requirePresented(opener);
+      return buildLink(requireLive(shareId));
     },
     change: async (shareId, next, options) => {
-      enter("shares.change", options);
-      refuseFields({
-        expires_at: next.expiresAt !== undefined && isTooLong(next.expiresAt),
-        max_views: isNoLimit(next.maxViews),
+      recordCall("shares.change", options);
+      throwIfInvalid({
+        expires_at: next.expiresAt !== undefined && isInvalidExpiry(next.expiresAt),
+        max_views: isInvalidViewLimit(next.maxViews),
       });
       account.requireUnlocked();
-      own.set(shareId, { ...requireLive(shareId), ...next });
+      ownShares.set(shareId, { ...requireLive(shareId), ...next });
       return Promise.resolve();
     },
-    updateContent: async (shareId, by, options) => {
-      enter("shares.updateContent", options);
-      if (!isUnlocked()) await account.show(by);
+    updateContent: async (shareId, opener, options) => {
+      recordCall("shares.updateContent", options);
+      if (!isUnlocked()) await account.show(opener);
       const { secretId } = requireLive(shareId);
-      await account.openWith(secretId, by);
-      own.set(shareId, { ...requireLive(shareId), version: versionOf(secretId), outdated: false });
+      await account.openWith(secretId, opener);
+      ownShares.set(shareId, { ...requireLive(shareId), version: getNewestVersion(secretId), outdated: false });
     },
     revoke: async (shareId, options) => {
-      enter("shares.revoke", options);
-      const share = own.get(shareId);
+      recordCall("shares.revoke", options);
+      const share = ownShares.get(shareId);
       if (share === undefined && !ShareId.safeParse(shareId).success) throw new PortalError("not_found");
-      if (share?.doubt === "unknown") own.delete(shareId); // no mark of it stands anywhere
+      if (share?.discrepancy === "unknown") ownShares.delete(shareId); // no mark of it stands anywhere
       else if (share !== undefined && isUnlocked())
-        own.set(shareId, { ...share, state: "revoked", revokedAt: share.revokedAt ?? now(), doubt: null });
+        ownShares.set(shareId, {
+          ...share,
+          state: "revoked",
+          revokedAt: share.revokedAt ?? getTimestamp(),
+          discrepancy: null,
+        });
       account.requireUnlocked();
       return Promise.resolve();
     },
@@ -368,106 +383,115 @@ export function createFakeSharing(
 
   const vaultPeople: VaultPeople = {
     find: async (userName, options) => {
-      enter("people.find", options);
+      recordCall("people.find", options);
       account.requireUnlocked();
-      const person = [...directory.values()].find((each) => each.userName.toLowerCase() === userName.toLowerCase());
+      const person = [...directory.values()].find(
+        (candidate) => candidate.userName.toLowerCase() === userName.toLowerCase(),
+      );
       if (person === undefined) throw new PortalError("not_found");
-      return Promise.resolve({ ...described(person), userName });
+      return Promise.resolve({ ...toPersonRecord(person), userName });
     },
     list: async () => {
-      enter("people.list");
-      const known = [...directory.values()].flatMap((person) =>
-        person.pinnedAt === null ? [] : [{ ...pinned(person), pinnedAt: person.pinnedAt }],
+      recordCall("people.list");
+      const pinnedPeople = [...directory.values()].flatMap((person) =>
+        person.pinnedAt === null ? [] : [{ ...toPinnedRecord(person), pinnedAt: person.pinnedAt }],
       );
       return Promise.resolve(
-        isUnlocked() ? known.toSorted((left, right) => (left.pinnedAt < right.pinnedAt ? 1 : -1)) : [],
+        isUnlocked() ? pinnedPeople.toSorted((left, right) => (left.pinnedAt < right.pinnedAt ? 1 : -1)) : [],
       );
     },
     pin: async (person, options) => {
-      enter("people.pin", options);
+      recordCall("people.pin", options);
       account.requireUnlocked();
-      refuseOthersThan(person);
+      requireSameKeys(person);
       pin(person.userId);
       return Promise.resolve();
     },
-    setCompared: async (userId, compared) => {
-      enter("people.setCompared");
+    setCompared: async (userId, isCompared) => {
+      recordCall("people.setCompared");
       account.requireUnlocked();
-      if (personOf(userId).pinnedAt === null) throw new PortalError("not_found");
-      change(userId, { standing: compared ? "compared" : "known" });
+      if (requirePerson(userId).pinnedAt === null) throw new PortalError("not_found");
+      updatePerson(userId, { trust: isCompared ? "compared" : "known" });
       return Promise.resolve();
     },
     setBlocked: async (person, blocked) => {
-      enter("people.setBlocked");
+      recordCall("people.setBlocked");
       account.requireUnlocked();
       const { userId } = person;
-      if (personOf(userId).pinnedAt === null) {
+      if (requirePerson(userId).pinnedAt === null) {
         if (!blocked) throw new PortalError("not_found");
-        refuseOthersThan(person);
+        requireSameKeys(person);
         pin(userId);
       }
-      change(userId, { blocked });
+      updatePerson(userId, { blocked });
       return Promise.resolve();
     },
-    mine: async () => {
-      enter("people.mine");
+    getOwnSafetyWords: async () => {
+      recordCall("people.getOwnSafetyWords");
       account.requireUnlocked();
-      return Promise.resolve({ userName: "alba", words: wordsFor("alba") });
+      return Promise.resolve({ userName: "alba", safetyWords: createSafetyWords("alba") });
     },
   };
 
   const vaultReceived: VaultReceived = {
     list: async (options) => {
-      enter("received.list", options);
+      recordCall("received.list", options);
       return Promise.resolve(
-        [...inbox.values()].map(receivedOf).filter(({ available }) => available || options?.ended === true),
+        [...inbox.values()].map(toReceivedShare).filter(({ available }) => available || options?.includeEnded === true),
       );
     },
     open: async (shareId, opener, options) => {
-      enter("received.open", options);
+      recordCall("received.open", options);
       const share = inbox.get(shareId);
       if (share === undefined && !ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
-      await account.requireShown(opener);
-      if (share === undefined || !receivedOf(share).available) throw new PortalError("share_unavailable");
-      const { viewsLeft } = receivedOf(share);
-      const person = described(personOf(share.userId));
-      const details = detailsOf(person);
+      await account.requirePresented(opener);
+      if (share === undefined || !toReceivedShare(share).available) throw new PortalError("share_unavailable");
+      const { viewsLeft } = toReceivedShare(share);
+      const person = toPersonRecord(requirePerson(share.userId));
+      const details = toErrorDetails(person);
       if (person.blocked)
         throw new PortalError("person_blocked", {
-          details: detailsOf({ ...pinned(personOf(share.userId)), formerWords: null, formerName: null }),
+          details: toErrorDetails({
+            ...toPinnedRecord(requirePerson(share.userId)),
+            formerSafetyWords: null,
+            formerName: null,
+          }),
         });
-      if (person.standing === "changed") throw new PortalError("person_changed", { details });
-      if (person.standing === "unknown" && options?.accept?.join(" ") !== person.words.join(" "))
+      if (person.trust === "changed") throw new PortalError("person_changed", { details });
+      if (person.trust === "unknown" && options?.acceptedWords?.join(" ") !== person.safetyWords.join(" "))
         throw new PortalError("person_unknown", { details });
-      if (person.standing === "unknown") pin(share.userId);
+      if (person.trust === "unknown") pin(share.userId);
       inbox.set(shareId, {
         ...share,
-        openedAt: now(),
+        openedAt: getTimestamp(),
         ...(viewsLeft === null ? {} : { viewsLeft: viewsLeft - 1, available: viewsLeft > 1 }),
       });
-      const standing = person.standing === "compared" ? "compared" : "known";
-      const locks = account.locks();
-      return openedShareOf(
+      const trust = person.trust === "compared" ? "compared" : "known";
+      const lockCount = account.getLockCount();
+      return createOpenedShare(
         share,
-        { shareId, sender: { userId: person.userId, userName: person.userName, standing, words: person.words } },
-        () => account.locks() > locks,
+        {
+          shareId,
+          sender: { userId: person.userId, userName: person.userName, trust, safetyWords: person.safetyWords },
+        },
+        () => account.getLockCount() > lockCount,
       );
     },
   };
 
   return {
     members: { shares: vaultShares, people: vaultPeople, received: vaultReceived },
-    end,
-    forget: () => {
-      own.clear();
+    endShares,
+    clear: () => {
+      ownShares.clear();
       for (const { userId } of directory.values())
-        change(userId, { standing: "unknown", pinnedAt: null, blocked: false, formerName: undefined });
+        updatePerson(userId, { trust: "unknown", pinnedAt: null, blocked: false, formerName: undefined });
     },
   };
 }
 
 /** A share that a link leads to. */
-export interface FakeShared extends FakeContent {
+export interface FakeLinkedShare extends FakeContent {
   readonly title: string;
   readonly from?: string;
   readonly audience?: ShareAudience;
@@ -480,14 +504,14 @@ export interface FakeShared extends FakeContent {
 
 export interface FakeVisitorSettings {
   /** What the link leads to; without it the link is one that is unavailable. */
-  readonly share?: FakeShared;
+  readonly share?: FakeLinkedShare;
   /** What links to requests lead to; unavailable unless told otherwise. */
-  readonly requests?: Pick<Visitor, "lookAtRequest" | "answer">;
+  readonly requests?: Pick<Visitor, "previewRequest" | "answer">;
 }
 
 export interface FakeVisitor extends Visitor {
   /** From now on the member rejects so; null ends it. */
-  readonly failWith: (member: "lookAtShare" | "openShare", code: ErrorCode | null) => void;
+  readonly failWith: (member: "previewShare" | "openShare", code: ErrorCode | null) => void;
   /** Every call by name, in order. */
   readonly calls: readonly string[];
   /** Ends the share: expired, revoked or used up. */
@@ -503,9 +527,9 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
   let isClosed = false;
   let triesLeft: number = maxWrongPasswords;
 
-  const enter = (member: "lookAtShare" | "openShare", shareId: string, options?: CallOptions): FakeShared => {
+  const checkCall = (member: "previewShare" | "openShare", shareId: string, options?: CallOptions): FakeLinkedShare => {
     calls.push(member);
-    refuseCancelled(options);
+    throwIfCancelled(options);
     const code = failures.get(member);
     if (code !== undefined) throw new PortalError(code);
     if (!ShareId.safeParse(shareId).success || share === undefined) throw new PortalError("share_unavailable");
@@ -522,50 +546,50 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
     endShare: () => {
       available = false;
     },
-    lookAtShare: async (shareId, options) => {
+    previewShare: async (shareId, options) => {
       const {
         audience = "public",
         from = "bruno",
         password,
         picture,
-        expiresAt = inAWeek(),
-      } = enter("lookAtShare", shareId, options);
+        expiresAt = getNextWeek(),
+      } = checkCall("previewShare", shareId, options);
       return Promise.resolve({
         audience,
         from: { userName: from },
-        password: password !== undefined,
-        picture: picture !== undefined,
+        hasPassword: password !== undefined,
+        hasPicture: picture !== undefined,
         expiresAt,
         viewsLeft,
       });
     },
     openShare: async (shareId, { password, picture }, options) => {
-      const shown = picture === null ? null : whatIsShown(picture);
-      const asked = enter("openShare", shareId, options);
+      const presented = picture === null ? null : resolveHandle(picture);
+      const linkedShare = checkCall("openShare", shareId, options);
       options?.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-      refuseFields({ password: asked.password !== undefined && (password ?? "") === "" });
-      if (asked.picture !== undefined) {
-        if (shown === null || "kind" in shown) throw new PortalError("picture_needed");
-        if ((await textOf(shown.picture)) !== asked.picture) throw new PortalError("not_this_picture");
+      throwIfInvalid({ password: linkedShare.password !== undefined && (password ?? "") === "" });
+      if (linkedShare.picture !== undefined) {
+        if (presented === null || "kind" in presented) throw new PortalError("picture_needed");
+        if ((await readBlobText(presented.picture)) !== linkedShare.picture) throw new PortalError("not_this_picture");
       }
       options?.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-      if (asked.password !== undefined && password !== asked.password)
+      if (linkedShare.password !== undefined && password !== linkedShare.password)
         throw new PortalError("wrong_password", { details: { tries_left: --triesLeft } });
       if (viewsLeft !== null) viewsLeft--;
-      return openedShareOf(asked, {
+      return createOpenedShare(linkedShare, {
         shareId,
         sender: {
           userId: "01890a5d-ac96-7000-8000-0000000000b0",
-          userName: asked.from ?? "bruno",
-          standing: "says",
-          words: [],
+          userName: linkedShare.from ?? "bruno",
+          trust: "says",
+          safetyWords: [],
         },
       });
     },
-    lookAtRequest: async (requestId, options) => {
+    previewRequest: async (requestId, options) => {
       if (isClosed) throw new PortalError("link_incomplete");
       if (requests === undefined) throw new PortalError("request_unavailable");
-      return requests.lookAtRequest(requestId, options);
+      return requests.previewRequest(requestId, options);
     },
     answer: async (requestId, provided, options) => {
       if (isClosed) throw new PortalError("link_incomplete");
@@ -573,7 +597,7 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
       return requests.answer(requestId, provided, options);
     },
     PictureField: FakePictureField,
-    forgetShown,
+    releaseOpener,
     close: () => {
       calls.push("close");
       isClosed = true;
@@ -581,10 +605,10 @@ export function createFakeVisitor({ share, requests }: FakeVisitorSettings = {})
   });
 }
 
-function openedShareOf(
+function createOpenedShare(
   share: FakeContent & { readonly title: string },
-  given: { readonly shareId: string; readonly sender: Sender },
+  details: { readonly shareId: string; readonly sender: Sender },
   isLocked?: () => boolean,
 ): OpenedShare {
-  return { ...openedContent(share, isLocked), ...given, title: share.title };
+  return { ...createOpenedContent(share, isLocked), ...details, title: share.title };
 }

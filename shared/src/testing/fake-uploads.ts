@@ -1,9 +1,9 @@
-import { uploadHours } from "../api/index.ts";
-import type { CallOptions, Vault, WaitingUpload } from "../contract/index.ts";
+import { uploadExpiryHours } from "../api/index.ts";
+import type { CallOptions, Vault, PendingUpload } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
-import { refuseCancelled, refuseFields, type FakeAccount } from "./fake-account.ts";
-import type { Enter } from "./fake-call.ts";
-import { textOf } from "./fake-picture-field.tsx";
+import { throwIfCancelled, throwIfInvalid, type FakeAccount } from "./fake-account.ts";
+import type { RecordCall } from "./fake-call.ts";
+import { readBlobText } from "./fake-picture-field.tsx";
 
 /**
  * An upload that an earlier page left. Resumed with a file of the text `content`, it is published.
@@ -13,7 +13,7 @@ export interface FakeUpload {
   readonly content: string;
   readonly name?: string;
   readonly sent?: number;
-  readonly state?: WaitingUpload["state"];
+  readonly state?: PendingUpload["state"];
   /** RFC 3339; a day from now unless told otherwise. */
   readonly expiresAt?: string;
   readonly needsFile?: boolean;
@@ -23,39 +23,39 @@ export interface FakeUploadsSettings {
   readonly uploads?: readonly FakeUpload[];
 }
 
-export interface FakeUploads extends Pick<Vault, "uploads" | "resumeUpload" | "restartUpload" | "discardUpload"> {
+export interface FakeUploads extends Pick<Vault, "listUploads" | "resumeUpload" | "restartUpload" | "discardUpload"> {
   /**
    * Pictures that {@link Vault.resumeUpload} was given to protect with, in order, whether it failed
    * or not.
    */
-  readonly resumedWith: readonly {
+  readonly resumedPictures: readonly {
     readonly name: string;
     readonly picture: string;
     readonly passphrase: string | null;
   }[];
 }
 
-interface KeptUpload extends WaitingUpload {
+interface InMemoryUpload extends PendingUpload {
   readonly content: string;
 }
 
 /** Uploads of the fake vault, in memory: they are sent at once, and wait for unlocking. */
 export function createFakeUploads(
-  { uploads: left = [] }: FakeUploadsSettings,
+  { uploads: initialUploads = [] }: FakeUploadsSettings,
   account: FakeAccount,
-  enter: Enter,
+  recordCall: RecordCall,
 ): FakeUploads {
-  const uploads = new Map<string, KeptUpload>();
-  const resumedWith: FakeUploads["resumedWith"][number][] = [];
+  const uploads = new Map<string, InMemoryUpload>();
+  const resumedPictures: FakeUploads["resumedPictures"][number][] = [];
   for (const {
     title,
     content,
     name = "film.mp4",
     sent = 0,
     state = "waiting",
-    expiresAt = new Date(Date.now() + uploadHours * 3_600_000).toISOString(),
+    expiresAt = new Date(Date.now() + uploadExpiryHours * 3_600_000).toISOString(),
     needsFile = true,
-  } of left) {
+  } of initialUploads) {
     const uploadId = account.nextId();
     uploads.set(uploadId, {
       uploadId,
@@ -73,37 +73,37 @@ export function createFakeUploads(
     });
   }
 
-  function requireUpload(uploadId: string): KeptUpload {
+  function requireUpload(uploadId: string): InMemoryUpload {
     const upload = uploads.get(uploadId);
     if (upload === undefined) throw new PortalError("not_found");
     return upload;
   }
 
-  function unlocked(options: CallOptions | undefined): Promise<void> {
+  function waitForUnlock(options: CallOptions | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settle = (): void => {
+      const checkState = (): void => {
         if (account.getState().status === "locked" && options?.signal?.aborted !== true) return;
-        account.listeners.delete(settle);
-        options?.signal?.removeEventListener("abort", settle);
+        account.listeners.delete(checkState);
+        options?.signal?.removeEventListener("abort", checkState);
         if (options?.signal?.aborted === true) reject(new PortalError("cancelled"));
         else resolve();
       };
-      account.listeners.add(settle);
-      options?.signal?.addEventListener("abort", settle);
-      settle();
+      account.listeners.add(checkState);
+      options?.signal?.addEventListener("abort", checkState);
+      checkState();
     });
   }
 
   /** Sends it, and publishes it once the vault is unlocked. */
-  async function publish(upload: KeptUpload, options: CallOptions | undefined): Promise<void> {
+  async function publish(upload: InMemoryUpload, options: CallOptions | undefined): Promise<void> {
     uploads.set(upload.uploadId, { ...upload, sent: upload.size, state: "sealed", needsFile: false });
     options?.onProgress?.({ phase: "sending", done: upload.size, total: upload.size });
-    refuseCancelled(options);
-    await unlocked(options);
+    throwIfCancelled(options);
+    await waitForUnlock(options);
   }
 
-  function add(
-    { uploadId, title, name, content }: KeptUpload,
+  function storeUpload(
+    { uploadId, title, name, content }: InMemoryUpload,
     secretId?: string,
   ): { readonly secretId: string; readonly version: number } {
     uploads.delete(uploadId);
@@ -119,9 +119,9 @@ export function createFakeUploads(
   }
 
   return {
-    resumedWith,
-    uploads: async () => {
-      enter("uploads");
+    resumedPictures,
+    listUploads: async () => {
+      recordCall("listUploads");
       const isLocked = account.getState().status !== "unlocked";
       return Promise.resolve(
         [...uploads.values()].map(({ content: _, ...upload }) =>
@@ -131,28 +131,28 @@ export function createFakeUploads(
     },
     resumeUpload: async (uploadId, file, { protection, ...options } = {}) => {
       if (protection?.kind === "picture") {
-        const { picture, passphrase } = account.resolvePicture(protection.shown);
-        resumedWith.push({ name: protection.name, picture: await textOf(picture), passphrase });
+        const { picture, passphrase } = account.resolvePicture(protection.picture);
+        resumedPictures.push({ name: protection.name, picture: await readBlobText(picture), passphrase });
       }
-      enter("resumeUpload", options);
+      recordCall("resumeUpload", options);
       const upload = requireUpload(uploadId);
-      refuseFields({ content: upload.needsFile && file === null });
-      if (upload.needsFile && file !== null && (await textOf(file)) !== upload.content)
+      throwIfInvalid({ content: upload.needsFile && file === null });
+      if (upload.needsFile && file !== null && (await readBlobText(file)) !== upload.content)
         throw new PortalError("file_changed");
       if (upload.state === "sealed" && account.getState().status === "locked") throw new PortalError("vault_locked");
       await publish(upload, options);
       if (protection !== undefined) await account.choose(protection);
       else if (account.openers.length === 0) throw new PortalError("opener_needed");
-      return add(upload, upload.secretId);
+      return storeUpload(upload, upload.secretId);
     },
     restartUpload: async (uploadId, file, options) => {
-      enter("restartUpload", options);
-      const upload = { ...requireUpload(uploadId), content: await textOf(file) };
+      recordCall("restartUpload", options);
+      const upload = { ...requireUpload(uploadId), content: await readBlobText(file) };
       await publish(upload, options);
-      return add(upload);
+      return storeUpload(upload);
     },
     discardUpload: async (uploadId) => {
-      enter("discardUpload");
+      recordCall("discardUpload");
       uploads.delete(uploadId);
       return Promise.resolve();
     },

@@ -1,5 +1,5 @@
 import { maxOpeners } from "../api/index.ts";
-import { createFakeVault, picture, shownImage, shownKey } from "./index.ts";
+import { createFakeVault, createPictureFile, createOpenerHandle, createKeyHandle } from "./index.ts";
 
 // What it has in common with the real vault is told in remote-recovery/vault/src/contracts.
 describe("createFakeVault", () => {
@@ -13,11 +13,14 @@ describe("createFakeVault", () => {
   });
 
   it("gives rows in batches of the size that was asked for, the newest first", async () => {
-    const vault = createFakeVault({ secrets: ["a", "b", "c"].map((title) => ({ title, content: title })), batch: 2 });
+    const vault = createFakeVault({
+      secrets: ["a", "b", "c"].map((title) => ({ title, content: title })),
+      batchSize: 2,
+    });
     const batches: (readonly [readonly (string | undefined)[], number, number])[] = [];
     const rows = await vault.list({
-      onRows: (some, { opened, total }) => {
-        batches.push([some.map(({ label }) => label?.title), opened, total]);
+      onRows: (batch, { opened, total }) => {
+        batches.push([batch.map(({ label }) => label?.title), opened, total]);
       },
     });
     expect(batches).toEqual([
@@ -33,13 +36,17 @@ describe("createFakeVault", () => {
       (_, index) => ({ kind: "passkey", name: `Key ${String(index)}`, secret: String(index + 1) }) as const,
     );
     const { openers } = createFakeVault({ secrets: [{ title: "Deed", content: "house" }], keys });
-    const passkey = (fill: number) => ({
-      shown: shownKey({ kind: "passkey", prf: new Uint8Array(32).fill(fill) }),
+    const createPasskey = (fill: number) => ({
+      handle: createKeyHandle({ kind: "passkey", prf: new Uint8Array(32).fill(fill) }),
       name: "One more",
     });
-    await expect(openers.add(passkey(99), shownImage(picture("garden")))).rejects.toMatchObject({
-      code: "limit_reached",
+    await expect(openers.add(createPasskey(99), createOpenerHandle(createPictureFile("garden")))).rejects.toMatchObject(
+      {
+        code: "limit_reached",
+      },
+    );
+    await expect(openers.add(createPasskey(1), null)).resolves.toMatchObject({
+      openerId: expect.any(String) as string,
     });
-    await expect(openers.add(passkey(1), null)).resolves.toMatchObject({ openerId: expect.any(String) as string });
   });
 });

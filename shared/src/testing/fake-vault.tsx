@@ -1,27 +1,27 @@
 import { maxFileNameLength } from "../api/index.ts";
-import type { CallOptions, ListOptions, RecoveredSecret, SecretChange, SecretRow, Vault } from "../contract/index.ts";
+import type { CallOptions, ListOptions, OpenedSecret, SecretChange, SecretRow, Vault } from "../contract/index.ts";
 import { autoLockMinutes } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 import {
   createFakeAccount,
-  isText,
-  newestOf,
-  newestTime,
-  refuseCancelled,
-  refuseFields,
+  isValidText,
+  getNewestVersion,
+  getLastCopyCheck,
+  throwIfCancelled,
+  throwIfInvalid,
   type FakeAccountSettings,
-  type KeptSecret,
-  type KeptVersion,
+  type InMemorySecret,
+  type InMemoryVersion,
 } from "./fake-account.ts";
-import type { Enter, Failing } from "./fake-call.ts";
-import { openedContent } from "./fake-content.ts";
+import type { RecordCall, FailableMember } from "./fake-call.ts";
+import { createOpenedContent } from "./fake-content.ts";
 import { createFakeDeviceLinks, type FakeDeviceLinksSettings } from "./fake-device-links.ts";
 import { createFakeImports, type FakeImportsSettings } from "./fake-imports.ts";
 import { createFakeOpeners } from "./fake-openers.ts";
-import { FakePictureField, forgetAllShown, forgetShown, textOf } from "./fake-picture-field.tsx";
+import { FakePictureField, releaseAllOpeners, releaseOpener, readBlobText } from "./fake-picture-field.tsx";
 import { createFakeRequests, type FakeRequests, type FakeRequestsSettings } from "./fake-requests.ts";
 import { createFakeSharing, type FakeSharingSettings } from "./fake-sharing.ts";
-import { createFakeStartAnew, type FakeStartAnewSettings } from "./fake-start-anew.ts";
+import { createFakeAccountReset, type FakeAccountResetSettings } from "./fake-account-reset.ts";
 import { createFakeUploads, type FakeUploads, type FakeUploadsSettings } from "./fake-uploads.ts";
 
 export type { FakeImage, FakeSecret } from "./fake-account.ts";
@@ -35,34 +35,34 @@ export interface FakeVaultSettings
     FakeSharingSettings,
     FakeRequestsSettings,
     FakeDeviceLinksSettings,
-    FakeStartAnewSettings {
+    FakeAccountResetSettings {
   /** Rows of one batch of {@link Vault.list}; all in one unless told otherwise. */
-  readonly batch?: number;
+  readonly batchSize?: number;
 }
 
 export interface FakeVault extends Vault {
   /** Somebody with the link answers a request of this account. */
   readonly answerElsewhere: FakeRequests["answerElsewhere"];
   /** The device at hand answers what this one offers. */
-  readonly admitElsewhere: () => void;
+  readonly approveElsewhere: () => void;
   /** From now on the member rejects so; null ends it. */
-  readonly failWith: (member: Failing, code: ErrorCode | null) => void;
+  readonly failWith: (member: FailableMember, code: ErrorCode | null) => void;
   /** Every call by name, in order. */
   readonly calls: readonly string[];
   /** How often listeners are attached now: 0 when every screen cleaned up. */
   readonly listeners: () => number;
-  readonly resumedWith: FakeUploads["resumedWith"];
+  readonly resumedWith: FakeUploads["resumedPictures"];
   /** What another device saves meanwhile: content makes a version, a title alone does not. */
   readonly saveElsewhere: (secretId: string, change: { readonly title?: string; readonly content?: string }) => void;
 }
 
 /** A picture for tests: its text stands for what is seen on it. */
-export function picture(text: string, name = `${text}.jpg`): File {
+export function createPictureFile(text: string, name = `${text}.jpg`): File {
   return new File([text], name, { type: "image/jpeg" });
 }
 
 const [maxKitSecrets, maxKitNoteLength] = [64, 200];
-const bytesOf = (text: string) => new TextEncoder().encode(text).length;
+const countBytes = (text: string) => new TextEncoder().encode(text).length;
 
 /** A well-behaved vault in memory: same members, same errors as the real one, no sealing. */
 export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
@@ -70,13 +70,13 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
   const { require, change, openWith, show, requireUnlocked, nextTime, secrets } = account;
   const failures = new Map<string, ErrorCode>();
   const calls: string[] = [];
-  let minutes: number = autoLockMinutes.usual;
-  let gone = false;
+  let minutes: number = autoLockMinutes.default;
+  let isSignedOut = false;
 
-  const enter: Enter = (member, options) => {
+  const recordCall: RecordCall = (member, options) => {
     calls.push(member);
-    if (gone) throw new PortalError("vault_unavailable");
-    refuseCancelled(options);
+    if (isSignedOut) throw new PortalError("vault_unavailable");
+    throwIfCancelled(options);
     const code = failures.get(member);
     if (code !== undefined) throw new PortalError(code);
   };
@@ -85,73 +85,84 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     secretId: string,
     { baseVersion, baseRev, title, tags, content, protection }: SecretChange,
   ): Promise<number> {
-    if (protection?.kind === "picture") account.resolvePicture(protection.shown);
-    refuseFields({
-      title: !isText(title),
-      name: !isText(content?.name, maxFileNameLength),
+    if (protection?.kind === "picture") account.resolvePicture(protection.picture);
+    throwIfInvalid({
+      title: !isValidText(title),
+      name: !isValidText(content?.name, maxFileNameLength),
       protection: content === undefined && protection !== undefined,
     });
     requireUnlocked();
     const secret = require(secretId);
-    const base = secret.versions.length;
-    if (baseVersion !== base || (baseRev ?? secret.rev) !== secret.rev)
-      throw new PortalError("version_conflict", { details: { version: base } });
+    const currentVersion = secret.versions.length;
+    if (baseVersion !== currentVersion || (baseRev ?? secret.rev) !== secret.rev)
+      throw new PortalError("version_conflict", { details: { version: currentVersion } });
     if (content === undefined) {
-      const named = { title: title ?? secret.title, tags: tags ?? secret.tags };
-      if (JSON.stringify(named) !== JSON.stringify({ title: secret.title, tags: secret.tags }))
-        change(secretId, { ...named, rev: secret.rev + 1 });
-      return base;
+      const metadata = { title: title ?? secret.title, tags: tags ?? secret.tags };
+      if (JSON.stringify(metadata) !== JSON.stringify({ title: secret.title, tags: secret.tags }))
+        change(secretId, { ...metadata, rev: secret.rev + 1 });
+      return currentVersion;
     }
-    const ids = protection === undefined ? standing(newestOf(secret).openers) : await account.choose(protection);
-    return account.addVersion(secretId, { ...content, content: await textOf(content.content) }, ids, { title, tags });
+    const openerIds =
+      protection === undefined
+        ? filterCurrentOpeners(getNewestVersion(secret).openers)
+        : await account.choose(protection);
+    return account.addVersion(secretId, { ...content, content: await readBlobText(content.content) }, openerIds, {
+      title,
+      tags,
+    });
   }
 
   /** Those that are still openers of the account. */
-  function standing(ids: readonly string[]): readonly string[] {
-    const left = account.openers.map(({ id }) => id).filter((id) => ids.includes(id));
-    if (left.length === 0) throw new PortalError("opener_needed");
-    return left;
+  function filterCurrentOpeners(ids: readonly string[]): readonly string[] {
+    const remaining = account.openers.map(({ id }) => id).filter((id) => ids.includes(id));
+    if (remaining.length === 0) throw new PortalError("opener_needed");
+    return remaining;
   }
 
   /** What an opener opens among these. */
-  async function openAll(
+  async function openSecrets(
     secretIds: readonly string[],
-    shown: Parameters<typeof show>[0],
+    handle: Parameters<typeof show>[0],
   ): Promise<{
-    readonly opened: readonly KeptSecret[];
-    readonly left: readonly string[];
-    readonly passphrase: boolean;
+    readonly opened: readonly InMemorySecret[];
+    readonly skipped: readonly string[];
+    readonly hasPassphrase: boolean;
   }> {
-    account.resolve(shown);
+    account.resolve(handle);
     if (account.getState().status === "unlocked") secretIds.forEach(require);
-    const { id, passphrase } = await show(shown);
-    const opened = secretIds.map(require).filter((secret) => !secret.dropped && newestOf(secret).openers.includes(id));
+    const { id, passphrase } = await show(handle);
+    const opened = secretIds
+      .map(require)
+      .filter((secret) => !secret.dropped && getNewestVersion(secret).openers.includes(id));
     if (opened.length === 0) throw new PortalError("opener_needed");
     return {
       opened,
-      left: secretIds.filter((secretId) => !opened.some((secret) => secret.secretId === secretId)),
-      passphrase: passphrase !== null,
+      skipped: secretIds.filter((secretId) => !opened.some((secret) => secret.secretId === secretId)),
+      hasPassphrase: passphrase !== null,
     };
   }
 
-  const sharing = createFakeSharing(settings, account, enter);
-  const requests = createFakeRequests(settings, account, enter);
-  const { resumedWith, ...uploads } = createFakeUploads(settings, account, enter);
+  const sharing = createFakeSharing(settings, account, recordCall);
+  const requests = createFakeRequests(settings, account, recordCall);
+  const { resumedPictures, ...uploads } = createFakeUploads(settings, account, recordCall);
 
   const fake: FakeVault = {
     ...sharing.members,
     requests: requests.requests,
     answerElsewhere: requests.answerElsewhere,
-    ...createFakeDeviceLinks(settings, account, enter),
-    imports: createFakeImports(settings, account, enter),
-    openers: createFakeOpeners(account, enter, { endShares: sharing.end, revokeRequests: requests.revokeWaiting }),
-    startAnew: createFakeStartAnew(settings, account, enter, () => {
-      sharing.forget();
-      requests.forget();
+    ...createFakeDeviceLinks(settings, account, recordCall),
+    imports: createFakeImports(settings, account, recordCall),
+    openers: createFakeOpeners(account, recordCall, {
+      endShares: sharing.endShares,
+      revokeRequests: requests.revokeOpen,
+    }),
+    accountReset: createFakeAccountReset(settings, account, recordCall, () => {
+      sharing.clear();
+      requests.clear();
     }),
     ...uploads,
     calls,
-    resumedWith,
+    resumedWith: resumedPictures,
     listeners: () => account.listeners.size,
     failWith: (member, code) => {
       if (code === null) failures.delete(member);
@@ -159,7 +170,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     },
     saveElsewhere: (secretId, { title, content }) => {
       const secret = require(secretId);
-      const newest = newestOf(secret);
+      const newest = getNewestVersion(secret);
       if (content === undefined) change(secretId, { title: title ?? secret.title, rev: secret.rev + 1 });
       else account.addVersion(secretId, { ...newest, content }, newest.openers, { title });
     },
@@ -170,18 +181,18 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       return () => account.listeners.delete(listener);
     },
     refresh: async () => {
-      enter("refresh");
+      recordCall("refresh");
       return Promise.resolve(account.getState());
     },
     list: async (options) => {
-      enter("list", options);
+      recordCall("list", options);
       const isLocked = account.getState().status !== "unlocked";
-      const rows = [...secrets.values()].map((secret) => rowOf(secret, isLocked));
-      giveInBatches(rows.toReversed(), settings.batch ?? rows.length, options);
+      const rows = [...secrets.values()].map((secret) => toRow(secret, isLocked));
+      emitBatches(rows.toReversed(), settings.batchSize ?? rows.length, options);
       return Promise.resolve(rows);
     },
-    images: async () => {
-      enter("images");
+    listImages: async () => {
+      recordCall("listImages");
       const images = account.openers.filter(({ kind }) => kind === "image");
       return Promise.resolve(
         account.getState().status === "unlocked"
@@ -191,43 +202,43 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
     },
     protect: async (request, options) => {
       const { protection, title, name, content } = request;
-      if (protection.kind === "picture") account.resolvePicture(protection.shown);
-      enter("protect", options);
-      refuseFields({ title: !isText(title), name: !isText(name, maxFileNameLength) });
+      if (protection.kind === "picture") account.resolvePicture(protection.picture);
+      recordCall("protect", options);
+      throwIfInvalid({ title: !isValidText(title), name: !isValidText(name, maxFileNameLength) });
       if (account.getState().status === "locked") throw new PortalError("vault_locked");
-      const ids = await account.choose(protection);
-      tellSteps(options);
-      refuseCancelled(options);
-      const secretId = account.addSecret({ ...request, content: await textOf(content) }, ids);
+      const openerIds = await account.choose(protection);
+      reportSteps(options);
+      throwIfCancelled(options);
+      const secretId = account.addSecret({ ...request, content: await readBlobText(content) }, openerIds);
       if (account.getState().status === "empty") account.unlock();
       return { secretId, version: 1 };
     },
-    update: async (secretId, given, options) => {
-      enter("update", options);
-      tellSteps(options);
-      return { version: await update(secretId, given) };
+    update: async (secretId, change, options) => {
+      recordCall("update", options);
+      reportSteps(options);
+      return { version: await update(secretId, change) };
     },
-    history: async (secretId, options) => {
-      enter("history", options);
+    listVersions: async (secretId, options) => {
+      recordCall("listVersions", options);
       const { versions } = require(secretId);
-      const described = versions.map(({ content, createdAt, dropped }, index) => ({
+      const records = versions.map(({ content, createdAt, dropped }, index) => ({
         version: index + 1,
         createdAt,
-        sealedSize: bytesOf(content) + 2048,
+        sealedSize: countBytes(content) + 2048,
         current: index + 1 === versions.length,
         dropped,
       }));
-      return Promise.resolve(described.toReversed());
+      return Promise.resolve(records.toReversed());
     },
-    restoreVersion: async (secretId, number, shown, options) => {
-      enter("restoreVersion", options);
-      const { secret, version } = await openWith(secretId, shown, number);
-      tellSteps(options);
+    restoreVersion: async (secretId, number, handle, options) => {
+      recordCall("restoreVersion", options);
+      const { secret, version } = await openWith(secretId, handle, number);
+      reportSteps(options);
       if (number === secret.versions.length) return { version: number };
-      return { version: account.addVersion(secretId, version, standing(newestOf(secret).openers)) };
+      return { version: account.addVersion(secretId, version, filterCurrentOpeners(getNewestVersion(secret).openers)) };
     },
     removeVersions: async (secretId, numbers, options) => {
-      enter("removeVersions", options);
+      recordCall("removeVersions", options);
       if (numbers.length === 0) return Promise.resolve();
       requireUnlocked();
       const { versions } = require(secretId);
@@ -236,153 +247,153 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
         numbers.includes(index + 1) ? { ...version, dropped: true } : version,
       );
       if (first !== undefined) change(secretId, { versions: [first, ...rest] });
-      sharing.end((share) => share.secretId === secretId && numbers.includes(share.version));
+      sharing.endShares((share) => share.secretId === secretId && numbers.includes(share.version));
       return Promise.resolve();
     },
     purge: async (secretIds, options) => {
-      enter("purge", options);
+      recordCall("purge", options);
       if (secretIds.length === 0) return Promise.resolve();
       requireUnlocked();
       if (secretIds.map(require).some(({ deletedAt }) => deletedAt === null)) throw new PortalError("not_in_trash");
       for (const secretId of secretIds) secrets.delete(secretId);
-      sharing.end((share) => secretIds.includes(share.secretId));
+      sharing.endShares((share) => secretIds.includes(share.secretId));
       return Promise.resolve();
     },
-    unlock: async (shown, options) => {
-      enter("unlock", options);
-      await show(shown);
+    unlock: async (handle, options) => {
+      recordCall("unlock", options);
+      await show(handle);
     },
-    unlockByPresence: async () => {
-      enter("unlockByPresence");
-      account.unlockByPresence();
+    unlockBySignIn: async () => {
+      recordCall("unlockBySignIn");
+      account.unlockBySignIn();
       return Promise.resolve();
     },
-    recover: async (secretId, shown, options) => {
-      enter("recover", options);
-      const { secret, version } = await openWith(secretId, shown, options?.version);
+    openSecret: async (secretId, handle, options) => {
+      recordCall("openSecret", options);
+      const { secret, version } = await openWith(secretId, handle, options?.version);
       for (const phase of ["fetching", "opening"] as const) options?.onProgress?.({ phase, done: 1, total: 1 });
-      const locks = account.locks();
-      return recoveredOf(secret, version, options?.version, () => account.locks() > locks);
+      const lockCount = account.getLockCount();
+      return createOpenedSecret(secret, version, options?.version, () => account.getLockCount() > lockCount);
     },
-    rehearse: async (secretId, shown, options) => {
-      enter("rehearse", options);
-      const { secret, opener } = await openWith(secretId, shown);
-      const rehearsedAt = nextTime();
-      change(secretId, { rev: secret.rev + 1, rehearsed: new Map(secret.rehearsed).set(opener.id, rehearsedAt) });
-      return { rehearsedAt };
+    checkCopy: async (secretId, handle, options) => {
+      recordCall("checkCopy", options);
+      const { secret, opener } = await openWith(secretId, handle);
+      const copyCheckedAt = nextTime();
+      change(secretId, { rev: secret.rev + 1, copyChecks: new Map(secret.copyChecks).set(opener.id, copyCheckedAt) });
+      return { copyCheckedAt };
     },
-    exportSecrets: async (secretIds, shown, options) => {
-      enter("exportSecrets", options);
-      const { opened, left } = await openAll(secretIds, shown);
+    exportSecrets: async (secretIds, handle, options) => {
+      recordCall("exportSecrets", options);
+      const { opened, skipped } = await openSecrets(secretIds, handle);
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
       return {
         identity: "AGE-SECRET-KEY-PQ-1FAKE",
         archive: new Blob([`archive of ${String(opened.length)}`]),
         exported: opened.length,
-        left,
-        notVerified: foreignAmong(opened),
+        skipped,
+        notVerified: listForeign(opened),
       };
     },
-    makeKit: async (secretIds, shown, options) => {
-      enter("makeKit", options);
-      account.resolvePicture(shown);
+    createKit: async (secretIds, handle, options) => {
+      recordCall("createKit", options);
+      account.resolvePicture(handle);
       const note = options?.note ?? "";
-      refuseFields({ secrets: secretIds.length > maxKitSecrets, note: note.length > maxKitNoteLength });
-      const { opened, left, passphrase } = await openAll(secretIds, shown);
+      throwIfInvalid({ secrets: secretIds.length > maxKitSecrets, note: note.length > maxKitNoteLength });
+      const { opened, skipped, hasPassphrase } = await openSecrets(secretIds, handle);
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
-      const madeAt = nextTime();
+      const createdAt = nextTime();
       const file = `kit of ${String(opened.length)}: ${note}`;
-      const kit = { sha256: await hexDigest(file), madeAt, outdated: false };
+      const kit = { sha256: await hexDigest(file), createdAt, outdated: false };
       for (const { secretId, rev, kits } of opened) change(secretId, { rev: rev + 1, kits: [...kits, kit] });
       return {
-        name: `kit-${madeAt.slice(0, 10)}.html`,
+        name: `kit-${createdAt.slice(0, 10)}.html`,
         file: new Blob([file]),
         sha256: kit.sha256,
-        madeAt,
-        passphrase,
+        createdAt,
+        hasPassphrase,
         secretIds: opened.map(({ secretId }) => secretId),
-        beside: opened
-          .filter((secret) => newestOf(secret).large)
+        attachments: opened
+          .filter((secret) => getNewestVersion(secret).large)
           .map(({ secretId }) => ({ secretId, name: `${secretId}.age`, file: new Blob(["sealed"]) })),
-        left,
-        notVerified: foreignAmong(opened),
+        skipped,
+        notVerified: listForeign(opened),
       };
     },
-    answerDevice: async (device) => {
-      enter("answerDevice");
-      return Promise.resolve({ remembers: account.answerDevice(device) });
+    setDeviceKind: async (device) => {
+      recordCall("setDeviceKind");
+      return Promise.resolve({ keysSaved: account.setDeviceKind(device) });
     },
     setFavorite: async (secretId, favorite) => {
-      enter("setFavorite");
+      recordCall("setFavorite");
       change(secretId, { favorite });
       return Promise.resolve();
     },
     trash: async (secretId) => {
-      enter("trash");
+      recordCall("trash");
       change(secretId, { deletedAt: require(secretId).deletedAt ?? nextTime() });
-      sharing.end((share) => share.secretId === secretId);
+      sharing.endShares((share) => share.secretId === secretId);
       return Promise.resolve();
     },
     restore: async (secretId) => {
-      enter("restore");
+      recordCall("restore");
       change(secretId, { deletedAt: null });
       return Promise.resolve();
     },
     lock: async () => {
-      enter("lock");
+      recordCall("lock");
       account.lock();
       return Promise.resolve();
     },
     autoLock: Object.freeze({
       get: () => minutes,
       set: (next: number) => {
-        const { least, most } = autoLockMinutes;
-        refuseFields({ minutes: !Number.isInteger(next) || next < least || next > most });
+        const { minimum, maximum } = autoLockMinutes;
+        throwIfInvalid({ minutes: !Number.isInteger(next) || next < minimum || next > maximum });
         minutes = next;
       },
     }),
     signOut: async () => {
-      enter("signOut");
-      forgetAllShown();
+      recordCall("signOut");
+      releaseAllOpeners();
       account.become({ status: "unknown" });
-      gone = true;
+      isSignedOut = true;
       return Promise.resolve();
     },
     acceptOlderState: async () => {
-      enter("acceptOlderState");
+      recordCall("acceptOlderState");
       return Promise.resolve();
     },
-    setDeviceAside: async () => {
-      enter("setDeviceAside");
-      account.setDeviceAside();
+    archiveDeviceRecord: async () => {
+      recordCall("archiveDeviceRecord");
+      account.archiveDeviceRecord();
       return Promise.resolve();
     },
     PictureField: FakePictureField,
-    forgetShown,
+    releaseOpener,
   };
   return Object.freeze(fake);
 }
 
-function tellSteps(options: CallOptions | undefined): void {
+function reportSteps(options: CallOptions | undefined): void {
   for (const phase of ["picture", "sealing", "sending"] as const) options?.onProgress?.({ phase, done: 1, total: 1 });
 }
 
-function giveInBatches(rows: readonly SecretRow[], batch: number, options: ListOptions | undefined): void {
-  for (let from = 0; from < rows.length; from += batch) {
-    const part = rows.slice(from, from + batch);
-    options?.onRows?.(part, { opened: from + part.length, total: rows.length });
+function emitBatches(rows: readonly SecretRow[], batchSize: number, options: ListOptions | undefined): void {
+  for (let start = 0; start < rows.length; start += batchSize) {
+    const chunk = rows.slice(start, start + batchSize);
+    options?.onRows?.(chunk, { opened: start + chunk.length, total: rows.length });
   }
 }
 
-function foreignAmong(secrets: readonly KeptSecret[]): string[] {
+function listForeign(secrets: readonly InMemorySecret[]): string[] {
   return secrets.filter(({ foreign }) => foreign).map(({ secretId }) => secretId);
 }
 
-function rowOf(secret: KeptSecret, isLocked: boolean): SecretRow {
-  const { content, contentKind, name, createdAt, openers } = newestOf(secret);
-  const size = bytesOf(content);
+function toRow(secret: InMemorySecret, isLocked: boolean): SecretRow {
+  const { content, contentKind, name, createdAt, openers } = getNewestVersion(secret);
+  const size = countBytes(content);
   const { secretId, title, tags, favorite, deletedAt, dropped, rev, versions, kits } = secret;
-  const label = { title, tags, contentKind, name, size, openers, rehearsedAt: newestTime(secret), kits };
+  const label = { title, tags, contentKind, name, size, openers, copyCheckedAt: getLastCopyCheck(secret), kits };
   return {
     secretId,
     version: versions.length,
@@ -397,14 +408,14 @@ function rowOf(secret: KeptSecret, isLocked: boolean): SecretRow {
   };
 }
 
-function recoveredOf(
-  secret: KeptSecret,
-  version: KeptVersion,
+function createOpenedSecret(
+  secret: InMemorySecret,
+  version: InMemoryVersion,
   number = secret.versions.length,
   isLocked: () => boolean,
-): RecoveredSecret {
+): OpenedSecret {
   const current = number === secret.versions.length;
-  const { isAway, ...opened } = openedContent(version, isLocked);
+  const { isDisposed, ...opened } = createOpenedContent(version, isLocked);
   const { title, tags } = current ? secret : version;
   return {
     ...opened,
@@ -414,8 +425,8 @@ function recoveredOf(
     tags,
     current,
     author: secret.foreign ? "not_verified" : "verified",
-    exportAge: async () => {
-      if (isAway()) throw new PortalError("vault_locked");
+    exportAgeFile: async () => {
+      if (isDisposed()) throw new PortalError("vault_locked");
       if (version.large) throw new PortalError("payload_too_large");
       return Promise.resolve({
         sealed: Uint8Array.from(new TextEncoder().encode(version.content)),

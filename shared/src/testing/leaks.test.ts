@@ -1,29 +1,29 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 
-import { grown, watchLeaks } from "./leaks.ts";
+import { findGrowth, watchLeaks } from "./leaks.ts";
 
 const rounds = 3;
-const nothing = () => undefined;
+const noop = () => undefined;
 
 /** While a screen is tried: what begins itself anew stops with it. */
-let isOn = false;
+let isRunning = false;
 
 /** What a watch tells of a screen that does this each time that it is there. */
-function leftBy(screen: (round: number) => void): string[] {
+function findLeaks(screen: (round: number) => void): string[] {
   const watch = watchLeaks();
-  isOn = true;
+  isRunning = true;
   try {
     screen(0);
-    watch.screenGone();
-    const before = watch.held();
+    watch.handleUnmount();
+    const baseline = watch.listHeld();
     for (let round = 1; round <= rounds; round++) {
       screen(round);
-      watch.screenGone();
+      watch.handleUnmount();
     }
-    return grown(before, watch.held());
+    return findGrowth(baseline, watch.listHeld());
   } finally {
     watch.stop();
-    isOn = false;
+    isRunning = false;
     document.body.replaceChildren();
   }
 }
@@ -89,15 +89,15 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
     () => (window.onresize = () => undefined),
     "onresize of window",
   ],
-  ["an interval", () => setInterval(nothing, 1_000), "interval, the last of 1000 ms"],
-  ["a timeout", () => window.setTimeout(nothing, 60_000), "timeout, the last of 60000 ms"],
+  ["an interval", () => setInterval(noop, 1_000), "interval, the last of 1000 ms"],
+  ["a timeout", () => window.setTimeout(noop, 60_000), "timeout, the last of 60000 ms"],
   [
     "an animation that goes on",
     () => {
-      const next = () => {
-        if (isOn) requestAnimationFrame(next);
+      const scheduleNext = () => {
+        if (isRunning) requestAnimationFrame(scheduleNext);
       };
-      next();
+      scheduleNext();
     },
     "animation frame",
   ],
@@ -105,7 +105,7 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
     "a query that polls",
     () =>
       new QueryObserver(new QueryClient(), { queryKey: ["leak"], queryFn: () => 1, refetchInterval: 5_000 }).subscribe(
-        nothing,
+        noop,
       ),
     "interval, the last of 5000 ms",
   ],
@@ -114,17 +114,17 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
   ["the address of a blob", () => URL.createObjectURL(new Blob(["leak"])), "object URL"],
   [
     "an observer of changes of the body",
-    () => new MutationObserver(nothing).observe(document.body, { childList: true }),
+    () => new MutationObserver(noop).observe(document.body, { childList: true }),
     "MutationObserver of <body>",
   ],
   [
     "an observer of the size of the body",
-    () => new ResizeObserver(nothing).observe(document.body),
+    () => new ResizeObserver(noop).observe(document.body),
     "ResizeObserver of <body>",
   ],
   [
     "an observer of what is in sight of the page",
-    () => new IntersectionObserver(nothing).observe(document.documentElement),
+    () => new IntersectionObserver(noop).observe(document.documentElement),
     "IntersectionObserver of <html>",
   ],
   ["an element at the end of the body", () => document.body.append(document.createElement("div")), "<div> in <body>"],
@@ -132,21 +132,21 @@ const leaks: readonly (readonly [string, () => void, string])[] = [
 ];
 
 const listener = () => undefined;
-let rolling: ReturnType<typeof setTimeout> | undefined;
+let pendingTimer: ReturnType<typeof setTimeout> | undefined;
 
-const fine: readonly (readonly [string, (round: number) => void])[] = [
+const harmless: readonly (readonly [string, (round: number) => void])[] = [
   [
     "a listener that is taken away",
     () => {
-      window.addEventListener("resize", nothing);
-      window.removeEventListener("resize", nothing);
+      window.addEventListener("resize", noop);
+      window.removeEventListener("resize", noop);
     },
   ],
   [
     "a listener that is taken away by the prototype's function",
     () => {
-      document.addEventListener("click", nothing, { capture: true });
-      EventTarget.prototype.removeEventListener.call(document, "click", nothing, true);
+      document.addEventListener("click", noop, { capture: true });
+      EventTarget.prototype.removeEventListener.call(document, "click", noop, true);
     },
   ],
   [
@@ -171,8 +171,8 @@ const fine: readonly (readonly [string, (round: number) => void])[] = [
   [
     "a listener for one time that is taken away",
     () => {
-      document.addEventListener("focus", nothing, { once: true });
-      document.removeEventListener("focus", nothing);
+      document.addEventListener("focus", noop, { once: true });
+      document.removeEventListener("focus", noop);
     },
   ],
   ["the same listener again and again", () => document.addEventListener("click", listener)],
@@ -186,17 +186,17 @@ const fine: readonly (readonly [string, (round: number) => void])[] = [
   ],
   ["no listener at all", () => (document as EventTarget).addEventListener("click", null)],
   ["the same function each time as the window's onresize", () => (window.onresize = listener)],
-  ["an interval that is cleared", () => clearInterval(setInterval(nothing, 1_000))],
-  ["an interval that is cleared as a timeout", () => clearTimeout(setInterval(nothing, 1_000))],
-  ["a timeout that is cleared", () => clearTimeout(setTimeout(nothing, 60_000))],
+  ["an interval that is cleared", () => clearInterval(setInterval(noop, 1_000))],
+  ["an interval that is cleared as a timeout", () => clearTimeout(setInterval(noop, 1_000))],
+  ["a timeout that is cleared", () => clearTimeout(setTimeout(noop, 60_000))],
   [
     "a timeout that the next screen clears",
     () => {
-      clearTimeout(rolling);
-      rolling = setTimeout(nothing, 60_000);
+      clearTimeout(pendingTimer);
+      pendingTimer = setTimeout(noop, 60_000);
     },
   ],
-  ["an animation that is cancelled", () => cancelAnimationFrame(requestAnimationFrame(nothing))],
+  ["an animation that is cancelled", () => cancelAnimationFrame(requestAnimationFrame(noop))],
   [
     "a query that its cache will forget",
     () =>
@@ -205,7 +205,7 @@ const fine: readonly (readonly [string, (round: number) => void])[] = [
         queryFn: () => 1,
         enabled: false,
         gcTime: 60_000,
-      }).subscribe(nothing)(),
+      }).subscribe(noop)(),
   ],
   ["a worker that is ended", () => new Worker("blob:worker").terminate()],
   ["a channel that is closed", () => new BroadcastChannel("fine").close()],
@@ -213,7 +213,7 @@ const fine: readonly (readonly [string, (round: number) => void])[] = [
   [
     "an observer that is disconnected",
     () => {
-      const observer = new MutationObserver(nothing);
+      const observer = new MutationObserver(noop);
       observer.observe(document.body, { childList: true });
       observer.disconnect();
     },
@@ -221,15 +221,12 @@ const fine: readonly (readonly [string, (round: number) => void])[] = [
   [
     "an observer that no longer looks",
     () => {
-      const observer = new ResizeObserver(nothing);
+      const observer = new ResizeObserver(noop);
       observer.observe(document.body);
       observer.unobserve(document.body);
     },
   ],
-  [
-    "an observer of an element that goes",
-    () => new IntersectionObserver(nothing).observe(document.createElement("div")),
-  ],
+  ["an observer of an element that goes", () => new IntersectionObserver(noop).observe(document.createElement("div"))],
   [
     "an element that is removed",
     () => {
@@ -241,44 +238,44 @@ const fine: readonly (readonly [string, (round: number) => void])[] = [
 ];
 
 describe("watchLeaks", () => {
-  it.each(leaks)("tells of %s", (_, screen, sentence) => {
-    const [first, ...others] = leftBy(screen);
-    expect(first).toContain(`${String(rounds)} × ${sentence}`);
+  it.each(leaks)("tells of %s", (_, screen, message) => {
+    const [first, ...others] = findLeaks(screen);
+    expect(first).toContain(`${String(rounds)} × ${message}`);
     expect(others).toEqual([]);
   });
 
-  it.each(fine)("does not tell of %s", (_, screen) => {
-    expect(leftBy(screen)).toEqual([]);
+  it.each(harmless)("does not tell of %s", (_, screen) => {
+    expect(findLeaks(screen)).toEqual([]);
   });
 
   it("tells where it began", () => {
-    expect(leftBy(() => document.body.addEventListener("click", () => undefined))[0]).toMatch(
+    expect(findLeaks(() => document.body.addEventListener("click", () => undefined))[0]).toMatch(
       /, the last at .*leaks\.test\.ts:\d+/,
     );
   });
 
   it("tells of a timeout that comes when its screen has gone, though it is over by then", async () => {
     const watch = watchLeaks();
-    const before = watch.held();
+    const baseline = watch.listHeld();
     await Promise.all(
       Array.from({ length: 2 }, async () => {
-        const ran = new Promise<void>((resolve) => setTimeout(resolve, 1));
-        watch.screenGone();
-        await ran;
+        const timerDone = new Promise<void>((resolve) => setTimeout(resolve, 1));
+        watch.handleUnmount();
+        await timerDone;
       }),
     );
-    expect(grown(before, watch.held())).toEqual([expect.stringContaining("2 × timeout")]);
+    expect(findGrowth(baseline, watch.listHeld())).toEqual([expect.stringContaining("2 × timeout")]);
     watch.stop();
   });
 
   it("tells nothing of a timeout that came while its screen was there", async () => {
     const watch = watchLeaks();
-    const before = watch.held();
+    const baseline = watch.listHeld();
     for (let round = 0; round < 2; round++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
-      watch.screenGone();
+      watch.handleUnmount();
     }
-    expect(grown(before, watch.held())).toEqual([]);
+    expect(findGrowth(baseline, watch.listHeld())).toEqual([]);
     watch.stop();
   });
 
@@ -293,18 +290,18 @@ describe("watchLeaks", () => {
       "ResizeObserver",
       "MutationObserver",
     ];
-    const before = names.map((name) => Object.getOwnPropertyDescriptor(window, name)?.value as unknown);
+    const originals = names.map((name) => Object.getOwnPropertyDescriptor(window, name)?.value as unknown);
     const { addEventListener } = EventTarget.prototype;
     const { observe } = MutationObserver.prototype;
     const watch = watchLeaks();
-    const heard = jest.fn();
-    document.addEventListener("click", heard, { once: true });
-    document.addEventListener("click", heard, { once: true });
+    const onClick = jest.fn();
+    document.addEventListener("click", onClick, { once: true });
+    document.addEventListener("click", onClick, { once: true });
     document.body.click();
     document.body.click();
     watch.stop();
-    expect(heard).toHaveBeenCalledTimes(1);
-    expect(names.map((name) => Object.getOwnPropertyDescriptor(window, name)?.value as unknown)).toEqual(before);
+    expect(onClick).toHaveBeenCalledTimes(1);
+    expect(names.map((name) => Object.getOwnPropertyDescriptor(window, name)?.value as unknown)).toEqual(originals);
     expect(EventTarget.prototype.addEventListener).toBe(addEventListener);
     expect(MutationObserver.prototype.observe).toBe(observe);
     expect(URL).not.toHaveProperty("createObjectURL");

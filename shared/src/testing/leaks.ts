@@ -1,5 +1,5 @@
 import { watchElements } from "./leaks/elements.ts";
-import type { Held } from "./leaks/held.ts";
+import type { HeldResource } from "./leaks/resource-tracker.ts";
 import { watchListeners } from "./leaks/listeners.ts";
 import { watchObservers } from "./leaks/observers.ts";
 import { watchResources } from "./leaks/resources.ts";
@@ -7,8 +7,8 @@ import { watchTimers } from "./leaks/timers.ts";
 
 export interface LeakWatch {
   /** To be called each time that the screen has gone, before the next one comes. */
-  readonly screenGone: () => void;
-  readonly held: () => readonly Held[];
+  readonly handleUnmount: () => void;
+  readonly listHeld: () => readonly HeldResource[];
   readonly stop: () => void;
 }
 
@@ -17,14 +17,14 @@ export interface LeakWatch {
  * it.
  */
 export function watchLeaks(): LeakWatch {
-  const accounts = [watchListeners(), watchTimers(), watchObservers(), watchResources(), watchElements()];
+  const trackers = [watchListeners(), watchTimers(), watchObservers(), watchResources(), watchElements()];
   return {
-    screenGone: () => {
-      for (const { screenGone } of accounts) screenGone?.();
+    handleUnmount: () => {
+      for (const { handleUnmount } of trackers) handleUnmount?.();
     },
-    held: () => accounts.flatMap(({ held }) => held()),
+    listHeld: () => trackers.flatMap(({ listHeld }) => listHeld()),
     stop: () => {
-      for (const { stop } of accounts.reverse()) stop();
+      for (const { stop } of trackers.reverse()) stop();
     },
   };
 }
@@ -33,10 +33,10 @@ export function watchLeaks(): LeakWatch {
  * What became more, in a line for each kind. One more is no leak: libraries keep some things once,
  * from the first time that they are needed.
  */
-export function grown(before: readonly Held[], after: readonly Held[]): string[] {
-  return [...new Set(after.map(({ what }) => what))].flatMap((kind) => {
-    const now = after.filter(({ what }) => what === kind);
-    const more = now.length - before.filter(({ what }) => what === kind).length;
-    return more > 1 ? [`${String(more)} × ${kind}, the last ${now.at(-1)?.which() ?? ""}`] : [];
+export function findGrowth(baseline: readonly HeldResource[], current: readonly HeldResource[]): string[] {
+  return [...new Set(current.map(({ resourceKind }) => resourceKind))].flatMap((kind) => {
+    const matching = current.filter(({ resourceKind }) => resourceKind === kind);
+    const growth = matching.length - baseline.filter(({ resourceKind }) => resourceKind === kind).length;
+    return growth > 1 ? [`${String(growth)} × ${kind}, the last ${matching.at(-1)?.locate() ?? ""}`] : [];
   });
 }

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 import { RemoteManifest } from "../contract/index.ts";
-import { workspaceRoot } from "./texts-from-disk.ts";
+import { requireWorkspaceRoot } from "./texts-from-disk.ts";
 
 /** The real manifests of the workspace's remotes, by name. */
-export function manifestsFromDisk(): ReadonlyMap<string, RemoteManifest> {
-  const root = workspaceRoot();
+export function readManifests(): ReadonlyMap<string, RemoteManifest> {
+  const root = requireWorkspaceRoot();
   const files = readdirSync(root)
     .filter((name) => name.startsWith("remote-"))
     .map((name) => path.join(root, name, "manifest.json"));

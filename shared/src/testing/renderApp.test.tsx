@@ -40,11 +40,11 @@ describe("renderApp", () => {
   });
 
   it("fails a test whose screen asks for a text that does not exist", async () => {
-    function Wrong() {
+    function MissingTextScreen() {
       const { t } = useTranslation("common");
       return <p>{t("no.such_text")}</p>;
     }
-    await renderApp(<Wrong />);
+    await renderApp(<MissingTextScreen />);
     expect(expectTextsComplete).toThrow("common:no.such_text");
   });
 });

@@ -14,9 +14,9 @@ import {
 } from "react-router-dom";
 
 import {
-  blocksLeaving,
+  shouldBlockLeaving,
   PortalContext,
-  useLeaveQuestion,
+  useLeaveConfirmation,
   type Language,
   type Portal,
   type RemoteModule,
@@ -42,12 +42,12 @@ export interface RenderAppSettings extends FakePortalSettings {
   /** Screens of a remote, beside `ui`. */
   readonly routes?: RemoteModule["routes"];
   /** Runs animations, which are off otherwise. */
-  readonly moving?: boolean;
+  readonly animated?: boolean;
   /**
    * All that the router knows, in place of `ui` and of the portal around it: for the host, which
    * brings both.
    */
-  readonly tree?: RouteObject[];
+  readonly routeTree?: RouteObject[];
   /** Folder of texts, `<language>/<namespace>.json`, before those of the packages. */
   readonly locales?: string | undefined;
 }
@@ -75,19 +75,19 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     path = "/",
     route = "*",
     routes = {},
-    tree,
-    moving = false,
+    routeTree,
+    animated = false,
     locales,
     ...portalSettings
   } = settings;
   const { portal, record } = createFakePortal({ ...portalSettings, language, theme });
-  const missing = new Set<string>();
+  const missingKeys = new Set<string>();
   const i18n = await createI18n({
     language,
     product: portal.vendor.branding.productName,
     fetchTexts: textsFromDisk(locales),
     namespaces: ["common", "errors"],
-    onMissing: (key) => missing.add(key),
+    onMissingKey: (key) => missingKeys.add(key),
   });
   const queryClient = createTestQueryClient();
   document.documentElement.lang = language;
@@ -96,11 +96,11 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   const pages = await Promise.all(
     Object.entries(routes).map(async ([path, load]) => ({ path, Component: (await load()).default })),
   );
-  const overridden = portalSettings.navigate !== undefined;
+  const hasOwnNavigate = portalSettings.navigate !== undefined;
   const router = createMemoryRouter(
-    tree ?? [
+    routeTree ?? [
       {
-        element: <WithPortal portal={portal} keepNavigate={overridden} />,
+        element: <PortalProvider portal={portal} keepNavigate={hasOwnNavigate} />,
         children: [...pages, { path: route, element: ui }, ...(route === "*" ? [] : [{ path: "*", element: null }])],
       },
     ],
@@ -114,7 +114,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
         <QueryClientProvider client={queryClient}>
           <GlobalStyle />
           <LazyMotion features={domAnimation}>
-            <MotionConfig skipAnimations={!moving}>
+            <MotionConfig skipAnimations={!animated}>
               <Suspense fallback={null}>
                 <RouterProvider router={router} />
               </Suspense>
@@ -126,7 +126,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
     await Promise.resolve();
   });
   if (rendered === undefined) throw new Error("nothing was drawn");
-  watchTexts(missing);
+  watchTextKeys(missingKeys);
   const { unmount } = rendered;
   return {
     ...rendered,
@@ -158,10 +158,10 @@ export function createTestQueryClient(): QueryClient {
   });
 }
 
-function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonly keepNavigate: boolean }) {
+function PortalProvider({ portal, keepNavigate }: { readonly portal: Portal; readonly keepNavigate: boolean }) {
   const navigate = useNavigate();
-  useLeaveQuestion(useBlocker(blocksLeaving));
-  const whole = useMemo(
+  useLeaveConfirmation(useBlocker(shouldBlockLeaving));
+  const portalWithNavigation = useMemo(
     () =>
       keepNavigate
         ? portal
@@ -175,7 +175,7 @@ function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonl
     [portal, keepNavigate, navigate],
   );
   return (
-    <PortalContext.Provider value={whole}>
+    <PortalContext.Provider value={portalWithNavigation}>
       <Suspense fallback={null}>
         <Outlet />
       </Suspense>
@@ -183,15 +183,15 @@ function WithPortal({ portal, keepNavigate }: { readonly portal: Portal; readonl
   );
 }
 
-const watched: Set<string>[] = [];
+const watchedKeySets: Set<string>[] = [];
 
-function watchTexts(missing: Set<string>): void {
-  watched.push(missing);
+function watchTextKeys(missing: Set<string>): void {
+  watchedKeySets.push(missing);
 }
 
 /** Throws when screens of this test used texts that do not exist. Runs after each test. */
 export function expectTextsComplete(): void {
-  const keys = watched.splice(0).flatMap((missing) => [...missing]);
+  const keys = watchedKeySets.splice(0).flatMap((missing) => [...missing]);
   if (keys.length > 0) throw new Error(`texts are missing: ${[...new Set(keys)].join(", ")}`);
 }
 
@@ -203,12 +203,12 @@ if (typeof afterEach === "function") afterEach(expectTextsComplete);
  * another realm. No test aborts a navigation, so such a signal is dropped.
  */
 function acceptForeignSignals(): void {
-  const Native = globalThis.Request;
-  const own = new Native("http://localhost/").signal.constructor;
-  globalThis.Request = new Proxy(Native, {
+  const NativeRequest = globalThis.Request;
+  const NativeSignal = new NativeRequest("http://localhost/").signal.constructor;
+  globalThis.Request = new Proxy(NativeRequest, {
     construct: (target, [input, init]: [string | URL, RequestInit | undefined]) => {
       const { signal, ...rest } = init ?? {};
-      return new target(input, signal != null && signal instanceof own ? { ...rest, signal } : rest);
+      return new target(input, signal != null && signal instanceof NativeSignal ? { ...rest, signal } : rest);
     },
   });
 }

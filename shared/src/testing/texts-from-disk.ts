@@ -42,17 +42,17 @@ export function readTexts(language: Language, namespace: string, locales?: strin
  * Keys of a namespace in dot notation, sorted, without the endings of plurals: two languages must
  * agree on them.
  */
-export function textKeys(texts: Texts, prefix = ""): string[] {
+export function listTextKeys(texts: Texts, prefix = ""): string[] {
   const keys = Object.entries(texts).flatMap(([key, value]) =>
     typeof value === "object" && value !== null
-      ? textKeys(value as Texts, `${prefix}${key}.`)
+      ? listTextKeys(value as Texts, `${prefix}${key}.`)
       : [`${prefix}${key}`.replace(/_(zero|one|two|few|many|other)$/, "")],
   );
   return [...new Set(keys)].sort();
 }
 
 /** @throws Error outside the portal's own workspace */
-export function workspaceRoot(): string {
+export function requireWorkspaceRoot(): string {
   const root = findWorkspace();
   if (root === null) throw new Error("tests run inside the workspace");
   return root;

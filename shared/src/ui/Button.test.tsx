@@ -6,18 +6,18 @@ import { Button, ButtonLink, IconButton } from "./Button.tsx";
 
 describe("Button", () => {
   it("tells that it was pressed", async () => {
-    const pressed = jest.fn();
-    await renderApp(<Button onClick={pressed}>Protect</Button>);
+    const onClick = jest.fn();
+    await renderApp(<Button onClick={onClick}>Protect</Button>);
     await userEvent.click(screen.getByRole("button", { name: "Protect" }));
-    expect(pressed).toHaveBeenCalledTimes(1);
+    expect(onClick).toHaveBeenCalledTimes(1);
   });
 
   it("keeps focus and takes no press while something is under way", async () => {
-    const pressed = jest.fn();
-    const sent = jest.fn();
+    const onClick = jest.fn();
+    const onSubmit = jest.fn();
     await renderApp(
-      <form onSubmit={sent}>
-        <Button type="submit" pending onClick={pressed}>
+      <form onSubmit={onSubmit}>
+        <Button type="submit" pending onClick={onClick}>
           Protect
         </Button>
       </form>,
@@ -26,20 +26,20 @@ describe("Button", () => {
     await userEvent.tab();
     expect(button).toHaveFocus();
     await userEvent.keyboard("{Enter}");
-    expect(pressed).not.toHaveBeenCalled();
-    expect(sent).not.toHaveBeenCalled();
+    expect(onClick).not.toHaveBeenCalled();
+    expect(onSubmit).not.toHaveBeenCalled();
     expect(button).toHaveAttribute("aria-busy", "true");
   });
 
   it("does not send a form unless told to", async () => {
-    const sent = jest.fn();
+    const onSubmit = jest.fn();
     await renderApp(
-      <form onSubmit={sent}>
+      <form onSubmit={onSubmit}>
         <Button>Look</Button>
       </form>,
     );
     await userEvent.click(screen.getByRole("button"));
-    expect(sent).not.toHaveBeenCalled();
+    expect(onSubmit).not.toHaveBeenCalled();
   });
 });
 

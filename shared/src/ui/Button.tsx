@@ -157,7 +157,7 @@ interface BoxProps {
   readonly $wide: boolean;
 }
 
-const box = css<BoxProps>`
+const buttonStyles = css<BoxProps>`
   display: inline-flex;
   align-items: center;
   justify-content: center;
@@ -194,7 +194,7 @@ const box = css<BoxProps>`
 `;
 
 const ButtonBox = styled.button<BoxProps>`
-  ${box}
+  ${buttonStyles}
   &:disabled {
     opacity: 0.55;
     cursor: not-allowed;
@@ -206,7 +206,7 @@ const ButtonBox = styled.button<BoxProps>`
 `;
 
 const LinkBox = styled(Link)<BoxProps>`
-  ${box}
+  ${buttonStyles}
 `;
 
 const IconBox = styled.button`
@@ -235,10 +235,10 @@ const IconBox = styled.button`
   }
 `;
 
-const turn = keyframes`
+const spin = keyframes`
   to { transform: rotate(1turn); }
 `;
 
 const Spinner = styled(LoaderCircle)`
-  animation: ${turn} 900ms linear infinite;
+  animation: ${spin} 900ms linear infinite;
 `;

@@ -10,7 +10,7 @@ import { s } from "./tokens.ts";
 export interface ConfirmDialogProps extends ConfirmRequest {
   readonly open: boolean;
   /** True for the left button; false for the right one, Escape and a click outside. */
-  readonly onAnswer: (answer: boolean) => void;
+  readonly onAnswer: (confirmed: boolean) => void;
   /** While what was confirmed is under way. */
   readonly disabled?: boolean;
 }
@@ -27,7 +27,7 @@ export function ConfirmDialog({
   confirmLabel,
   cancelLabel,
   alert = false,
-  single = false,
+  singleButton = false,
   mustAnswer = false,
   disabled = false,
   danger = false,
@@ -55,7 +55,7 @@ export function ConfirmDialog({
           >
             {confirmLabel ?? t("confirm.yes_action")}
           </Button>
-          {!single && (
+          {!singleButton && (
             <Button
               tone={danger ? "primary" : "quiet"}
               disabled={disabled}

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { IconButton } from "./Button.tsx";
-import { shadeMotion, dialogMotion } from "./motion.ts";
+import { backdropMotion, dialogMotion } from "./motion.ts";
 import { depths, media, s, space } from "./tokens.ts";
 
 /** What every dialog takes. */
@@ -47,20 +47,21 @@ export function Dialog({
   children,
 }: DialogWithContentProps) {
   const { t } = useTranslation("common");
-  const opener = useRef<Element | null>(null);
+  const previousFocus = useRef<Element | null>(null);
   const handleOpenFocus = (event: Event) => {
-    opener.current = document.activeElement;
-    const chosen =
+    previousFocus.current = document.activeElement;
+    const focusTarget =
       event.currentTarget instanceof Element ? event.currentTarget.querySelector("[data-autofocus]") : null;
-    if (!(chosen instanceof HTMLElement)) return; // the first control, as usual
+    if (!(focusTarget instanceof HTMLElement)) return; // the first control, as usual
     event.preventDefault();
-    chosen.focus();
+    focusTarget.focus();
   };
-  const giveFocusBack = (event: Event) => {
+  const restoreFocus = (event: Event) => {
     event.preventDefault(); // Radix would focus its own trigger, which is not used here
-    if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+    if (previousFocus.current instanceof HTMLElement && previousFocus.current.isConnected)
+      previousFocus.current.focus();
   };
-  const stay = (event: Event) => {
+  const preventDismiss = (event: Event) => {
     if (mustAnswer) event.preventDefault();
   };
   return (
@@ -70,36 +71,36 @@ export function Dialog({
         if (!next) onClose();
       }}
     >
-      {createPortal(<AnimatePresence>{open && <Shade {...shadeMotion} />}</AnimatePresence>, document.body)}
+      {createPortal(<AnimatePresence>{open && <Backdrop {...backdropMotion} />}</AnimatePresence>, document.body)}
       <Radix.Portal>
-        <Outside />
-        <Place>
+        <DismissLayer />
+        <Positioner>
           <Radix.Content
             asChild
             role={role}
             onOpenAutoFocus={handleOpenFocus}
-            onCloseAutoFocus={giveFocusBack}
-            onEscapeKeyDown={stay}
-            onInteractOutside={stay}
+            onCloseAutoFocus={restoreFocus}
+            onEscapeKeyDown={preventDismiss}
+            onInteractOutside={preventDismiss}
             {...(description === undefined ? { "aria-describedby": undefined } : {})}
           >
             <Sheet {...dialogMotion}>
-              <Head $cross={!mustAnswer}>
+              <Header $hasClose={!mustAnswer}>
                 {icon}
                 <Title>{title}</Title>
-              </Head>
+              </Header>
               {description !== undefined && <Description>{description}</Description>}
               {children}
               {footer !== undefined && <Footer>{footer}</Footer>}
               {/* Last, so that what the dialog is about comes first by keyboard. */}
               {!mustAnswer && (
                 <Radix.Close asChild>
-                  <Cross label={t("dialog.close_action")} icon={<X aria-hidden />} />
+                  <CloseButton label={t("dialog.close_action")} icon={<X aria-hidden />} />
                 </Radix.Close>
               )}
             </Sheet>
           </Radix.Content>
-        </Place>
+        </Positioner>
       </Radix.Portal>
     </Radix.Root>
   );
@@ -118,7 +119,7 @@ export function useDialog(initiallyOpen = false): DialogProps & { readonly show:
 }
 
 /** The visible overlay. It takes no clicks, so that the page can be used while it fades. */
-const Shade = styled(m.div)`
+const Backdrop = styled(m.div)`
   position: fixed;
   inset: 0;
   z-index: ${depths.dialog};
@@ -127,13 +128,13 @@ const Shade = styled(m.div)`
 `;
 
 /** Receives the clicks beside the dialog, and keeps the page from scrolling. */
-const Outside = styled(Radix.Overlay)`
+const DismissLayer = styled(Radix.Overlay)`
   position: fixed;
   inset: 0;
   z-index: ${depths.dialog};
 `;
 
-const Place = styled.div`
+const Positioner = styled.div`
   position: fixed;
   inset: 0;
   z-index: ${depths.dialog};
@@ -165,17 +166,17 @@ const Sheet = styled(m.div)`
   }
 `;
 
-const Cross = styled(IconButton)`
+const CloseButton = styled(IconButton)`
   position: absolute;
   top: ${space(3)};
   right: ${space(3)};
 `;
 
-const Head = styled.div<{ readonly $cross: boolean }>`
+const Header = styled.div<{ readonly $hasClose: boolean }>`
   display: flex;
   align-items: flex-start;
   gap: ${space(3)};
-  padding-right: ${({ $cross }) => ($cross ? space(10) : 0)};
+  padding-right: ${({ $hasClose }) => ($hasClose ? space(10) : 0)};
   & > svg {
     flex: none;
     margin-top: 2px;

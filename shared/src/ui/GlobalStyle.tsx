@@ -1,6 +1,6 @@
 import { createGlobalStyle, css } from "styled-components";
 
-import { declarations, media, s, type ColorOverrides } from "./tokens.ts";
+import { declareTokens, media, s, type ColorOverrides } from "./tokens.ts";
 
 interface GlobalStyleProps {
   /** Colours of the vendor. */
@@ -14,11 +14,11 @@ interface GlobalStyleProps {
 export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
   ${({ $colors }) => css`
     :root {
-      ${declarations("light", $colors)}
+      ${declareTokens("light", $colors)}
       color-scheme: light;
     }
     :root[data-theme="dark"] {
-      ${declarations("dark", $colors)}
+      ${declareTokens("dark", $colors)}
       color-scheme: dark;
     }
   `}
@@ -67,7 +67,7 @@ export const GlobalStyle = createGlobalStyle<GlobalStyleProps>`
   /* The window is being resized: what moves with its size does not lag behind. */
   :root[data-resizing] *, :root[data-resizing] *::before, :root[data-resizing] *::after { transition: none !important; }
 
-  ${media.still} {
+  ${media.reducedMotion} {
     *, *::before, *::after {
       animation-duration: 0.01ms !important;
       animation-iteration-count: 1 !important;

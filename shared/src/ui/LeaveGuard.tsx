@@ -4,38 +4,45 @@ import { useLeaveGuard } from "../contract/leaving.ts";
 import { usePortal } from "../contract/portal.ts";
 
 export interface LeaveGuardProps {
-  readonly guarding: boolean;
+  readonly active: boolean;
   /** Texts of the confirmation dialog: title, explanation and both buttons. */
   readonly title: string;
   readonly body: string;
-  readonly leave: string;
-  readonly stay: string;
+  readonly leaveLabel: string;
+  readonly stayLabel: string;
   /** Paths that lose nothing, such as the next screen of the same flow. */
-  readonly passes?: (pathname: string) => boolean;
+  readonly isExempt?: (pathname: string) => boolean;
 }
 
 /**
- * While `guarding`, asks before leaving: on navigation with the portal's dialog, on closing the tab
+ * While `active`, asks before leaving: on navigation with the portal's dialog, on closing the tab
  * with the browser's.
  */
-export function LeaveGuard({ guarding, title, body, leave, stay, passes }: LeaveGuardProps) {
+export function LeaveGuard({ active, title, body, leaveLabel, stayLabel, isExempt }: LeaveGuardProps) {
   const { confirm } = usePortal();
   useLeaveGuard(
-    guarding,
+    active,
     async (pathname) =>
-      passes?.(pathname) === true ||
-      confirm({ title, description: body, confirmLabel: leave, cancelLabel: stay, alert: true, danger: true }),
+      isExempt?.(pathname) === true ||
+      confirm({
+        title,
+        description: body,
+        confirmLabel: leaveLabel,
+        cancelLabel: stayLabel,
+        alert: true,
+        danger: true,
+      }),
   );
 
   useEffect(() => {
-    if (!guarding) return undefined;
-    const ask = (event: BeforeUnloadEvent) => {
+    if (!active) return undefined;
+    const preventUnload = (event: BeforeUnloadEvent) => {
       event.preventDefault();
     };
-    window.addEventListener("beforeunload", ask);
+    window.addEventListener("beforeunload", preventUnload);
     return () => {
-      window.removeEventListener("beforeunload", ask);
+      window.removeEventListener("beforeunload", preventUnload);
     };
-  }, [guarding]);
+  }, [active]);
   return null;
 }

@@ -9,12 +9,12 @@ import { MenuSheet, type MenuProps } from "./MenuSheet.tsx";
  * the first press.
  */
 export function Menu({ label, items }: MenuProps) {
-  const [asked, setAsked] = useState<"pointer" | "keyboard" | null>(null);
-  if (asked !== null) return <MenuSheet label={label} items={items} by={asked} />;
+  const [openedBy, setOpenedBy] = useState<"pointer" | "keyboard" | null>(null);
+  if (openedBy !== null) return <MenuSheet label={label} items={items} openedBy={openedBy} />;
   const handleKey = (event: KeyboardEvent) => {
     if (event.key !== "ArrowDown") return;
     event.preventDefault();
-    setAsked("keyboard");
+    setOpenedBy("keyboard");
   };
   return (
     <IconButton
@@ -25,7 +25,7 @@ export function Menu({ label, items }: MenuProps) {
       data-state="closed"
       onKeyDown={handleKey}
       onClick={({ detail }) => {
-        setAsked(detail === 0 ? "keyboard" : "pointer"); // a click by keyboard
+        setOpenedBy(detail === 0 ? "keyboard" : "pointer"); // a click by keyboard
       }}
     />
   );

@@ -25,18 +25,18 @@ export interface MenuProps {
 
 interface MenuSheetProps extends MenuProps {
   /** How it was opened; by keyboard, its first item gets the focus. */
-  readonly by: "pointer" | "keyboard";
+  readonly openedBy: "pointer" | "keyboard";
 }
 
 /**
  * Radix's menu with its button, open from the start: it replaces the plain button when that is
  * pressed.
  */
-export function MenuSheet({ label, items, by }: MenuSheetProps) {
-  const first = useRef(by === "keyboard");
+export function MenuSheet({ label, items, openedBy }: MenuSheetProps) {
+  const shouldFocusFirst = useRef(openedBy === "keyboard");
   const handleFocus = ({ target, currentTarget }: FocusEvent<HTMLDivElement>) => {
-    if (!first.current || target !== currentTarget) return;
-    first.current = false; // from now on Radix itself knows whether the keyboard is used
+    if (!shouldFocusFirst.current || target !== currentTarget) return;
+    shouldFocusFirst.current = false; // from now on Radix itself knows whether the keyboard is used
     currentTarget.querySelector<HTMLElement>("[role=menuitem]:not([data-disabled])")?.focus();
   };
   return (

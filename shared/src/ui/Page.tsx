@@ -23,13 +23,13 @@ export function Page({ title, lead, actions, width = "text", children }: PagePro
   }, [title, product]);
   return (
     <PageBox $wide={width === "wide"}>
-      <Head>
+      <Header>
         <div>
           <Title>{title}</Title>
           {lead !== undefined && <Lead>{lead}</Lead>}
         </div>
         {actions !== undefined && <Actions>{actions}</Actions>}
-      </Head>
+      </Header>
       {children}
     </PageBox>
   );
@@ -49,7 +49,7 @@ const PageBox = styled.div<{ readonly $wide: boolean }>`
   }
 `;
 
-const Head = styled.header`
+const Header = styled.header`
   display: flex;
   flex-wrap: wrap;
   align-items: flex-start;

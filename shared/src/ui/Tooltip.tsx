@@ -18,8 +18,8 @@ export interface TooltipProps {
 }
 
 /** How long a pointer rests before the tooltip opens, in milliseconds. */
-const restMilliseconds = 300;
-const gap = 6;
+const hoverDelayMilliseconds = 300;
+const offsetPixels = 6;
 
 /**
  * Shows words beside an element while a pointer rests on it or keyboard focus is on it. Escape, a
@@ -28,7 +28,7 @@ const gap = 6;
 export function Tooltip({ text, side = "top", disabled = false, children }: TooltipProps) {
   const [open, setOpen] = useState(false);
   return (
-    <Radix.Provider delayDuration={restMilliseconds} skipDelayDuration={0}>
+    <Radix.Provider delayDuration={hoverDelayMilliseconds} skipDelayDuration={0}>
       <Radix.Root
         open={open && !disabled}
         onOpenChange={(next) => {
@@ -43,10 +43,10 @@ export function Tooltip({ text, side = "top", disabled = false, children }: Tool
             if (!event.target.matches(":focus-visible")) event.preventDefault();
           }}
         >
-          <Undescribed>{children}</Undescribed>
+          <WithoutDescription>{children}</WithoutDescription>
         </Radix.Trigger>
         <Radix.Portal>
-          <Bubble side={side} sideOffset={gap} collisionPadding={8}>
+          <Bubble side={side} sideOffset={offsetPixels} collisionPadding={8}>
             {text}
           </Bubble>
         </Radix.Portal>
@@ -59,7 +59,7 @@ export function Tooltip({ text, side = "top", disabled = false, children }: Tool
  * Takes away the description that Radix adds: a screen reader would read the same words as name and
  * as description.
  */
-function Undescribed({ "aria-describedby": _, ...props }: HTMLAttributes<HTMLElement>) {
+function WithoutDescription({ "aria-describedby": _, ...props }: HTMLAttributes<HTMLElement>) {
   return <Slot {...props} />;
 }
 

@@ -9,7 +9,7 @@ import { Dialog, useDialog } from "./Dialog.tsx";
 import { Menu } from "./Menu.tsx";
 import { Tooltip } from "./Tooltip.tsx";
 
-function WithDialog() {
+function DialogExample() {
   const dialog = useDialog();
   return (
     <main>
@@ -22,16 +22,16 @@ function WithDialog() {
 }
 
 /**
- * What `look` finds once it finds anything, in that very moment however busy the machine: no
+ * What `query` finds once it finds anything, in that very moment however busy the machine: no
  * animation goes on before it.
  */
-function atOnce<T>(look: () => T | null): Promise<T> {
+function observeFirst<T>(query: () => T | null): Promise<T> {
   return new Promise((resolve) => {
     const observer = new MutationObserver(() => {
-      const found = look();
-      if (found === null) return;
+      const result = query();
+      if (result === null) return;
       observer.disconnect();
-      resolve(found);
+      resolve(result);
     });
     observer.observe(document.body, { childList: true, subtree: true });
   });
@@ -39,9 +39,9 @@ function atOnce<T>(look: () => T | null): Promise<T> {
 
 describe("Dialog", () => {
   it("keeps focus inside and gives it back when Escape closes it", async () => {
-    await renderApp(<WithDialog />);
-    const opener = screen.getByRole("button", { name: "Open" });
-    await userEvent.click(opener);
+    await renderApp(<DialogExample />);
+    const trigger = screen.getByRole("button", { name: "Open" });
+    await userEvent.click(trigger);
     const dialog = screen.getByRole("dialog", { name: "Save" });
     expect(dialog).toHaveAccessibleDescription("Two files");
     for (let presses = 0; presses < 4; presses++) {
@@ -51,25 +51,25 @@ describe("Dialog", () => {
     await userEvent.keyboard("{Escape}");
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
     await waitFor(() => {
-      expect(opener).toHaveFocus();
+      expect(trigger).toHaveFocus();
     });
   });
 
   it("closes by its cross", async () => {
-    await renderApp(<WithDialog />);
+    await renderApp(<DialogExample />);
     await userEvent.click(screen.getByRole("button", { name: "Open" }));
     await userEvent.click(screen.getByRole("button", { name: "Close" }));
     expect(screen.queryByRole("dialog")).not.toBeInTheDocument();
   });
 
   it("is whole from its first moment on, only a little smaller", async () => {
-    await renderApp(<WithDialog />, { moving: true });
-    const atItsStart = atOnce(() => {
+    await renderApp(<DialogExample />, { animated: true });
+    const firstFrame = observeFirst(() => {
       const dialog = document.querySelector<HTMLElement>("[role=dialog]");
       return dialog === null ? null : { transform: dialog.style.transform, opacity: dialog.style.opacity };
     });
     await userEvent.click(screen.getByRole("button", { name: "Open" }));
-    expect(await atItsStart).toEqual({ transform: expect.stringMatching(/^scale\(0?\.9/) as unknown, opacity: "" });
+    expect(await firstFrame).toEqual({ transform: expect.stringMatching(/^scale\(0?\.9/) as unknown, opacity: "" });
     const { style } = screen.getByRole("dialog");
     await waitFor(() => {
       expect(style.transform).toBe("none");
@@ -77,133 +77,138 @@ describe("Dialog", () => {
   });
 
   it("is gone and gives page and focus back at once when it is closed, while its shade still fades", async () => {
-    await renderApp(<WithDialog />, { moving: true });
-    const opener = screen.getByRole("button", { name: "Open" });
-    await userEvent.click(opener);
-    const shade = () => document.querySelector<HTMLElement>("body > [style*=opacity]:not([data-radix-focus-guard])");
-    const atItsEnd = atOnce(() =>
+    await renderApp(<DialogExample />, { animated: true });
+    const trigger = screen.getByRole("button", { name: "Open" });
+    await userEvent.click(trigger);
+    const findBackdrop = () =>
+      document.querySelector<HTMLElement>("body > [style*=opacity]:not([data-radix-focus-guard])");
+    const closedState = observeFirst(() =>
       screen.queryByRole("dialog") !== null
         ? null
         : {
-            shade: shade(),
-            ofShade: getComputedStyle(shade() ?? document.body).pointerEvents,
-            ofPage: document.body.style.pointerEvents,
+            backdrop: findBackdrop(),
+            backdropPointerEvents: getComputedStyle(findBackdrop() ?? document.body).pointerEvents,
+            pagePointerEvents: document.body.style.pointerEvents,
           },
     );
     await userEvent.keyboard("{Escape}");
-    expect(await atItsEnd).toEqual({ shade: expect.any(HTMLElement) as unknown, ofShade: "none", ofPage: "" });
-    await waitFor(() => {
-      expect(opener).toHaveFocus();
+    expect(await closedState).toEqual({
+      backdrop: expect.any(HTMLElement) as unknown,
+      backdropPointerEvents: "none",
+      pagePointerEvents: "",
     });
     await waitFor(() => {
-      expect(shade()).not.toBeInTheDocument();
+      expect(trigger).toHaveFocus();
+    });
+    await waitFor(() => {
+      expect(findBackdrop()).not.toBeInTheDocument();
     });
   });
 
   it.each(["light", "dark"] as const)("has no accessibility violations in %s", async (theme) => {
-    await renderApp(<WithDialog />, { theme });
+    await renderApp(<DialogExample />, { theme });
     await userEvent.click(screen.getByRole("button", { name: "Open" }));
     await expectAccessible();
   });
 });
 
 describe("ConfirmDialog", () => {
-  const ask = async (request: Partial<ConfirmRequest> & { disabled?: boolean } = {}) => {
-    const answered = jest.fn();
+  const renderConfirm = async (request: Partial<ConfirmRequest> & { disabled?: boolean } = {}) => {
+    const onAnswer = jest.fn();
     await renderApp(
-      <ConfirmDialog open title="Sign out?" description="Your secrets stay sealed." onAnswer={answered} {...request} />,
+      <ConfirmDialog open title="Sign out?" description="Your secrets stay sealed." onAnswer={onAnswer} {...request} />,
     );
-    return answered;
+    return onAnswer;
   };
 
   it("says Yes on the left and Cancel on the right", async () => {
-    await ask({ mustAnswer: true });
-    expect(screen.getAllByRole("button").map((each) => each.textContent)).toEqual(["Yes", "Cancel"]);
+    await renderConfirm({ mustAnswer: true });
+    expect(screen.getAllByRole("button").map((button) => button.textContent)).toEqual(["Yes", "Cancel"]);
   });
 
   it.each([
     ["Yes", true],
     ["Cancel", false],
   ])("answers %s with %s", async (name, answer) => {
-    const answered = await ask();
+    const onAnswer = await renderConfirm();
     await userEvent.click(screen.getByRole("button", { name }));
-    expect(answered).toHaveBeenCalledWith(answer);
+    expect(onAnswer).toHaveBeenCalledWith(answer);
   });
 
   it("answers no at Escape", async () => {
-    const answered = await ask();
+    const onAnswer = await renderConfirm();
     await userEvent.keyboard("{Escape}");
-    expect(answered).toHaveBeenCalledWith(false);
+    expect(onAnswer).toHaveBeenCalledWith(false);
   });
 
   it("answers no at a click outside", async () => {
-    const answered = await ask();
+    const onAnswer = await renderConfirm();
     await userEvent.click(document.querySelector("[data-state='open']") ?? document.body, { pointerEventsCheck: 0 });
-    expect(answered).toHaveBeenCalledWith(false);
+    expect(onAnswer).toHaveBeenCalledWith(false);
   });
 
   it("stays at a click outside where an answer must be given", async () => {
-    const answered = await ask({ mustAnswer: true });
+    const onAnswer = await renderConfirm({ mustAnswer: true });
     await userEvent.click(document.querySelector("[data-state='open']") ?? document.body, { pointerEventsCheck: 0 });
-    expect(answered).not.toHaveBeenCalled();
+    expect(onAnswer).not.toHaveBeenCalled();
   });
 
   it("has the harmless answer for its main one, and begins there, when the other loses something", async () => {
     const background = (name: string) => getComputedStyle(screen.getByRole("button", { name })).background;
-    await ask();
+    await renderConfirm();
     const [main, quiet] = [background("Yes"), background("Cancel")];
     cleanup();
-    await ask({ danger: true });
+    await renderConfirm({ danger: true });
     expect(background("Cancel")).toBe(main);
     expect([main, quiet]).not.toContain(background("Yes"));
     expect(screen.getByRole("button", { name: "Cancel" })).toHaveFocus();
   });
 
   it("shows a sign of warning only when it is an alert", async () => {
-    await ask({ alert: true });
+    await renderConfirm({ alert: true });
     expect(screen.getByRole("alertdialog").querySelector("svg.lucide-triangle-alert")).toBeInTheDocument();
     cleanup();
-    await ask();
+    await renderConfirm();
     expect(screen.getByRole("dialog").querySelector("svg.lucide-triangle-alert")).toBeNull();
   });
 
   it("lies above the overlay of loading", async () => {
-    await ask();
-    const depthOf = (element: Element | null) => (element === null ? "" : getComputedStyle(element).zIndex);
-    expect(depthOf(document.querySelector("[data-state='open']"))).toBe("1000");
-    expect(depthOf(screen.getByRole("dialog").parentElement)).toBe("1000");
+    await renderConfirm();
+    const getZIndex = (element: Element | null) => (element === null ? "" : getComputedStyle(element).zIndex);
+    expect(getZIndex(document.querySelector("[data-state='open']"))).toBe("1000");
+    expect(getZIndex(screen.getByRole("dialog").parentElement)).toBe("1000");
   });
 
   it("waits for an answer where one must be given", async () => {
-    const answered = await ask({ mustAnswer: true });
+    const onAnswer = await renderConfirm({ mustAnswer: true });
     await userEvent.keyboard("{Escape}");
-    expect(answered).not.toHaveBeenCalled();
+    expect(onAnswer).not.toHaveBeenCalled();
     expect(screen.queryByRole("button", { name: "Close" })).not.toBeInTheDocument();
   });
 
   it("has one button when there is nothing to decide", async () => {
-    await ask({ single: true, confirmLabel: "Understood" });
+    await renderConfirm({ singleButton: true, confirmLabel: "Understood" });
     expect(screen.getByRole("button", { name: "Understood" })).toBeVisible();
     expect(screen.queryByRole("button", { name: "Cancel" })).not.toBeInTheDocument();
   });
 
   it("takes no answer while its buttons are disabled", async () => {
-    const answered = await ask({ disabled: true });
+    const onAnswer = await renderConfirm({ disabled: true });
     await userEvent.click(screen.getByRole("button", { name: "Yes" }));
     await userEvent.keyboard("{Escape}");
-    expect(answered).not.toHaveBeenCalled();
+    expect(onAnswer).not.toHaveBeenCalled();
   });
 
   it.each([
     [true, "Cancel"],
     [false, "Yes"],
   ])("begins, as an alert (%s), at the button %s", async (alert, name) => {
-    await ask({ alert });
+    await renderConfirm({ alert });
     expect(screen.getByRole("button", { name })).toHaveFocus();
   });
 
   it("interrupts when it is an alert, without accessibility violations", async () => {
-    await ask({ alert: true });
+    await renderConfirm({ alert: true });
     expect(screen.getByRole("alertdialog", { name: "Sign out?" })).toBeVisible();
     await expectAccessible();
   });
@@ -211,14 +216,14 @@ describe("ConfirmDialog", () => {
 
 describe("Menu", () => {
   it("chooses by keyboard alone", async () => {
-    const restored = jest.fn();
+    const onRestore = jest.fn();
     await renderApp(
       <main>
         <Menu
           label="More for keys"
           items={[
             { key: "recover", label: "Recover", onSelect: jest.fn() },
-            { key: "restore", label: "Restore", onSelect: restored },
+            { key: "restore", label: "Restore", onSelect: onRestore },
           ]}
         />
       </main>,
@@ -228,13 +233,13 @@ describe("Menu", () => {
     expect(screen.getByRole("menuitem", { name: "Recover" })).toHaveFocus();
     await expectAccessible();
     await userEvent.keyboard("{ArrowDown}{Enter}");
-    expect(restored).toHaveBeenCalledTimes(1);
+    expect(onRestore).toHaveBeenCalledTimes(1);
     expect(screen.queryByRole("menu")).not.toBeInTheDocument();
   });
 });
 
 describe("Tooltip", () => {
-  const show = () =>
+  const renderTooltip = () =>
     renderApp(
       <main>
         <Tooltip text="Home">
@@ -244,7 +249,7 @@ describe("Tooltip", () => {
     );
 
   it("shows on focus, and goes with Escape", async () => {
-    await show();
+    await renderTooltip();
     await userEvent.tab();
     expect(await screen.findByRole("tooltip")).toHaveTextContent("Home");
     expect(screen.getByRole("button")).not.toHaveAccessibleDescription(); // it would repeat the name
@@ -255,7 +260,7 @@ describe("Tooltip", () => {
   });
 
   it("shows where a pointer rests, stays while it is on the tooltip, and goes when it goes", async () => {
-    await show();
+    await renderTooltip();
     const user = userEvent.setup();
     await user.hover(screen.getByRole("button"));
     const tooltip = await screen.findByRole("tooltip");
@@ -270,7 +275,7 @@ describe("Tooltip", () => {
   });
 
   it("goes when its element is pressed", async () => {
-    await show();
+    await renderTooltip();
     const user = userEvent.setup();
     await user.hover(screen.getByRole("button"));
     await screen.findByRole("tooltip");

@@ -17,7 +17,7 @@ export { LeaveGuard, type LeaveGuardProps } from "./LeaveGuard.tsx";
 export { Menu } from "./Menu.tsx";
 export type { MenuItem, MenuProps } from "./MenuSheet.tsx";
 export { layoutBlockMilliseconds, layoutMotion, panelMotion, slideMotion, spring, toastMotion } from "./motion.ts";
-export { useErrorSentence } from "./error-sentence.ts";
+export { useErrorMessage } from "./error-message.ts";
 export { ErrorNotice, Notice, type ErrorNoticeProps, type NoticeProps, type NoticeTone } from "./notices.tsx";
 export { Page, type PageProps } from "./Page.tsx";
 export {
@@ -32,7 +32,7 @@ export {
   type Token,
 } from "./tokens.ts";
 export { Tooltip, type TooltipProps } from "./Tooltip.tsx";
-export { useForgetting, useShownImage, type PictureKeeper } from "./useShownImage.ts";
+export { useReleaseOpener, useOpenerHandle, type OpenerHandleOwner } from "./useOpenerHandle.ts";
 export { useVault, useVaultState, useVisitor, type VaultAccess, type VisitorAccess } from "./useVault.ts";
 export {
   EmptyState,

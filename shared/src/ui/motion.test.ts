@@ -2,9 +2,9 @@ import {
   dialogMotion,
   layoutBlockMilliseconds,
   layoutMotion,
-  leaveMilliseconds,
+  exitMilliseconds,
   panelMotion,
-  shadeMotion,
+  backdropMotion,
   slideMotion,
   spring,
   toastMotion,
@@ -18,7 +18,7 @@ describe("the spring of modals", () => {
   it.each(Object.entries({ dialogMotion, panelMotion, toastMotion, slideMotion }))(
     "is what %s comes by",
     (_, { variants }) => {
-      expect(variants.here.transition).toBe(spring);
+      expect(variants.visible.transition).toBe(spring);
     },
   );
 });
@@ -27,23 +27,23 @@ describe("what comes", () => {
   it.each(Object.entries({ dialogMotion, panelMotion, toastMotion }))(
     "can be read from its first moment on: %s",
     (_, { variants }) => {
-      expect(variants.away).not.toHaveProperty("opacity");
+      expect(variants.hidden).not.toHaveProperty("opacity");
     },
   );
 
   it("comes as a slide from the side that somebody goes to", () => {
-    expect(slideMotion.variants.away(1).x).toBeGreaterThan(0);
-    expect(slideMotion.variants.away(-1).x).toBe(-slideMotion.variants.away(1).x);
-    expect(slideMotion.variants.gone(1).x).toBe(slideMotion.variants.away(-1).x);
+    expect(slideMotion.variants.hidden(1).x).toBeGreaterThan(0);
+    expect(slideMotion.variants.hidden(-1).x).toBe(-slideMotion.variants.hidden(1).x);
+    expect(slideMotion.variants.exit(1).x).toBe(slideMotion.variants.hidden(-1).x);
   });
 });
 
 describe("what goes", () => {
-  it.each(Object.entries({ shadeMotion, panelMotion, toastMotion }))(
+  it.each(Object.entries({ shadeMotion: backdropMotion, panelMotion, toastMotion }))(
     "does so quickly, and without a swing: %s",
     (_, { variants }) => {
-      expect(variants.gone.transition).toMatchObject({ type: "tween", duration: leaveMilliseconds / 1000 });
-      expect(leaveMilliseconds).toBeLessThan(200);
+      expect(variants.exit.transition).toMatchObject({ type: "tween", duration: exitMilliseconds / 1000 });
+      expect(exitMilliseconds).toBeLessThan(200);
     },
   );
 });

@@ -7,8 +7,12 @@ import type { Transition, Variants } from "framer-motion";
 export const spring = { type: "spring", stiffness: 400, damping: 17 } as const satisfies Transition;
 
 /** Duration of exit animations in milliseconds; they do not overshoot. */
-export const leaveMilliseconds = 140;
-const leaving = { type: "tween", duration: leaveMilliseconds / 1000, ease: "easeOut" } as const satisfies Transition;
+export const exitMilliseconds = 140;
+const exitTransition = {
+  type: "tween",
+  duration: exitMilliseconds / 1000,
+  ease: "easeOut",
+} as const satisfies Transition;
 
 /** Duration of a change of layout, during which no other one begins, in milliseconds. */
 export const layoutBlockMilliseconds = 250;
@@ -28,42 +32,42 @@ export const layoutMotion = {
 // alone, so that they are visible from the first frame. Exit animations need `AnimatePresence`; use
 // them only for elements
 // that are not used any more.
-const comes = { initial: "away", animate: "here" } as const;
-const comesAndGoes = { ...comes, exit: "gone" } as const;
+const enterProps = { initial: "hidden", animate: "visible" } as const;
+const enterExitProps = { ...enterProps, exit: "exit" } as const;
 
 /** A dialog or a menu grows a little when it opens. */
 export const dialogMotion = {
-  ...comes,
-  variants: { away: { scale: 0.94 }, here: { scale: 1, transition: spring } } satisfies Variants,
+  ...enterProps,
+  variants: { hidden: { scale: 0.94 }, visible: { scale: 1, transition: spring } } satisfies Variants,
 } as const;
 
 /** The overlay behind a dialog. */
-export const shadeMotion = {
-  ...comesAndGoes,
+export const backdropMotion = {
+  ...enterExitProps,
   variants: {
-    away: { opacity: 0 },
-    here: { opacity: 1, transition: leaving },
-    gone: { opacity: 0, transition: leaving },
+    hidden: { opacity: 0 },
+    visible: { opacity: 1, transition: exitTransition },
+    exit: { opacity: 0, transition: exitTransition },
   } satisfies Variants,
 } as const;
 
 /** A panel of the whole screen slides down from above, and up again. */
 export const panelMotion = {
-  ...comesAndGoes,
+  ...enterExitProps,
   variants: {
-    away: { y: "-12%" },
-    here: { y: "0%", transition: spring },
-    gone: { y: "-100%", transition: leaving },
+    hidden: { y: "-12%" },
+    visible: { y: "0%", transition: spring },
+    exit: { y: "-100%", transition: exitTransition },
   } satisfies Variants,
 } as const;
 
 /** A toast enters from the edge of the window; when it leaves, those below it move up. */
 export const toastMotion = {
-  ...comesAndGoes,
+  ...enterExitProps,
   variants: {
-    away: { x: 48 },
-    here: { x: 0, transition: spring },
-    gone: { x: 48, height: 0, opacity: 0, transition: leaving },
+    hidden: { x: 48 },
+    visible: { x: 0, transition: spring },
+    exit: { x: 48, height: 0, opacity: 0, transition: exitTransition },
   } satisfies Variants,
 } as const;
 
@@ -71,11 +75,11 @@ export const toastMotion = {
  * A slide enters from one side and leaves to the other: `custom` is 1 for forward and -1 for back.
  */
 export const slideMotion = {
-  ...comesAndGoes,
+  ...enterExitProps,
   variants: {
-    away: (direction: number) => ({ x: direction * slidePixels }),
-    here: { x: 0, transition: spring },
-    gone: (direction: number) => ({ x: -direction * slidePixels, opacity: 0, transition: leaving }),
+    hidden: (direction: number) => ({ x: direction * slidePixels }),
+    visible: { x: 0, transition: spring },
+    exit: (direction: number) => ({ x: -direction * slidePixels, opacity: 0, transition: exitTransition }),
   } satisfies Variants,
 } as const;
 const slidePixels = 64;

@@ -19,7 +19,7 @@ describe("ErrorNotice", () => {
     for (const alert of screen.getAllByRole("alert")) expect(alert.textContent).not.toMatch(/^$|errors:|_/);
   });
 
-  const refusals: readonly (readonly [language: "en" | "es", details: ErrorDetails, sentence: string])[] = [
+  const pictureErrors: readonly (readonly [language: "en" | "es", details: ErrorDetails, sentence: string])[] = [
     ["en", { reason: "empty" }, "This file is empty."],
     ["en", { reason: "not_a_picture" }, "This file is not a picture. Choose a JPEG or PNG picture."],
     [
@@ -91,10 +91,13 @@ describe("ErrorNotice", () => {
       "This file cannot be read as a picture. Choose a JPEG or PNG picture.",
     ],
   ];
-  it.each(refusals)("says in %s why a picture is refused and what to do: %j", async (language, details, sentence) => {
-    await renderApp(<ErrorNotice error={new PortalError("picture_unreadable", { details })} />, { language });
-    expect(screen.getByRole("alert")).toHaveTextContent(sentence);
-  });
+  it.each(pictureErrors)(
+    "says in %s why a picture is refused and what to do: %j",
+    async (language, details, sentence) => {
+      await renderApp(<ErrorNotice error={new PortalError("picture_unreadable", { details })} />, { language });
+      expect(screen.getByRole("alert")).toHaveTextContent(sentence);
+    },
+  );
 
   it.each([
     [
@@ -129,7 +132,7 @@ describe("ErrorNotice", () => {
   });
 
   it("names the request for support, and tries again", async () => {
-    const again = jest.fn();
+    const onRetry = jest.fn();
     const cause = new HttpError({
       status: 503,
       statusText: "Service Unavailable",
@@ -137,10 +140,10 @@ describe("ErrorNotice", () => {
       requestId: "req-7",
       problem: null,
     });
-    await renderApp(<ErrorNotice error={new PortalError("service_unavailable", { cause })} onRetry={again} />);
+    await renderApp(<ErrorNotice error={new PortalError("service_unavailable", { cause })} onRetry={onRetry} />);
     expect(screen.getByRole("alert")).toHaveTextContent("Reference for support: req-7");
     await userEvent.click(screen.getByRole("button", { name: "Try again" }));
-    expect(again).toHaveBeenCalledTimes(1);
+    expect(onRetry).toHaveBeenCalledTimes(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { styled } from "styled-components";
 
 import { HttpError, toPortalError } from "../errors/index.ts";
 import { Button } from "./Button.tsx";
-import { useErrorSentence } from "./error-sentence.ts";
+import { useErrorMessage } from "./error-message.ts";
 import { s, space } from "./tokens.ts";
 
 export type NoticeTone = "info" | "success" | "warn" | "danger";
@@ -53,7 +53,7 @@ export interface ErrorNoticeProps {
  */
 export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
   const { t } = useTranslation("common");
-  const sentence = useErrorSentence();
+  const errorMessage = useErrorMessage();
   if (error == null) return null;
   const { code, cause } = toPortalError(error);
   if (code === "cancelled") return null;
@@ -70,7 +70,7 @@ export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
         )
       }
     >
-      <p>{sentence(error)}</p>
+      <p>{errorMessage(error)}</p>
       {children}
       {reference !== null && <Reference>{t("error.reference_hint", { reference })}</Reference>}
     </Notice>

@@ -11,12 +11,12 @@ type Framer = typeof import("framer-motion");
 type DivProps = ComponentProps<Framer["m"]["div"]>;
 
 /** What framer-motion is told of each element that moves. */
-const mockTold: DivProps[] = [];
+const mockDivProps: DivProps[] = [];
 
 jest.mock("framer-motion", () => {
   const real = jest.requireActual<Framer>("framer-motion");
   const div = (props: DivProps) => {
-    mockTold.push(props);
+    mockDivProps.push(props);
     return createElement(real.m.div, props);
   };
   return {
@@ -25,23 +25,23 @@ jest.mock("framer-motion", () => {
   };
 });
 
-const nothing = () => undefined;
+const noop = () => undefined;
 
 beforeEach(() => {
-  mockTold.length = 0;
+  mockDivProps.length = 0;
 });
 
 it.each<[string, ReactElement]>([
-  ["dialog", <Dialog key="" open onClose={nothing} title="Save" />],
-  ["alertdialog", <Dialog key="" open onClose={nothing} title="Save" role="alertdialog" />],
-  ["dialog", <ConfirmDialog key="" open title="Sure?" description="Once" onAnswer={nothing} />],
-  ["menu", <Menu key="" label="More" items={[{ key: "a", label: "A", onSelect: nothing }]} />],
+  ["dialog", <Dialog key="" open onClose={noop} title="Save" />],
+  ["alertdialog", <Dialog key="" open onClose={noop} title="Save" role="alertdialog" />],
+  ["dialog", <ConfirmDialog key="" open title="Sure?" description="Once" onAnswer={noop} />],
+  ["menu", <Menu key="" label="More" items={[{ key: "a", label: "A", onSelect: noop }]} />],
 ])("a %s comes by a spring of stiffness 400 and damping 17", async (role, ui) => {
   await renderApp(ui);
   const opener = screen.queryByRole("button", { name: "More" });
   if (opener !== null) await userEvent.click(opener);
   await screen.findByRole(role);
-  const { variants, animate } = mockTold.findLast((props) => props.role === role) ?? {};
-  expect(animate).toBe("here");
-  expect(variants?.["here"]).toMatchObject({ transition: { type: "spring", stiffness: 400, damping: 17 } });
+  const { variants, animate } = mockDivProps.findLast((props) => props.role === role) ?? {};
+  expect(animate).toBe("visible");
+  expect(variants?.["visible"]).toMatchObject({ transition: { type: "spring", stiffness: 400, damping: 17 } });
 });

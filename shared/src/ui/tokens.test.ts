@@ -1,4 +1,4 @@
-import { colors, declarations, s, space, type ColorToken } from "./tokens.ts";
+import { colors, declareTokens, s, space, type ColorToken } from "./tokens.ts";
 
 const textPairs: readonly (readonly [ColorToken, ColorToken])[] = [
   ["text", "background"],
@@ -53,15 +53,15 @@ describe.each(["light", "dark"] as const)("colours in %s", (theme) => {
 
 describe("declarations", () => {
   it("takes the vendor's colours", () => {
-    expect(declarations("dark", { dark: { accent: "#abcdef" } })).toContain("--accent: #abcdef;");
+    expect(declareTokens("dark", { dark: { accent: "#abcdef" } })).toContain("--accent: #abcdef;");
   });
 
   it.each([
     ["an unknown name", { acent: "#abcdef" }],
     ["a value that ends the declaration", { accent: "#fff; background: url(https://elsewhere.example)" }],
     ["an address", { accent: "url(https://elsewhere.example)" }],
-  ])("leaves out %s", (_what, light) => {
-    expect(declarations("light", { light })).toBe(declarations("light"));
+  ])("leaves out %s", (_case, light) => {
+    expect(declareTokens("light", { light })).toBe(declareTokens("light"));
   });
 });
 
@@ -70,16 +70,16 @@ it("writes tokens and steps of the grid as CSS", () => {
   expect(space(4)).toBe("16px");
 });
 
-function contrast(one: string, other: string): number {
-  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+function contrast(first: string, second: string): number {
+  const [light, dark] = [luminance(first), luminance(second)].sort((a, b) => b - a);
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
 /** Relative luminance of `#rrggbb` (WCAG 2.2). */
 function luminance(hex: string): number {
-  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((offset) => {
+    const channel = Number.parseInt(hex.slice(offset, offset + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }

@@ -100,12 +100,12 @@ export type Token = ColorToken | keyof typeof measures | keyof typeof shadows.li
 
 /** The value of a token, as CSS: `color: ${s("textMuted")}`. */
 export function s(token: Token): string {
-  return `var(--${kebab(token)})`;
+  return `var(--${toKebabCase(token)})`;
 }
 
-/** `n` steps of the 4 px grid: `padding: ${space(4)}` is 16 px. */
-export function space(n: number): string {
-  return `${String(n * 4)}px`;
+/** `steps` steps of the 4 px grid: `padding: ${space(4)}` is 16 px. */
+export function space(steps: number): string {
+  return `${String(steps * 4)}px`;
 }
 
 /**
@@ -123,7 +123,7 @@ export const media = {
   desktop: `@media (min-width: ${String(breakpoints.mobile)}px)`,
   wide: `@media (min-width: ${String(breakpoints.wide)}px)`,
   touch: "@media (pointer: coarse)",
-  still: "@media (prefers-reduced-motion: reduce)",
+  reducedMotion: "@media (prefers-reduced-motion: reduce)",
 } as const;
 
 /**
@@ -138,14 +138,16 @@ export interface ColorOverrides {
 const plainColor = /^(#[0-9a-f]{3,8}|(rgb|hsl|oklch)\([0-9a-z.,%/ ]+\))$/i;
 
 /** Declarations of all tokens of a theme. */
-export function declarations(theme: "light" | "dark", overrides: ColorOverrides = {}): string {
-  const own = Object.entries(overrides[theme] ?? {}).filter(([name, value]) => name in light && plainColor.test(value));
-  const all = { ...measures, ...shadows[theme], ...colors[theme], ...Object.fromEntries(own) };
+export function declareTokens(theme: "light" | "dark", overrides: ColorOverrides = {}): string {
+  const validOverrides = Object.entries(overrides[theme] ?? {}).filter(
+    ([name, value]) => name in light && plainColor.test(value),
+  );
+  const all = { ...measures, ...shadows[theme], ...colors[theme], ...Object.fromEntries(validOverrides) };
   return Object.entries(all)
-    .map(([name, value]) => `--${kebab(name)}: ${value};`)
+    .map(([name, value]) => `--${toKebabCase(name)}: ${value};`)
     .join("\n");
 }
 
-function kebab(name: string): string {
+function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

@@ -6,15 +6,15 @@ import type { Vault, VaultState } from "../contract/vault.ts";
 import { toPortalError, type PortalError } from "../errors/index.ts";
 
 /** The vault as a screen sees it: loading, ready, or failed. */
-export type VaultAccess = Pending | Failed | { readonly status: "ready"; readonly vault: Vault };
+export type VaultAccess = LoadingAccess | FailedAccess | { readonly status: "ready"; readonly vault: Vault };
 /** The same for the visitor of a page opened by a link. */
-export type VisitorAccess = Pending | Failed | { readonly status: "ready"; readonly visitor: Visitor };
+export type VisitorAccess = LoadingAccess | FailedAccess | { readonly status: "ready"; readonly visitor: Visitor };
 
-interface Pending {
+interface LoadingAccess {
   readonly status: "loading";
 }
 
-interface Failed {
+interface FailedAccess {
   readonly status: "failed";
   readonly error: PortalError;
   readonly retry: () => void;
@@ -25,60 +25,60 @@ interface Failed {
  * keeps working.
  */
 export function useVault(): VaultAccess {
-  const access = useService(vaultOf);
+  const access = useService(getVault);
   return useMemo(() => (access.status === "ready" ? { status: "ready", vault: access.service } : access), [access]);
 }
 
 /** The portal's visitor, for pages opened by a link. */
 export function useVisitor(): VisitorAccess {
-  const access = useService(visitorOf);
+  const access = useService(getVisitor);
   return useMemo(() => (access.status === "ready" ? { status: "ready", visitor: access.service } : access), [access]);
 }
 
-type Access<Service> = Pending | Failed | { readonly status: "ready"; readonly service: Service };
+type ServiceAccess<Service> = LoadingAccess | FailedAccess | { readonly status: "ready"; readonly service: Service };
 
-const vaultOf = (portal: Portal) => portal.vault;
-const visitorOf = (portal: Portal) => portal.visitor;
-const pending: Pending = { status: "loading" };
+const getVault = (portal: Portal) => portal.vault;
+const getVisitor = (portal: Portal) => portal.visitor;
+const loading: LoadingAccess = { status: "loading" };
 
-function useService<Service>(serviceOf: (portal: Portal) => Promise<Service>): Access<Service> {
+function useService<Service>(getService: (portal: Portal) => Promise<Service>): ServiceAccess<Service> {
   const portal = usePortal();
   const [attempt, setAttempt] = useState(0);
-  const [settled, setSettled] = useState<{
+  const [outcome, setOutcome] = useState<{
     readonly promise: Promise<Service>;
-    readonly access: Access<Service>;
+    readonly access: ServiceAccess<Service>;
   } | null>(null);
   // Read once per attempt: after a failure each read of the portal's member would give another
   // promise.
-  const { promise } = useMemo(() => ({ attempt, promise: serviceOf(portal) }), [portal, serviceOf, attempt]);
+  const { promise } = useMemo(() => ({ attempt, promise: getService(portal) }), [portal, getService, attempt]);
   useEffect(() => {
     let current = true;
-    const settle = (access: Access<Service>) => {
-      if (current) setSettled({ promise, access });
+    const finish = (access: ServiceAccess<Service>) => {
+      if (current) setOutcome({ promise, access });
     };
     const retry = () => {
-      setAttempt((before) => before + 1);
+      setAttempt((previous) => previous + 1);
     };
     promise.then(
       (service) => {
-        settle({ status: "ready", service });
+        finish({ status: "ready", service });
       },
       (error: unknown) => {
-        settle({ status: "failed", error: toPortalError(error), retry });
+        finish({ status: "failed", error: toPortalError(error), retry });
       },
     );
     return () => {
       current = false;
     };
   }, [promise]);
-  return settled?.promise === promise ? settled.access : pending;
+  return outcome?.promise === promise ? outcome.access : loading;
 }
 
-const unknown: VaultState = { status: "unknown" };
+const unknownState: VaultState = { status: "unknown" };
 
-/** The state of the vault, kept up to date. `unknown` while there is no vault. */
+/** The state of the vault, kept up to date. `unknownState` while there is no vault. */
 export function useVaultState(access: VaultAccess): VaultState {
   const vault = access.status === "ready" ? access.vault : null;
   const subscribe = useCallback((listener: () => void) => vault?.subscribe(listener) ?? (() => undefined), [vault]);
-  return useSyncExternalStore(subscribe, () => vault?.getState() ?? unknown);
+  return useSyncExternalStore(subscribe, () => vault?.getState() ?? unknownState);
 }

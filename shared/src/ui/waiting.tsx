@@ -35,14 +35,14 @@ export interface ProgressProps {
 }
 
 /** Only steps of ten percent are announced. */
-const spokenStep = 10;
+const announcedStep = 10;
 
 /** A bar, and the same in words for assistive technology. */
 export function Progress({ label, done, total }: ProgressProps) {
   const { t } = useTranslation("common");
   const id = useId();
   const percent = total > 0 ? Math.min(100, Math.floor((100 * done) / total)) : null;
-  const spoken = percent === null ? null : Math.floor(percent / spokenStep) * spokenStep;
+  const announcedPercent = percent === null ? null : Math.floor(percent / announcedStep) * announcedStep;
   return (
     <ProgressBox>
       <ProgressHead>
@@ -62,7 +62,7 @@ export function Progress({ label, done, total }: ProgressProps) {
         />
       </Track>
       <VisuallyHidden role="status">
-        {spoken === null ? label : t("progress.spoken_status", { label, percent: spoken })}
+        {announcedPercent === null ? label : t("progress.spoken_status", { label, percent: announcedPercent })}
       </VisuallyHidden>
     </ProgressBox>
   );
@@ -78,16 +78,16 @@ export interface EmptyStateProps {
 /** An empty list: says what it is for, and offers the first step. */
 export function EmptyState({ icon, title, children, actions }: EmptyStateProps) {
   return (
-    <Empty>
+    <EmptyBox>
       {icon !== undefined && <EmptyIcon aria-hidden>{icon}</EmptyIcon>}
       <EmptyTitle>{title}</EmptyTitle>
       {children}
       {actions !== undefined && <EmptyActions>{actions}</EmptyActions>}
-    </Empty>
+    </EmptyBox>
   );
 }
 
-const breathe = keyframes`
+const pulse = keyframes`
   50% { opacity: 0.35; }
 `;
 
@@ -98,7 +98,7 @@ const Bar = styled.div<{ readonly $width: string; readonly $height: string }>`
   border-radius: ${s("radius")};
   background: ${s("border")};
   opacity: 0.65;
-  animation: ${breathe} 1.6s ease-in-out infinite;
+  animation: ${pulse} 1.6s ease-in-out infinite;
 `;
 
 const ProgressBox = styled.div`
@@ -122,7 +122,7 @@ const Track = styled.div`
   overflow: hidden;
 `;
 
-const wander = keyframes`
+const slide = keyframes`
   from { transform: translateX(-100%) scaleX(0.4); }
   to { transform: translateX(100%) scaleX(0.4); }
 `;
@@ -133,11 +133,11 @@ const Fill = styled.div`
   transform-origin: left;
   transition: transform 160ms linear;
   &[data-unknown="true"] {
-    animation: ${wander} 1.4s ease-in-out infinite;
+    animation: ${slide} 1.4s ease-in-out infinite;
   }
 `;
 
-const Empty = styled.div`
+const EmptyBox = styled.div`
   display: flex;
   flex-direction: column;
   align-items: center;

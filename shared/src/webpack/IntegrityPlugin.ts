@@ -4,7 +4,7 @@ import webpack, { type Compiler } from "webpack";
  * Global function of the host's page that gives the hash of a script or stylesheet by its address;
  * one that nobody signed gets a hash that no file has.
  */
-export const integrityFunction = "portalIntegrityOf";
+export const integrityFunctionName = "portalIntegrityOf";
 
 /**
  * Has the page give every script and stylesheet that webpack's runtime loads, each lazy chunk, the
@@ -31,10 +31,10 @@ export class IntegrityPlugin {
 }
 
 /** With a cross-origin mode, which browsers ask for where a page demands integrity. */
-function withIntegrity(source: string, element: string, address: string): string {
+function withIntegrity(source: string, element: string, urlAttribute: string): string {
   return webpack.Template.asString([
     source,
-    `${element}.integrity = globalThis[${JSON.stringify(integrityFunction)}](${element}.${address});`,
+    `${element}.integrity = globalThis[${JSON.stringify(integrityFunctionName)}](${element}.${urlAttribute});`,
     `${element}.crossOrigin = "anonymous";`,
   ]);
 }

@@ -6,7 +6,7 @@ import { sharedModules } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
 /** What a build of this source says; what is shared comes from outside, as in a remote. */
-async function objections(source: string): Promise<string[]> {
+async function findViolations(source: string): Promise<string[]> {
   const compiler = webpack({
     mode: "production",
     cache: false,
@@ -32,7 +32,7 @@ async function objections(source: string): Promise<string[]> {
 describe("a remote's build", () => {
   it("takes every listed name, also the unusual ones", async () => {
     await expect(
-      objections(`
+      findViolations(`
         import { z, toJSONSchema } from "zod"; import { useInfiniteQuery } from "@tanstack/react-query"; import { Trans } from "react-i18next";
         import { styled, ThemeProvider } from "styled-components"; import * as router from "react-router-dom"; import React from "react";
         console.log(z.string().nonempty(), toJSONSchema, useInfiniteQuery, Trans, styled, ThemeProvider, router.useFetcher, React.version, Object.keys(router));`),
@@ -76,11 +76,11 @@ describe("a remote's build", () => {
       `import { renderApp } from "@relicario/shared/testing"; console.log(renderApp);`,
       "@relicario/shared/testing is not given by the host, and a remote must not bring a second @relicario/shared: the surface of the contract has @relicario/shared/contract, @relicario/shared/api, @relicario/shared/errors, @relicario/shared/i18n, @relicario/shared/ui, @relicario/shared/forms.",
     ],
-  ])("refuses %s", async (source, objection) => {
-    await expect(objections(source)).resolves.toEqual([objection]);
+  ])("refuses %s", async (source, violation) => {
+    await expect(findViolations(source)).resolves.toEqual([violation]);
   });
 
   it("lets a remote bring zod's languages", async () => {
-    await expect(objections(`import { es } from "zod/locales"; console.log(es);`)).resolves.toEqual([]);
+    await expect(findViolations(`import { es } from "zod/locales"; console.log(es);`)).resolves.toEqual([]);
   });
 });

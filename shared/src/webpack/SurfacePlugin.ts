@@ -3,10 +3,10 @@ import webpack, { type Compiler, type Dependency } from "webpack";
 import { sharedModules, type SharedModule } from "./shared-packages.ts";
 
 /** Modules of shared packages that a remote may bring by itself, with the reason. */
-const broughtAlong: readonly { readonly pattern: RegExp; readonly because: string }[] = [
+const bundledModules: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
   {
     pattern: /^zod\/(v4\/)?locales(\/|$)/,
-    because: "zod's languages are words without a state, 40 kB that hardly anybody needs",
+    reason: "zod's languages are words without a state, 40 kB that hardly anybody needs",
   },
 ];
 
@@ -20,13 +20,13 @@ export class SurfacePlugin {
       compilation.hooks.finishModules.tap(SurfacePlugin.name, (modules) => {
         for (const module of modules) {
           // What is imported once and used often is said once.
-          const found = new Map(
-            dependenciesOf(module).flatMap((dependency) =>
-              objectionsTo(dependency, compilation).map((objection) => [objection, dependency] as const),
+          const violations = new Map(
+            collectDependencies(module).flatMap((dependency) =>
+              findViolations(dependency, compilation).map((violation) => [violation, dependency] as const),
             ),
           );
-          for (const [objection, { loc }] of found) {
-            const error = new webpack.WebpackError(objection);
+          for (const [violation, { loc }] of violations) {
+            const error = new webpack.WebpackError(violation);
             error.module = module;
             error.loc = loc;
             compilation.errors.push(error);
@@ -38,31 +38,32 @@ export class SurfacePlugin {
 }
 
 /** Also what is imported by `import()`, which stands in blocks. */
-function dependenciesOf({ dependencies, blocks }: Pick<webpack.Module, "blocks" | "dependencies">): Dependency[] {
-  return [...dependencies, ...blocks.flatMap(dependenciesOf)];
+function collectDependencies({ dependencies, blocks }: Pick<webpack.Module, "blocks" | "dependencies">): Dependency[] {
+  return [...dependencies, ...blocks.flatMap(collectDependencies)];
 }
 
-function objectionsTo(dependency: Dependency, { moduleGraph }: webpack.Compilation): string[] {
+function findViolations(dependency: Dependency, { moduleGraph }: webpack.Compilation): string[] {
   if (!(dependency instanceof webpack.dependencies.ModuleDependency)) return [];
   const { request } = dependency;
   const shared = sharedModules[request];
-  if (shared === undefined) return objectionToModule(request);
+  if (shared === undefined) return checkModule(request);
   return dependency
     .getReferencedExports(moduleGraph, undefined)
-    .flatMap((reference) => objectionToName(request, shared, Array.isArray(reference) ? reference : reference.name));
+    .flatMap((reference) => checkExport(request, shared, Array.isArray(reference) ? reference : reference.name));
 }
 
 /**
  * @param path of the name, longer than one where the name is a namespace: `["z", "locales"]`; empty
  *   for the whole module
  */
-function objectionToName(request: string, { exports, withheld = {} }: SharedModule, path: readonly string[]): string[] {
+function checkExport(request: string, { exports, withheld = {} }: SharedModule, path: readonly string[]): string[] {
   const [name] = path;
   if (name === undefined) return [];
-  const reason = Object.entries(withheld).find(([hidden]) =>
-    `${path.join(".")}.`.replace(/^(z|default)\./, "").startsWith(`${hidden}.`),
+  const withheldEntry = Object.entries(withheld).find(([prefix]) =>
+    `${path.join(".")}.`.replace(/^(z|default)\./, "").startsWith(`${prefix}.`),
   );
-  if (reason !== undefined) return [`${path.join(".")} of ${request} is not given by the host: it ${reason[1]}.`];
+  if (withheldEntry !== undefined)
+    return [`${path.join(".")} of ${request} is not given by the host: it ${withheldEntry[1]}.`];
   return exports.includes(name)
     ? []
     : [`${name} of ${request} is not given by the host: the surface of the contract does not list it.`];
@@ -72,14 +73,16 @@ function objectionToName(request: string, { exports, withheld = {} }: SharedModu
  * About a module beside the listed ones of a package that is shared: a second copy of it would not
  * be the host's.
  */
-export function objectionToModule(request: string): string[] {
-  const owner = [...Object.keys(sharedModules), "@relicario/shared"].find((name) => request.startsWith(`${name}/`));
-  if (owner === undefined || broughtAlong.some(({ pattern }) => pattern.test(request))) return [];
+export function checkModule(request: string): string[] {
+  const packageName = [...Object.keys(sharedModules), "@relicario/shared"].find((name) =>
+    request.startsWith(`${name}/`),
+  );
+  if (packageName === undefined || bundledModules.some(({ pattern }) => pattern.test(request))) return [];
   return [
-    `${request} is not given by the host, and a remote must not bring a second ${owner}: the surface of the contract has ${Object.keys(
+    `${request} is not given by the host, and a remote must not bring a second ${packageName}: the surface of the contract has ${Object.keys(
       sharedModules,
     )
-      .filter((name) => name === owner || name.startsWith(`${owner}/`))
+      .filter((name) => name === packageName || name.startsWith(`${packageName}/`))
       .join(", ")}.`,
   ];
 }

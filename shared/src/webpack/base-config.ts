@@ -14,7 +14,7 @@ export type Mode = "production" | "development";
 /** What webpack gives to a configuration that is a function: `webpack --mode development`. */
 export interface BuildArguments {
   readonly mode?: Mode | undefined;
-  readonly refresh?: Refresh | undefined;
+  readonly refresh?: RefreshTransformer | undefined;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface BuildArguments {
  * mode alone: what replaces them has no signed hash, so a remote that is built with this asks for
  * none.
  */
-export type Refresh = TransformerFactory<SourceFile>;
+export type RefreshTransformer = TransformerFactory<SourceFile>;
 
 /** An import of something that is not exported ends the build. */
 export const strictExports = { javascript: { exportsPresence: "error" } } as const;
@@ -33,7 +33,7 @@ export interface BaseSettings {
   /** The package's folder. */
   readonly context: string;
   readonly mode: Mode;
-  readonly refresh?: Refresh | undefined;
+  readonly refresh?: RefreshTransformer | undefined;
 }
 
 /** Target, TypeScript, cache and minimising, the same for every build. */
@@ -46,7 +46,7 @@ export function baseConfig({ name, context, mode, refresh }: BaseSettings): Conf
     // Kept apart from what is released.
     devtool: mode === "production" ? "hidden-source-map" : "source-map",
     resolve: { extensions: [".ts", ".tsx", ".js"], symlinks: true },
-    module: { parser: strictExports, rules: [typescript(refresh)] },
+    module: { parser: strictExports, rules: [typescriptRule(refresh)] },
     // What is released is built from nothing: with webpack's cache on disk a second build left out
     // what a module gives on by `export * from` a shared package.
     cache: mode === "production" ? false : { type: "memory" },
@@ -60,7 +60,7 @@ export function baseConfig({ name, context, mode, refresh }: BaseSettings): Conf
 }
 
 /** Types are checked apart (`tsc`), so a build only strips them. */
-export function typescript(refresh?: Refresh): RuleSetRule {
+export function typescriptRule(refresh?: RefreshTransformer): RuleSetRule {
   return {
     test: /\.tsx?$/,
     loader: require.resolve("ts-loader"),

@@ -1,12 +1,12 @@
 export {
   baseConfig,
   strictExports,
-  typescript,
+  typescriptRule,
   type BaseSettings,
   type BuildArguments,
   type Mode,
-  type Refresh,
+  type RefreshTransformer,
 } from "./base-config.ts";
-export { integrityFunction, IntegrityPlugin } from "./IntegrityPlugin.ts";
+export { integrityFunctionName, IntegrityPlugin } from "./IntegrityPlugin.ts";
 export { remoteConfig } from "./remote-config.ts";
-export { providedByHost, sharedModules, takenFromHost, type SharedModule } from "./shared-packages.ts";
+export { sharedConfigForHost, sharedModules, sharedConfigForRemote, type SharedModule } from "./shared-packages.ts";

@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import { baseConfig, type BuildArguments } from "./base-config.ts";
 import { IntegrityPlugin } from "./IntegrityPlugin.ts";
-import { takenFromHost } from "./shared-packages.ts";
+import { sharedConfigForRemote } from "./shared-packages.ts";
 import { SurfacePlugin } from "./SurfacePlugin.ts";
 
 /**
@@ -46,7 +46,7 @@ export function remoteConfig(folder: string): (environment: unknown, options: Bu
         filename: "remoteEntry.js",
         library: { type: "var", name: container },
         exposes: { "./remote": { import: "./src/remote.tsx", name: "remote" } },
-        shared: takenFromHost(),
+        shared: sharedConfigForRemote(),
         shareStrategy: "loaded-first",
         experiments: { externalRuntime: true, optimization: { disableSnapshot: true, target: "web" } },
         manifest: true,

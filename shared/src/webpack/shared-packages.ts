@@ -22,7 +22,7 @@ export const sharedModules: Readonly<Record<string, SharedModule>> = surface;
  * What the host gives in scripts of their own, beside the first one; what imports one of them
  * cannot be eager either.
  */
-const later: readonly string[] = ["framer-motion", "@relicario/shared/ui", "@relicario/shared/forms"];
+const asyncPackages: readonly string[] = ["framer-motion", "@relicario/shared/ui", "@relicario/shared/forms"];
 
 interface SharedPackage {
   readonly singleton: true;
@@ -37,10 +37,10 @@ interface SharedPackage {
  * What the host shares. `reExports`: a module that stands for a package in the build, by the
  * package's name.
  */
-export function providedByHost(reExports: Readonly<Record<string, string>> = {}): Record<string, SharedPackage> {
-  return table((name, version) => {
+export function sharedConfigForHost(reExports: Readonly<Record<string, string>> = {}): Record<string, SharedPackage> {
+  return buildSharedConfig((name, version) => {
     const reExport = reExports[name];
-    return { eager: !later.includes(name), ...(reExport === undefined ? {} : { import: reExport, version }) };
+    return { eager: !asyncPackages.includes(name), ...(reExport === undefined ? {} : { import: reExport, version }) };
   });
 }
 
@@ -48,15 +48,17 @@ export function providedByHost(reExports: Readonly<Record<string, string>> = {})
  * What a remote takes from the host. Without a fallback of its own, so that a second React can
  * never appear.
  */
-export function takenFromHost(): Record<string, SharedPackage> {
-  return table(() => ({ import: false, strictVersion: true }));
+export function sharedConfigForRemote(): Record<string, SharedPackage> {
+  return buildSharedConfig(() => ({ import: false, strictVersion: true }));
 }
 
-function table(more: (name: string, version: string) => Partial<SharedPackage>): Record<string, SharedPackage> {
+function buildSharedConfig(
+  getOptions: (name: string, version: string) => Partial<SharedPackage>,
+): Record<string, SharedPackage> {
   return Object.fromEntries(
     Object.entries(sharedModules).map(([name, { version }]) => [
       name,
-      { singleton: true, requiredVersion: `^${version}`, ...more(name, version) },
+      { singleton: true, requiredVersion: `^${version}`, ...getOptions(name, version) },
     ]),
   );
 }

@@ -15,7 +15,7 @@ import { buildGateway } from "../serve/gateway.ts";
 import { choosePorts } from "../start/ports.ts";
 
 /** What script leaves where it ran in a page of the portal's origin. */
-export const markOfScript = "attacked";
+export const attackMarker = "attacked";
 
 /**
  * Each `http://localhost:<port>`. `silent-renew.html` is the page with the widest policy: scripts
@@ -28,26 +28,26 @@ export interface AttackedOrigins {
    * Behind the real gateway, seen by a browser that does not say what it will use an answer for (no
    * Fetch Metadata).
    */
-  readonly guardedForOldBrowsers: string;
+  readonly guardedWithoutFetchMetadata: string;
   /** Behind one that passes everything on, with pages without a policy. */
-  readonly open: string;
+  readonly unguarded: string;
   /** Another origin of the same site, with the attacker's own pages: `/page?html=…`. */
-  readonly elsewhere: string;
-  /** Paths that browsers asked of {@link elsewhere}, since the last call. */
-  readonly askedElsewhere: () => readonly string[];
+  readonly foreignOrigin: string;
+  /** Paths that browsers asked of {@link foreignOrigin}, since the last call. */
+  readonly takeForeignRequests: () => readonly string[];
   /**
    * Resolves once a gateway has refused the next request for this address: browsers do not tell a
    * page of every refusal.
    */
-  readonly refusalOf: (address: string) => Promise<void>;
+  readonly waitForRefusal: (address: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-const mark = `localStorage.setItem(${JSON.stringify(markOfScript)}, "script ran")`;
-const page =
+const markingScript = `localStorage.setItem(${JSON.stringify(attackMarker)}, "script ran")`;
+const pageHtml =
   '<!doctype html><title>portal</title><meta property="csp-nonce" nonce="{{nonce}}"><script type="application/json" id="portal-page"></script>';
 
-interface Answer {
+interface HostileResponse {
   readonly type: string;
   readonly body?: string;
   readonly status?: number;
@@ -55,30 +55,30 @@ interface Answer {
 }
 
 /** What the servers behind the gateway answer, whatever stands before the last part of the path. */
-function hostileAnswers(elsewhere: string): Readonly<Record<string, Answer>> {
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>${mark}</script></svg>`;
+function hostileResponses(foreignOrigin: string): Readonly<Record<string, HostileResponse>> {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>${markingScript}</script></svg>`;
   return {
-    "page.html": { type: "text/html", body: `<!doctype html><script>${mark}</script>` },
+    "page.html": { type: "text/html", body: `<!doctype html><script>${markingScript}</script>` },
     "page.xhtml": {
       type: "application/xhtml+xml",
-      body: `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script>${mark}</script></head></html>`,
+      body: `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script>${markingScript}</script></head></html>`,
     },
     "picture.svg": { type: "image/svg+xml", body: svg },
-    "script.js": { type: "text/javascript", body: mark },
+    "script.js": { type: "text/javascript", body: markingScript },
     // Tells whoever started it; a service worker has nobody to tell, and needs none.
     "worker.js": {
       type: "text/javascript",
       body: "self.onconnect = ({ ports }) => ports[0].postMessage('ran'); self.postMessage?.('ran');",
       headers: { "service-worker-allowed": "/" },
     },
-    "cookie.json": { type: "application/json", body: "{}", headers: { "set-cookie": `${markOfScript}=1; Path=/` } },
+    "cookie.json": { type: "application/json", body: "{}", headers: { "set-cookie": `${attackMarker}=1; Path=/` } },
     "wipe.json": { type: "application/json", body: "{}", headers: { "clear-site-data": '"storage"' } },
-    "redirect.json": { type: "application/json", status: 302, headers: { location: `${elsewhere}/taken` } },
-    "refresh.txt": { type: "text/plain", body: "text", headers: { refresh: `0;url=${elsewhere}/taken` } },
+    "redirect.json": { type: "application/json", status: 302, headers: { location: `${foreignOrigin}/taken` } },
+    "refresh.txt": { type: "text/plain", body: "text", headers: { refresh: `0;url=${foreignOrigin}/taken` } },
     "link.html": {
       type: "text/html",
       body: "<!doctype html><title>links</title>",
-      headers: { link: `<${elsewhere}/taken>; rel="preload"; as="style"` },
+      headers: { link: `<${foreignOrigin}/taken>; rel="preload"; as="style"` },
     },
   };
 }
@@ -86,48 +86,48 @@ function hostileAnswers(elsewhere: string): Readonly<Record<string, Answer>> {
 export async function startAttackedOrigins(): Promise<AttackedOrigins> {
   const folder = mkdtempSync(join(tmpdir(), "attacked-origin-"));
   const servers: FastifyInstance[] = [];
-  const answers = new EventEmitter();
+  const refusals = new EventEmitter();
   const listen = async (app: FastifyInstance, port?: number): Promise<string> => {
     servers.push(app);
-    const at = port ?? (await choosePorts(0)).gateway;
-    const origin = `http://localhost:${String(at)}`;
-    await app.listen({ host: "localhost", port: at });
+    const listeningPort = port ?? (await choosePorts(0)).gateway;
+    const origin = `http://localhost:${String(listeningPort)}`;
+    await app.listen({ host: "localhost", port: listeningPort });
     app.server.on("request", ({ url = "" }, response) => {
       response.once("finish", () => {
-        if (response.statusCode >= 400) answers.emit(`${origin}${url}`);
+        if (response.statusCode >= 400) refusals.emit(`${origin}${url}`);
       });
     });
     return origin;
   };
 
-  let asked: string[] = [];
-  const elsewhere = fastify();
-  elsewhere.get<{ Querystring: { html?: string } }>("/*", async ({ url, query }, reply) => {
-    asked.push(url.split("?", 1)[0] ?? "");
+  let requestedPaths: string[] = [];
+  const foreignServer = fastify();
+  foreignServer.get<{ Querystring: { html?: string } }>("/*", async ({ url, query }, reply) => {
+    requestedPaths.push(url.split("?", 1)[0] ?? "");
     return reply
       .header("access-control-allow-origin", "*")
       .type("text/html")
       .send(`<!doctype html><title>elsewhere</title>${query.html ?? ""}`);
   });
-  const elsewhereOrigin = await listen(elsewhere);
+  const foreignOrigin = await listen(foreignServer);
 
-  const hostileOnes = hostileAnswers(elsewhereOrigin);
-  const hostile = fastify();
-  hostile.get("/*", async ({ url }, reply) => {
+  const responses = hostileResponses(foreignOrigin);
+  const hostileServer = fastify();
+  hostileServer.get("/*", async ({ url }, reply) => {
     const {
       type,
       body = "",
       status = 200,
       headers = {},
-    } = hostileOnes[url.slice(url.lastIndexOf("/") + 1)] ?? { type: "text/plain", status: 404 };
+    } = responses[url.slice(url.lastIndexOf("/") + 1)] ?? { type: "text/plain", status: 404 };
     return reply.code(status).headers(headers).type(type).send(Buffer.from(body));
   });
-  const behind = await listen(hostile);
+  const hostileOrigin = await listen(hostileServer);
 
   mkdirSync(join(folder, "host"));
-  writeFileSync(join(folder, "host/index.html"), page);
+  writeFileSync(join(folder, "host/index.html"), pageHtml);
   writeFileSync(join(folder, "host/silent-renew.html"), "<!doctype html><title>renewal</title>");
-  const gatewayAt = async (origin: string): Promise<FastifyInstance> =>
+  const buildGatewayAt = async (origin: string): Promise<FastifyInstance> =>
     buildGateway({
       origin,
       hostFolder: join(folder, "host"),
@@ -139,42 +139,42 @@ export async function startAttackedOrigins(): Promise<AttackedOrigins> {
       },
       identityOrigin: "http://localhost:1",
       apiBase: `${origin}/api`,
-      service: behind,
-      remotes: new Map([["secrets", behind]]),
-      note: () => undefined,
+      service: hostileOrigin,
+      remotes: new Map([["secrets", hostileOrigin]]),
+      logFailure: () => undefined,
     });
   const guardedPort = (await choosePorts(0)).gateway;
-  const guarded = await listen(await gatewayAt(`http://localhost:${String(guardedPort)}`), guardedPort);
+  const guarded = await listen(await buildGatewayAt(`http://localhost:${String(guardedPort)}`), guardedPort);
 
   const oldPort = (await choosePorts(0)).gateway;
-  const gatewayOfOld = await listen(await gatewayAt(`http://localhost:${String(oldPort)}`));
-  const silent = fastify();
-  await silent.register(httpProxy, {
-    upstream: gatewayOfOld,
+  const guardedUpstream = await listen(await buildGatewayAt(`http://localhost:${String(oldPort)}`));
+  const metadataStripper = fastify();
+  await metadataStripper.register(httpProxy, {
+    upstream: guardedUpstream,
     replyOptions: {
       rewriteRequestHeaders: (_request, headers) =>
         Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("sec-fetch-"))),
     },
   });
-  const guardedForOldBrowsers = await listen(silent, oldPort);
+  const guardedWithoutFetchMetadata = await listen(metadataStripper, oldPort);
 
-  const passing = fastify();
-  await passing.register(httpProxy, { upstream: behind, prefix: "/api" });
-  await passing.register(httpProxy, { upstream: behind, prefix: "/r/secrets" });
-  passing.get("/*", async (_request, reply) => reply.type("text/html").send(page));
-  const open = await listen(passing);
+  const openGateway = fastify();
+  await openGateway.register(httpProxy, { upstream: hostileOrigin, prefix: "/api" });
+  await openGateway.register(httpProxy, { upstream: hostileOrigin, prefix: "/r/secrets" });
+  openGateway.get("/*", async (_request, reply) => reply.type("text/html").send(pageHtml));
+  const unguarded = await listen(openGateway);
 
   return {
     guarded,
-    guardedForOldBrowsers,
-    open,
-    elsewhere: elsewhereOrigin,
-    askedElsewhere: () => {
-      const since = asked;
-      asked = [];
-      return since;
+    guardedWithoutFetchMetadata,
+    unguarded,
+    foreignOrigin,
+    takeForeignRequests: () => {
+      const paths = requestedPaths;
+      requestedPaths = [];
+      return paths;
     },
-    refusalOf: (address) => new Promise((resolve) => answers.once(address, resolve)),
+    waitForRefusal: (address) => new Promise((resolve) => refusals.once(address, resolve)),
     stop: async () => {
       for (const server of servers.reverse()) {
         server.server.closeAllConnections();

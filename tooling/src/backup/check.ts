@@ -1,20 +1,20 @@
 import { join } from "node:path";
 
-import { Complaint } from "../start/complaint.ts";
-import { filesBelow } from "./files.ts";
-import { takeLease } from "./lease.ts";
-import { compareObjects, looseKeys, objectsOfRows, type Findings } from "./objects.ts";
-import { damagedRows } from "./rows.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
+import { listFiles } from "./files.ts";
+import { acquireLease } from "./lease.ts";
+import { compareObjects, readOrphanedKeys, readReferencedObjects, type Findings } from "./objects.ts";
+import { findDamagedRows } from "./rows.ts";
 import {
   databaseNames,
   objectsFolder,
-  readList,
+  readObjectList,
   readState,
-  stateNames,
+  listStateNames,
   statesFolder,
-  type NamedObject,
+  type BackedUpObject,
 } from "./state.ts";
-import type { System } from "./system.ts";
+import type { PortalStorage } from "./portal-storage.ts";
 
 /**
  * The rows of a system against its objects, while it may run: what is being written is in no
@@ -22,17 +22,17 @@ import type { System } from "./system.ts";
  */
 export async function checkSystem({
   databaseUrls,
-  objects,
-}: Pick<System, "databaseUrls" | "objects">): Promise<Findings> {
-  const lease = await takeLease(databaseUrls.service);
+  objectsPath,
+}: Pick<PortalStorage, "databaseUrls" | "objectsPath">): Promise<Findings> {
+  const lease = await acquireLease(databaseUrls.service);
   try {
-    const there = await filesBelow(objects); // before the rows: whatever is there then was announced before
+    const existingFiles = await listFiles(objectsPath); // before the rows: whatever is there then was announced before
     await lease.client.query("begin isolation level repeatable read read only");
-    const named = await objectsOfRows(lease.client);
-    const loose = await looseKeys(lease.client);
+    const referenced = await readReferencedObjects(lease.client);
+    const orphanedKeys = await readOrphanedKeys(lease.client);
     await lease.client.query("commit");
-    const findings = await compareObjects(objects, named, there, loose);
-    await lease.confirm();
+    const findings = await compareObjects(objectsPath, referenced, existingFiles, orphanedKeys);
+    await lease.assertHeld();
     return findings;
   } finally {
     await lease.release();
@@ -44,25 +44,26 @@ export async function checkSystem({
  * their path.
  */
 export async function checkBackup(backup: string): Promise<Findings> {
-  const names = await stateNames(backup);
-  if (names.length === 0) throw new Complaint(`${backup} holds no backup.`);
-  const objects = new Map<string, NamedObject>();
-  const rows: Awaited<ReturnType<typeof damagedRows>>[] = [];
+  const names = await listStateNames(backup);
+  if (names.length === 0) throw new UserFacingError(`${backup} holds no backup.`);
+  const objects = new Map<string, BackedUpObject>();
+  const rows: Awaited<ReturnType<typeof findDamagedRows>>[] = [];
   for (const name of names) {
     const state = await readState(backup, name);
-    for (const object of await readList(backup, name, state)) objects.set(object.key, object);
+    for (const object of await readObjectList(backup, name, state)) objects.set(object.key, object);
     for (const database of databaseNames) {
-      const kept = state.databases[database];
-      if (kept !== undefined) rows.push(await damagedRows(database, kept, join(statesFolder(backup), name)));
+      const databaseState = state.databases[database];
+      if (databaseState !== undefined)
+        rows.push(await findDamagedRows(database, databaseState, join(statesFolder(backup), name)));
     }
   }
   const folder = objectsFolder(backup);
-  const found = await compareObjects(folder, [...objects.values()], await filesBelow(folder));
-  const all = [...rows, found];
+  const objectFindings = await compareObjects(folder, [...objects.values()], await listFiles(folder));
+  const allFindings = [...rows, objectFindings];
   return {
-    looked: all.reduce((sum, { looked }) => sum + looked, 0),
-    missing: all.flatMap(({ missing }) => missing),
-    changed: all.flatMap(({ changed }) => changed),
-    leftOver: found.leftOver,
+    checkedCount: allFindings.reduce((sum, { checkedCount }) => sum + checkedCount, 0),
+    missing: allFindings.flatMap(({ missing }) => missing),
+    changed: allFindings.flatMap(({ changed }) => changed),
+    unreferenced: objectFindings.unreferenced,
   };
 }

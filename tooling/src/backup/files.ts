@@ -7,44 +7,44 @@ import type { Readable } from "node:stream";
 
 import { codeOf } from "../error-code.ts";
 
-export interface FileFacts {
+export interface FileDigest {
   readonly size: number;
   /** Hex. */
   readonly sha256: string;
 }
 
 /** Writes a new file and brings it to the disk. Readable by its owner alone. */
-export async function keepFile(source: Readable, file: string): Promise<FileFacts> {
-  const digest = createHash("sha256");
+export async function writeFileDurably(source: Readable, file: string): Promise<FileDigest> {
+  const hash = createHash("sha256");
   let size = 0;
   await pipeline(
     source,
-    async function* (pieces: AsyncIterable<Buffer>) {
-      for await (const piece of pieces) {
-        digest.update(piece);
-        size += piece.length;
-        yield piece;
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        size += chunk.length;
+        yield chunk;
       }
     },
     createWriteStream(file, { flags: "wx", mode: 0o600, flush: true }),
   );
-  return { size, sha256: digest.digest("hex") };
+  return { size, sha256: hash.digest("hex") };
 }
 
 /** What a file holds; null when there is none. */
-export async function digestOfFile(file: string): Promise<FileFacts | null> {
-  const digest = createHash("sha256");
+export async function hashFile(file: string): Promise<FileDigest | null> {
+  const hash = createHash("sha256");
   let size = 0;
   try {
-    for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
-      digest.update(piece);
-      size += piece.length;
+    for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      size += chunk.length;
     }
   } catch (error) {
     if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
-  return { size, sha256: digest.digest("hex") };
+  return { size, sha256: hash.digest("hex") };
 }
 
 /**
@@ -54,28 +54,28 @@ export async function digestOfFile(file: string): Promise<FileFacts | null> {
  * @returns what the source holds, null when it is missing or cannot be read; the copy is there when
  *   it fits.
  */
-export async function copyChecked(
+export async function copyVerified(
   from: string,
   to: string,
   expected: { readonly size: number; readonly sha256: string | null },
-): Promise<{ readonly facts: FileFacts | null; readonly fits: boolean }> {
+): Promise<{ readonly digest: FileDigest | null; readonly matches: boolean }> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  const beside = `${to}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporaryFile = `${to}.${randomBytes(6).toString("hex")}.tmp`;
   const source = createReadStream(from);
   let unreadable: unknown = null;
   source.once("error", (error) => {
     unreadable = error;
   });
   try {
-    const facts = await keepFile(source, beside);
-    const fits = facts.size === expected.size && (expected.sha256 === null || facts.sha256 === expected.sha256);
-    if (fits) await rename(beside, to);
-    return { facts, fits };
+    const digest = await writeFileDurably(source, temporaryFile);
+    const matches = digest.size === expected.size && (expected.sha256 === null || digest.sha256 === expected.sha256);
+    if (matches) await rename(temporaryFile, to);
+    return { digest, matches };
   } catch (error) {
     if (error !== unreadable) throw error; // the copy could not be written
-    return { facts: null, fits: false };
+    return { digest: null, matches: false };
   } finally {
-    await rm(beside, { force: true });
+    await rm(temporaryFile, { force: true });
   }
 }
 
@@ -100,7 +100,7 @@ export async function syncFolders(root: string, files: readonly string[]): Promi
 /**
  * Paths of all files below a folder, with `/` between their parts; none when there is no folder.
  */
-export async function filesBelow(folder: string): Promise<string[]> {
+export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
     throw error;

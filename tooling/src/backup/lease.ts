@@ -1,20 +1,24 @@
 import { Client, DatabaseError } from "pg";
 
-import { Complaint } from "../start/complaint.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 
 /**
- * The same as in api/src/objects/loose.ts, whose collector goes on only while nobody has it alone.
+ * The same as in api/src/objects/orphaned-objects.ts, whose collector goes on only while nobody has
+ * it alone.
  */
-const lease = 7_235_003;
+const leaseLockKey = 7_235_003;
 
 /** How long a collection of objects that is under way, or another backup, is waited for. */
-const patience = "60s";
+const lockTimeout = "60s";
 
-export interface HeldLease {
+export interface Lease {
   /** The connection that holds it: of the service's database. */
   readonly client: Client;
-  /** @throws Complaint when it was lost meanwhile: objects may have gone that the rows refer to. */
-  confirm(): Promise<void>;
+  /**
+   * @throws UserFacingError when it was lost meanwhile: objects may have gone that the rows refer
+   *   to.
+   */
+  assertHeld(): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -22,24 +26,24 @@ export interface HeldLease {
  * No object is deleted while it is held. It belongs to a connection: whatever ends this process
  * gives it back.
  */
-export async function takeLease(url: string): Promise<HeldLease> {
+export async function acquireLease(url: string): Promise<Lease> {
   const client = await connect(url);
   try {
-    await client.query(`set lock_timeout = '${patience}'`);
-    await client.query("select pg_advisory_lock($1)", [lease]);
+    await client.query(`set lock_timeout = '${lockTimeout}'`);
+    await client.query("select pg_advisory_lock($1)", [leaseLockKey]);
   } catch (cause) {
     await client.end();
     if (cause instanceof DatabaseError && cause.code === "55P03")
-      throw new Complaint("Another backup, or a check, is running: try again when it is done.", { cause });
+      throw new UserFacingError("Another backup, or a check, is running: try again when it is done.", { cause });
     throw cause;
   }
   return {
     client,
-    async confirm() {
+    async assertHeld() {
       try {
         await client.query("select 1");
       } catch (cause) {
-        throw new Complaint(
+        throw new UserFacingError(
           "The connection to the database was lost, and objects may have been deleted meanwhile: try again.",
           { cause },
         );
@@ -49,7 +53,9 @@ export async function takeLease(url: string): Promise<HeldLease> {
   };
 }
 
-/** A connection for long work. @throws Complaint when there is no such database, or no server. */
+/**
+ * A connection for long work. @throws UserFacingError when there is no such database, or no server.
+ */
 export async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true });
   client.on("error", () => undefined); // the next query says so
@@ -60,7 +66,7 @@ export async function connect(url: string): Promise<Client> {
     );
   } catch (cause) {
     await client.end().catch(() => undefined); // it never was open
-    throw new Complaint(
+    throw new UserFacingError(
       `The database ${new URL(url).pathname.slice(1)} cannot be reached: ${cause instanceof Error ? cause.message : "no answer"}.`,
       { cause },
     );

@@ -5,87 +5,92 @@
 import { resolve } from "node:path";
 
 import { DatabaseUnavailable } from "../database/programs.ts";
-import { Complaint } from "../start/complaint.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 import { checkBackup, checkSystem } from "./check.ts";
 import { makeBackup } from "./make.ts";
 import type { Findings } from "./objects.ts";
 import { restoreBackup } from "./restore.ts";
-import { openSystem, openTarget, type System } from "./system.ts";
+import { openStorage, openRestoreTarget, type PortalStorage } from "./portal-storage.ts";
 
 /** npm runs scripts in the checkout; paths are meant from where the person is. */
-const from = process.env["INIT_CWD"] ?? process.cwd();
-const environment = { ...process.env, ...meant("DATA_DIR"), ...meant("OBJECTS_URL") };
-const [act, folder, state] = process.argv.slice(2);
+const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
+const environment = { ...process.env, ...resolveFromCaller("DATA_DIR"), ...resolveFromCaller("OBJECTS_URL") };
+const [commandName, folder, state] = process.argv.slice(2);
 
-function meant(name: string): Readonly<Record<string, string>> {
+function resolveFromCaller(name: string): Readonly<Record<string, string>> {
   const path = process.env[name] ?? "";
-  return path === "" || path.startsWith("file://") ? {} : { [name]: resolve(from, path) };
+  return path === "" || path.startsWith("file://") ? {} : { [name]: resolve(callerFolder, path) };
 }
 
-async function within<T>(system: Promise<System>, work: (system: System) => Promise<T>): Promise<T> {
-  const open = await system;
+async function withStorage<T>(
+  storage: Promise<PortalStorage>,
+  use: (storage: PortalStorage) => Promise<T>,
+): Promise<T> {
+  const openedStorage = await storage;
   try {
-    return await work(open);
+    return await use(openedStorage);
   } finally {
-    await open.close();
+    await openedStorage.close();
   }
 }
 
-const acts: Readonly<Record<string, () => Promise<boolean>>> = {
+const commands: Readonly<Record<string, () => Promise<boolean>>> = {
   make: () =>
-    within(openSystem(environment), async (system) => {
-      const { name, state: made, copied, damaged } = await makeBackup(system, backupFolder());
+    withStorage(openStorage(environment), async (storage) => {
+      const { name, state: backupState, copied, damaged } = await makeBackup(storage, backupFolder());
       for (const key of damaged) console.log(`damaged  ${key}`);
-      const rows = [made.databases.service, made.databases.identity]
+      const rows = [backupState.databases.service, backupState.databases.identity]
         .flatMap((database) => database?.tables ?? [])
         .reduce((sum, table) => sum + table.rows, 0);
       console.log(
-        `State ${name}: ${String(rows)} rows, ${String(made.objects.count)} objects (${String(copied)} new${damaged.length > 0 ? `, ${String(damaged.length)} damaged` : ""}).`,
+        `State ${name}: ${String(rows)} rows, ${String(backupState.objects.count)} objects (${String(copied)} new${damaged.length > 0 ? `, ${String(damaged.length)} damaged` : ""}).`,
       );
-      if (system.databaseUrls.identity === null)
+      if (storage.databaseUrls.identity === null)
         console.log("The identity provider is your own: its accounts are not in here.");
-      console.log(`Keys are not in here either: keep ${system.keys} apart from it.`);
+      console.log(`Keys are not in here either: keep ${storage.keysPath} apart from it.`);
       return damaged.length === 0;
     }),
   restore: () =>
-    within(openTarget(environment), async (system) => {
-      const { name, damaged } = await restoreBackup(system, backupFolder(), state);
+    withStorage(openRestoreTarget(environment), async (storage) => {
+      const { name, damaged } = await restoreBackup(storage, backupFolder(), state);
       for (const key of damaged) console.log(`damaged  ${key}`);
       console.log(
-        `Restored ${name}${damaged.length > 0 ? `, but for ${String(damaged.length)} objects` : ""}. Put the keys of that time into ${system.keys} before the first start.`,
+        `Restored ${name}${damaged.length > 0 ? `, but for ${String(damaged.length)} objects` : ""}. Put the keys of that time into ${storage.keysPath} before the first start.`,
       );
       return damaged.length === 0;
     }),
   check: async () =>
     report(
-      folder === undefined ? await within(openSystem(environment), checkSystem) : await checkBackup(backupFolder()),
+      folder === undefined
+        ? await withStorage(openStorage(environment), checkSystem)
+        : await checkBackup(backupFolder()),
     ),
 };
 
 function backupFolder(): string {
   if (folder === undefined)
-    throw new Complaint(
+    throw new UserFacingError(
       "Say which folder: npm run backup <folder>, npm run restore <folder> [state], npm run backup:check [folder].",
     );
-  return resolve(from, folder);
+  return resolve(callerFolder, folder);
 }
 
-function report({ looked, missing, changed, leftOver }: Findings): boolean {
+function report({ checkedCount, missing, changed, unreferenced }: Findings): boolean {
   for (const key of missing) console.log(`missing    ${key}`);
   for (const key of changed) console.log(`changed    ${key}`);
-  for (const key of leftOver) console.log(`left over  ${key}`);
+  for (const key of unreferenced) console.log(`left over  ${key}`);
   console.log(
-    `${String(looked)} looked at: ${String(missing.length)} missing, ${String(changed.length)} changed, ${String(leftOver.length)} left over.`,
+    `${String(checkedCount)} looked at: ${String(missing.length)} missing, ${String(changed.length)} changed, ${String(unreferenced.length)} left over.`,
   );
   return missing.length === 0 && changed.length === 0;
 }
 
 try {
-  const work = acts[act ?? ""];
-  if (work === undefined) throw new Complaint(`Say what to do: ${Object.keys(acts).join(", ")}.`);
-  process.exitCode = (await work()) ? 0 : 1;
+  const runCommand = commands[commandName ?? ""];
+  if (runCommand === undefined) throw new UserFacingError(`Say what to do: ${Object.keys(commands).join(", ")}.`);
+  process.exitCode = (await runCommand()) ? 0 : 1;
 } catch (error) {
-  // A Complaint is written for the person; anything else is a fault of ours, shown whole.
-  console.error(error instanceof Complaint || error instanceof DatabaseUnavailable ? error.message : error);
+  // A UserFacingError is written for the person; anything else is a fault of ours, shown whole.
+  console.error(error instanceof UserFacingError || error instanceof DatabaseUnavailable ? error.message : error);
   process.exitCode = 1;
 }

@@ -2,28 +2,28 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 
-import { Complaint } from "../start/complaint.ts";
-import { takeLock } from "../start/lock.ts";
-import { copyChecked, digestOfFile, filesBelow, keepFile, syncFolders } from "./files.ts";
-import { connect, takeLease } from "./lease.ts";
-import { objectsOfRows, type RowObject } from "./objects.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
+import { tryLock } from "../start/lock.ts";
+import { copyVerified, hashFile, listFiles, writeFileDurably, syncFolders } from "./files.ts";
+import { connect, acquireLease } from "./lease.ts";
+import { readReferencedObjects, type ReferencedObject } from "./objects.ts";
 import { copyRowsOut } from "./rows.ts";
 import {
-  lineOf,
-  listFile,
+  formatObjectLine,
+  objectListFile,
   objectsFolder,
-  readList,
+  readObjectList,
   readState,
-  stateNames,
+  listStateNames,
   statesFolder,
-  unfinished,
+  unfinishedStateName,
   type DatabaseState,
-  type NamedObject,
+  type BackedUpObject,
   type State,
 } from "./state.ts";
-import type { System } from "./system.ts";
+import type { PortalStorage } from "./portal-storage.ts";
 
-export interface MadeBackup {
+export interface BackupResult {
   readonly name: string;
   readonly state: State;
   /** Objects that were not there before. */
@@ -44,44 +44,47 @@ export interface MadeBackup {
  * 5. The lease was not lost. The state gets its name, and objects that no state names go.
  */
 export async function makeBackup(
-  { databaseUrls, objects }: Pick<System, "databaseUrls" | "objects">,
+  { databaseUrls, objectsPath }: Pick<PortalStorage, "databaseUrls" | "objectsPath">,
   backup: string,
   now = new Date(),
-): Promise<MadeBackup> {
+): Promise<BackupResult> {
   await mkdir(backup, { recursive: true, mode: 0o700 });
-  const lock = takeLock(join(backup, "running.lock"));
-  if ("heldBy" in lock) throw new Complaint(`Process ${String(lock.heldBy.pid)} is writing to ${backup}.`);
+  const lock = tryLock(join(backup, "running.lock"));
+  if ("heldBy" in lock) throw new UserFacingError(`Process ${String(lock.heldBy.pid)} is writing to ${backup}.`);
   try {
     const name = now.toISOString().replaceAll(":", "-");
-    const state = join(statesFolder(backup), unfinished);
-    await rm(state, { recursive: true, force: true });
-    await mkdir(state, { recursive: true, mode: 0o700 });
-    const lease = await takeLease(databaseUrls.service);
+    const stateFolder = join(statesFolder(backup), unfinishedStateName);
+    await rm(stateFolder, { recursive: true, force: true });
+    await mkdir(stateFolder, { recursive: true, mode: 0o700 });
+    const lease = await acquireLease(databaseUrls.service);
     try {
       await lease.client.query("begin isolation level repeatable read read only");
-      const service = await copyRowsOut(lease.client, "service", state);
-      const named = await objectsOfRows(lease.client);
+      const service = await copyRowsOut(lease.client, "service", stateFolder);
+      const referenced = await readReferencedObjects(lease.client);
       await lease.client.query("commit");
-      const identity = databaseUrls.identity === null ? null : await copyIdentity(databaseUrls.identity, state);
-      const { kept, copied, damaged } = await copyObjects(objects, backup, named);
-      await lease.confirm();
-      const list = await keepFile(textStream(kept.map(lineOf)), listFile(state));
-      const bytes = kept.reduce((sum, { size }) => sum + size, 0);
-      const written: State = {
+      const identity = databaseUrls.identity === null ? null : await copyIdentity(databaseUrls.identity, stateFolder);
+      const { backedUpObjects, copied, damaged } = await copyObjects(objectsPath, backup, referenced);
+      await lease.assertHeld();
+      const objectList = await writeFileDurably(
+        textStream(backedUpObjects.map(formatObjectLine)),
+        objectListFile(stateFolder),
+      );
+      const bytes = backedUpObjects.reduce((sum, { size }) => sum + size, 0);
+      const stateDocument: State = {
         v: 1,
         made_at: now.toISOString(),
         databases: { service, ...(identity === null ? {} : { identity }) },
-        objects: { count: kept.length, bytes, sha256: list.sha256 },
+        objects: { count: backedUpObjects.length, bytes, sha256: objectList.sha256 },
       };
-      await keepFile(textStream([JSON.stringify(written, null, 2)]), join(state, "state.json"));
+      await writeFileDurably(textStream([JSON.stringify(stateDocument, null, 2)]), join(stateFolder, "state.json"));
       await syncFolders(
-        state,
-        (await filesBelow(state)).map((file) => join(state, file)),
+        stateFolder,
+        (await listFiles(stateFolder)).map((file) => join(stateFolder, file)),
       );
-      await rename(state, join(statesFolder(backup), name));
+      await rename(stateFolder, join(statesFolder(backup), name));
       await syncFolders(backup, [join(statesFolder(backup), name)]);
-      await dropUnnamed(backup);
-      return { name, state: written, copied, damaged };
+      await deleteUnreferencedObjects(backup);
+      return { name, state: stateDocument, copied, damaged };
     } finally {
       await lease.release();
     }
@@ -109,54 +112,54 @@ async function copyIdentity(url: string, state: string): Promise<DatabaseState> 
 async function copyObjects(
   source: string,
   backup: string,
-  named: readonly RowObject[],
-): Promise<{ kept: NamedObject[]; copied: number; damaged: string[] }> {
-  const kept: NamedObject[] = [];
+  referenced: readonly ReferencedObject[],
+): Promise<{ backedUpObjects: BackedUpObject[]; copied: number; damaged: string[] }> {
+  const backedUpObjects: BackedUpObject[] = [];
   const damaged: string[] = [];
   const files: string[] = [];
-  const there = new Set(await filesBelow(objectsFolder(backup)));
-  const noted = named.some(({ sha256 }) => sha256 === null) ? await notedDigests(backup) : null;
-  for (const object of named) {
+  const existingKeys = new Set(await listFiles(objectsFolder(backup)));
+  const knownDigests = referenced.some(({ sha256 }) => sha256 === null) ? await readKnownDigests(backup) : null;
+  for (const object of referenced) {
     const file = join(objectsFolder(backup), object.key);
-    if (there.has(object.key)) {
+    if (existingKeys.has(object.key)) {
       // Written by a backup before, under this name only when it was right: a copy that changed
       // since must not become right.
-      kept.push({
+      backedUpObjects.push({
         ...object,
-        sha256: object.sha256 ?? noted?.get(object.key) ?? (await digestOfFile(file))?.sha256 ?? "",
+        sha256: object.sha256 ?? knownDigests?.get(object.key) ?? (await hashFile(file))?.sha256 ?? "",
       });
       continue;
     }
-    const { facts, fits } = await copyChecked(join(source, object.key), file, object);
-    if (fits && facts !== null) files.push(file);
+    const { digest, matches } = await copyVerified(join(source, object.key), file, object);
+    if (matches && digest !== null) files.push(file);
     else damaged.push(object.key);
-    kept.push({ ...object, sha256: object.sha256 ?? (fits ? facts?.sha256 : null) ?? "" });
+    backedUpObjects.push({ ...object, sha256: object.sha256 ?? (matches ? digest?.sha256 : null) ?? "" });
   }
   await mkdir(objectsFolder(backup), { recursive: true, mode: 0o700 });
   await syncFolders(objectsFolder(backup), files);
-  return { kept, copied: files.length, damaged };
+  return { backedUpObjects, copied: files.length, damaged };
 }
 
 /**
  * By key, of objects that were found at some time: as the state says that was the first to have
  * each.
  */
-async function notedDigests(backup: string): Promise<Map<string, string>> {
-  const noted = new Map<string, string>();
-  for (const name of await stateNames(backup)) {
+async function readKnownDigests(backup: string): Promise<Map<string, string>> {
+  const knownDigests = new Map<string, string>();
+  for (const name of await listStateNames(backup)) {
     const list = await readState(backup, name)
-      .then((state) => readList(backup, name, state))
-      .catch(() => []); // dropUnnamed says that it is damaged
-    for (const { key, sha256 } of list) if (sha256 !== "" && !noted.has(key)) noted.set(key, sha256);
+      .then((state) => readObjectList(backup, name, state))
+      .catch(() => []); // deleteUnreferencedObjects says that it is damaged
+    for (const { key, sha256 } of list) if (sha256 !== "" && !knownDigests.has(key)) knownDigests.set(key, sha256);
   }
-  return noted;
+  return knownDigests;
 }
 
 /** Objects of states that somebody removed. */
-async function dropUnnamed(backup: string): Promise<void> {
-  const named = new Set<string>();
-  for (const name of await stateNames(backup))
-    for (const { key } of await readList(backup, name, await readState(backup, name))) named.add(key);
-  for (const key of await filesBelow(objectsFolder(backup)))
-    if (!named.has(key)) await rm(join(objectsFolder(backup), key));
+async function deleteUnreferencedObjects(backup: string): Promise<void> {
+  const referenced = new Set<string>();
+  for (const name of await listStateNames(backup))
+    for (const { key } of await readObjectList(backup, name, await readState(backup, name))) referenced.add(key);
+  for (const key of await listFiles(objectsFolder(backup)))
+    if (!referenced.has(key)) await rm(join(objectsFolder(backup), key));
 }

@@ -2,14 +2,14 @@ import { join } from "node:path";
 
 import type { Client } from "pg";
 
-import { digestOfFile } from "./files.ts";
-import type { NamedObject } from "./state.ts";
+import { hashFile } from "./files.ts";
+import type { BackedUpObject } from "./state.ts";
 
 /** As a row has it: parts that were kept before digests were have none. */
-export type RowObject = Omit<NamedObject, "sha256"> & { readonly sha256: string | null };
+export type ReferencedObject = Omit<BackedUpObject, "sha256"> & { readonly sha256: string | null };
 
 /** The objects that the rows of one moment refer to; the caller's transaction is that moment. */
-export async function objectsOfRows(client: Client): Promise<RowObject[]> {
+export async function readReferencedObjects(client: Client): Promise<ReferencedObject[]> {
   const { rows } = await client.query<{ key: string; size: string; sha256: string | null }>(
     `select o.object_key as key, least(v.part_size, v.size - (o.part - 1) * v.part_size) as size, encode(o.sha256, 'hex') as sha256
      from version_objects o join secret_versions v using (account_id, secret_id, version)
@@ -27,45 +27,45 @@ export async function objectsOfRows(client: Client): Promise<RowObject[]> {
 }
 
 /** Keys that are announced or wait for their collection: their objects may be there. */
-export async function looseKeys(client: Client): Promise<string[]> {
+export async function readOrphanedKeys(client: Client): Promise<string[]> {
   const { rows } = await client.query<{ key: string }>("select object_key as key from loose_objects");
   return rows.map(({ key }) => key);
 }
 
 export interface Findings {
-  readonly looked: number;
+  readonly checkedCount: number;
   readonly missing: readonly string[];
   readonly changed: readonly string[];
   /** There, and nobody refers to them. */
-  readonly leftOver: readonly string[];
+  readonly unreferenced: readonly string[];
 }
 
 /**
  * A file that is there and cannot be read is not what was kept: it is named like one that changed.
  */
-const unreadable = { size: -1, sha256: "" };
+const unreadableFile = { size: -1, sha256: "" };
 
 /**
  * Reads every object.
  *
- * @param there what the folder held before the names were taken
- * @param known keys that may be there besides
+ * @param existingFiles what the folder held before the names were taken
+ * @param knownKeys keys that may be there besides
  */
 export async function compareObjects(
   folder: string,
-  names: readonly RowObject[],
-  there: readonly string[],
-  known: Iterable<string> = [],
+  referenced: readonly ReferencedObject[],
+  existingFiles: readonly string[],
+  knownKeys: Iterable<string> = [],
 ): Promise<Findings> {
   const missing: string[] = [];
   const changed: string[] = [];
-  for (const { key, size, sha256 } of names) {
-    const found = await digestOfFile(join(folder, key)).catch(() => unreadable);
-    if (found === null) missing.push(key);
-    else if (found.size !== size || (sha256 !== null && found.sha256 !== sha256)) changed.push(key);
+  for (const { key, size, sha256 } of referenced) {
+    const digest = await hashFile(join(folder, key)).catch(() => unreadableFile);
+    if (digest === null) missing.push(key);
+    else if (digest.size !== size || (sha256 !== null && digest.sha256 !== sha256)) changed.push(key);
   }
-  const referred = new Set([...names.map(({ key }) => key), ...known]);
+  const referencedKeys = new Set([...referenced.map(({ key }) => key), ...knownKeys]);
   // What is being written stands beside its name.
-  const leftOver = there.filter((path) => !referred.has(path.replace(/\.[0-9a-f]{12}\.tmp$/, "")));
-  return { looked: names.length, missing, changed, leftOver };
+  const unreferenced = existingFiles.filter((path) => !referencedKeys.has(path.replace(/\.[0-9a-f]{12}\.tmp$/, "")));
+  return { checkedCount: referenced.length, missing, changed, unreferenced };
 }

@@ -10,8 +10,8 @@ import { escapeIdentifier, type Client } from "pg";
 import { from, to } from "pg-copy-streams";
 
 import { rootFolder } from "../paths.ts";
-import { Complaint } from "../start/complaint.ts";
-import { digestOfFile, keepFile } from "./files.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
+import { hashFile, writeFileDurably } from "./files.ts";
 import type { Findings } from "./objects.ts";
 import { tableFile, type DatabaseName, type DatabaseState, type Table } from "./state.ts";
 
@@ -23,39 +23,40 @@ const execute = promisify(execFile);
  */
 const owners = {
   service: {
-    notes: { schema: "drizzle", name: "__drizzle_migrations", column: "hash" },
+    migrationsTable: { schema: "drizzle", name: "__drizzle_migrations", column: "hash" },
     migrate:
       'import { migrateDatabase } from "./api/src/db/migrate.ts"; await migrateDatabase(process.env.RESTORED_DATABASE_URL);',
   },
   identity: {
-    notes: { schema: "public", name: "migrations", column: "id" },
+    migrationsTable: { schema: "public", name: "migrations", column: "id" },
     migrate:
       'import { migrate, openPool } from "./api/src/identity/database.ts"; const pool = openPool(process.env.RESTORED_DATABASE_URL, () => {}); await migrate(pool); await pool.end();',
   },
 } as const;
 
-const quoted = ({ schema, name }: Pick<Table, "schema" | "name">): string =>
+const quoteTable = ({ schema, name }: Pick<Table, "schema" | "name">): string =>
   `${escapeIdentifier(schema)}.${escapeIdentifier(name)}`;
-const columnsOf = ({ columns }: Pick<Table, "columns">): string =>
+const quoteColumns = ({ columns }: Pick<Table, "columns">): string =>
   columns.map((column) => escapeIdentifier(column)).join(", ");
 
 /** All rows as one moment has them; the caller's transaction is that moment. */
 export async function copyRowsOut(client: Client, database: DatabaseName, state: string): Promise<DatabaseState> {
-  const migrations = await appliedMigrations(client, database);
-  if (migrations.length === 0) throw new Complaint(`The database of ${database} is empty: there is nothing to keep.`);
+  const migrations = await readAppliedMigrations(client, database);
+  if (migrations.length === 0)
+    throw new UserFacingError(`The database of ${database} is empty: there is nothing to keep.`);
   const tables: Table[] = [];
-  for (const table of await tablesOf(client, database)) {
+  for (const table of await listTables(client, database)) {
     const file = tableFile(state, database, table);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const rows = client.query(to(`copy ${quoted(table)} (${columnsOf(table)}) to stdout`));
-    const { sha256 } = await keepFile(rows, file);
+    const rows = client.query(to(`copy ${quoteTable(table)} (${quoteColumns(table)}) to stdout`));
+    const { sha256 } = await writeFileDurably(rows, file);
     tables.push({ ...table, rows: rows.rowCount, sha256 });
   }
   return { migrations, tables };
 }
 
 /**
- * Brings an empty database to the schema of the rows. @throws Complaint when this release has
+ * Brings an empty database to the schema of the rows. @throws UserFacingError when this release has
  * another one.
  */
 export async function prepareTables(
@@ -72,29 +73,29 @@ export async function prepareTables(
       env: { PATH: process.env["PATH"], RESTORED_DATABASE_URL: url },
     },
   );
-  const here = await appliedMigrations(client, database);
-  if (here.join() !== migrations.join()) {
-    throw new Complaint(
-      `The rows of ${database} were taken by another release (${String(migrations.length)} migrations, here ${String(here.length)}): restore with that one, then upgrade.`,
+  const appliedHere = await readAppliedMigrations(client, database);
+  if (appliedHere.join() !== migrations.join()) {
+    throw new UserFacingError(
+      `The rows of ${database} were taken by another release (${String(migrations.length)} migrations, here ${String(appliedHere.length)}): restore with that one, then upgrade.`,
     );
   }
 }
 
 /** Files of rows that are missing, or are not what was written. */
-export async function damagedRows(
+export async function findDamagedRows(
   database: DatabaseName,
   { tables }: DatabaseState,
   state: string,
-): Promise<Pick<Findings, "looked" | "missing" | "changed">> {
+): Promise<Pick<Findings, "checkedCount" | "missing" | "changed">> {
   const missing: string[] = [];
   const changed: string[] = [];
   for (const table of tables) {
     const file = tableFile(state, database, table);
-    const found = await digestOfFile(file);
-    if (found === null) missing.push(file);
-    else if (found.sha256 !== table.sha256) changed.push(file);
+    const digest = await hashFile(file);
+    if (digest === null) missing.push(file);
+    else if (digest.sha256 !== table.sha256) changed.push(file);
   }
-  return { looked: tables.length, missing, changed };
+  return { checkedCount: tables.length, missing, changed };
 }
 
 /** Loads all rows, in the caller's transaction. */
@@ -105,34 +106,41 @@ export async function copyRowsIn(
   state: string,
 ): Promise<void> {
   for (const table of tables) {
-    const rows = client.query(from(`copy ${quoted(table)} (${columnsOf(table)}) from stdin`));
+    const rows = client.query(from(`copy ${quoteTable(table)} (${quoteColumns(table)}) from stdin`));
     await pipeline(createReadStream(tableFile(state, database, table)), rows);
   }
 }
 
 /** True when no table of the portal has a row. */
 export async function isEmpty(client: Client, database: DatabaseName): Promise<boolean> {
-  for (const table of await tablesOf(client, database)) {
-    const { rows } = await client.query<{ found: boolean }>(`select exists (select from ${quoted(table)}) as found`);
+  for (const table of await listTables(client, database)) {
+    const { rows } = await client.query<{ found: boolean }>(
+      `select exists (select from ${quoteTable(table)}) as found`,
+    );
     if (rows[0]?.found === true) return false;
   }
   return true;
 }
 
 /** In the order in which they were applied. */
-async function appliedMigrations(client: Client, database: DatabaseName): Promise<string[]> {
-  const { notes } = owners[database];
-  const there = await client.query<{ found: boolean }>("select to_regclass($1) is not null as found", [quoted(notes)]);
-  if (there.rows[0]?.found !== true) return [];
+async function readAppliedMigrations(client: Client, database: DatabaseName): Promise<string[]> {
+  const { migrationsTable } = owners[database];
+  const tableLookup = await client.query<{ found: boolean }>("select to_regclass($1) is not null as found", [
+    quoteTable(migrationsTable),
+  ]);
+  if (tableLookup.rows[0]?.found !== true) return [];
   const { rows } = await client.query<{ applied: string }>(
-    `select ${notes.column}::text as applied from ${quoted(notes)} order by id`,
+    `select ${migrationsTable.column}::text as applied from ${quoteTable(migrationsTable)} order by id`,
   );
   return rows.map(({ applied }) => applied);
 }
 
 /** Every table but the notes of migrations, with the columns that are stored. */
-async function tablesOf(client: Client, database: DatabaseName): Promise<Pick<Table, "schema" | "name" | "columns">[]> {
-  const { notes } = owners[database];
+async function listTables(
+  client: Client,
+  database: DatabaseName,
+): Promise<Pick<Table, "schema" | "name" | "columns">[]> {
+  const { migrationsTable } = owners[database];
   const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(
     `select n.nspname as schema, c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
      from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
@@ -140,7 +148,7 @@ async function tablesOf(client: Client, database: DatabaseName): Promise<Pick<Ta
        and n.nspname not in ('pg_catalog', 'information_schema') and (n.nspname, c.relname) <> ($1, $2)
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      group by 1, 2 order by 1, 2`,
-    [notes.schema, notes.name],
+    [migrationsTable.schema, migrationsTable.name],
   );
   return rows;
 }

@@ -14,8 +14,8 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { codeOf } from "../error-code.ts";
-import { Complaint } from "../start/complaint.ts";
-import { digestOfFile } from "./files.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
+import { hashFile } from "./files.ts";
 
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -47,7 +47,7 @@ const State = z.strictObject({
 export type State = z.infer<typeof State>;
 
 /** An object as a state names it. `sha256` is hex. */
-export interface NamedObject {
+export interface BackedUpObject {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
@@ -56,10 +56,10 @@ export interface NamedObject {
 
 export const statesFolder = (backup: string): string => join(backup, "states");
 export const objectsFolder = (backup: string): string => join(backup, "objects");
-export const unfinished = ".unfinished";
+export const unfinishedStateName = ".unfinished";
 
 /** The names of the states of a backup, oldest first. */
-export async function stateNames(backup: string): Promise<string[]> {
+export async function listStateNames(backup: string): Promise<string[]> {
   const names = await readdir(statesFolder(backup)).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
     throw error;
@@ -67,13 +67,13 @@ export async function stateNames(backup: string): Promise<string[]> {
   return names.filter((name) => !name.startsWith(".")).sort();
 }
 
-/** @throws Complaint when it is not one that this release reads. */
+/** @throws UserFacingError when it is not one that this release reads. */
 export async function readState(backup: string, name: string): Promise<State> {
   const file = join(statesFolder(backup), name, "state.json");
   try {
     return State.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (cause) {
-    throw new Complaint(`${file} is not a state of a backup that this release reads.`, { cause });
+    throw new UserFacingError(`${file} is not a state of a backup that this release reads.`, { cause });
   }
 }
 
@@ -83,15 +83,18 @@ export const tableFile = (
   { schema, name }: Pick<Table, "schema" | "name">,
 ): string => join(state, database, `${schema}.${name}`);
 
-export const listFile = (state: string): string => join(state, "objects");
+export const objectListFile = (state: string): string => join(state, "objects");
 
-export const lineOf = ({ key, size, sha256 }: NamedObject): string => `${key}\t${String(size)}\t${sha256}\n`;
+export const formatObjectLine = ({ key, size, sha256 }: BackedUpObject): string =>
+  `${key}\t${String(size)}\t${sha256}\n`;
 
-/** The objects that a state names. @throws Complaint when the list is not what was written. */
-export async function readList(backup: string, name: string, state: State): Promise<NamedObject[]> {
-  const file = listFile(join(statesFolder(backup), name));
-  if ((await digestOfFile(file))?.sha256 !== state.objects.sha256)
-    throw new Complaint(`${file} is not what was written.`);
+/**
+ * The objects that a state names. @throws UserFacingError when the list is not what was written.
+ */
+export async function readObjectList(backup: string, name: string, state: State): Promise<BackedUpObject[]> {
+  const file = objectListFile(join(statesFolder(backup), name));
+  if ((await hashFile(file))?.sha256 !== state.objects.sha256)
+    throw new UserFacingError(`${file} is not what was written.`);
   const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);
   return lines.map((line) => {
     const [key = "", size, sha256 = ""] = line.split("\t");

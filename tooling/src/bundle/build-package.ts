@@ -7,22 +7,22 @@ import { join } from "node:path";
 
 import webpack, { type MultiStats } from "webpack";
 
-import { teamKey } from "../keys/development-keys.ts";
+import { loadTeamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { makeRelease } from "../release/release.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { computeFingerprint } from "./fingerprint.ts";
 import { assembleHost } from "./host-files.ts";
 import { buildables, folderOf, isBuildable, type Buildable } from "./packages.ts";
-import { configsOf, failureOf, run } from "./run-webpack.ts";
+import { loadConfigs, failureOf, run } from "./run-webpack.ts";
 
 /**
  * Builds a package and puts the result where it is served from: a release of a remote, or
  * `host/dist`.
  */
 async function build(name: Buildable): Promise<void> {
-  const stamp = fingerprint(name);
-  await run(await configsOf(name, { mode: "production" }));
+  const stamp = computeFingerprint(name);
+  await run(await loadConfigs(name, { mode: "production" }));
   await writeBillOfMaterials(join(rootFolder, folderOf(name)));
   await publish(name);
   // Written last: a build that was cut short is done again.
@@ -36,13 +36,13 @@ async function watch(name: Buildable): Promise<void> {
   // What is in place from now on is a development build: the next start has to build again.
   rmSync(join(rootFolder, folderOf(name), "build/stamp"), { force: true });
   const publishing = { last: Promise.resolve() };
-  const settled = (after: () => Promise<void>) => (error: Error | null, stats?: MultiStats) => {
+  const onBuilt = (publishBuild: () => Promise<void>) => (error: Error | null, stats?: MultiStats) => {
     const failure = failureOf(error, stats);
     if (failure !== null) {
       console.error(failure);
       return;
     }
-    publishing.last = publishing.last.then(after).then(
+    publishing.last = publishing.last.then(publishBuild).then(
       () => {
         process.send?.({ built: name });
       },
@@ -51,9 +51,9 @@ async function watch(name: Buildable): Promise<void> {
       },
     );
   };
-  webpack(await configsOf(name, { mode: "development" })).watch(
+  webpack(await loadConfigs(name, { mode: "development" })).watch(
     {},
-    settled(() => publish(name)),
+    onBuilt(() => publish(name)),
   );
 }
 
@@ -61,17 +61,17 @@ async function publish(name: Buildable): Promise<void> {
   const packageFolder = join(rootFolder, folderOf(name));
   const webFolder = join(packageFolder, "build/web");
   if (name !== "host") {
-    await makeRelease({ remote: name, packageFolder, webFolder, key: await teamKey(name) });
+    await makeRelease({ remote: name, packageFolder, webFolder, key: await loadTeamKey(name) });
     return;
   }
-  const part = join(packageFolder, "build/dist.part");
+  const stagingFolder = join(packageFolder, "build/dist.part");
   const dist = join(packageFolder, "dist");
-  const old = join(packageFolder, "build/dist.old");
-  for (const folder of [part, old]) rmSync(folder, { recursive: true, force: true });
-  await assembleHost(webFolder, part);
-  if (existsSync(dist)) renameSync(dist, old);
-  renameSync(part, dist);
-  rmSync(old, { recursive: true, force: true });
+  const previousDist = join(packageFolder, "build/dist.old");
+  for (const folder of [stagingFolder, previousDist]) rmSync(folder, { recursive: true, force: true });
+  await assembleHost(webFolder, stagingFolder);
+  if (existsSync(dist)) renameSync(dist, previousDist);
+  renameSync(stagingFolder, dist);
+  rmSync(previousDist, { recursive: true, force: true });
 }
 
 const [name, flag] = process.argv.slice(2);

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { teamKey } from "../keys/development-keys.ts";
+import { loadTeamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { presentRelease } from "../release/release.ts";
-import { Complaint } from "../start/complaint.ts";
+import { findCurrentRelease } from "../release/release.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 import { waitForLock } from "../start/lock.ts";
-import { fingerprint } from "./fingerprint.ts";
+import { computeFingerprint } from "./fingerprint.ts";
 import { buildables, folderOf, type Buildable } from "./packages.ts";
 
 const endWithParent = join(rootFolder, "tooling/src/start/end-with-parent.mjs");
@@ -17,33 +17,33 @@ export async function ensureBuilt(
   log: (line: string) => void,
   names: readonly Buildable[] = buildables,
 ): Promise<void> {
-  const release = await waitForLock(join(rootFolder, ".cache/build.lock"));
+  const releaseLock = await waitForLock(join(rootFolder, ".cache/build.lock"));
   try {
     const stale: Buildable[] = [];
-    for (const name of names) if (!(await isBuilt(name))) stale.push(name);
+    for (const name of names) if (!(await isUpToDate(name))) stale.push(name);
     if (stale.length === 0) return;
     log(`Building ${stale.join(", ")}.`);
-    const waiting = [...stale];
+    const queue = [...stale];
     const worker = async (): Promise<void> => {
-      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-        const began = performance.now();
+      for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+        const startedAt = performance.now();
         await buildInProcess(name);
-        log(`  ${name} built in ${((performance.now() - began) / 1000).toFixed(1)} s`);
+        log(`  ${name} built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
       }
     };
-    const failed = (await Promise.allSettled([worker(), worker()])).find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    const failure = (await Promise.allSettled([worker(), worker()])).find((result) => result.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
   } finally {
-    release();
+    releaseLock();
   }
 }
 
-async function isBuilt(name: Buildable): Promise<boolean> {
+async function isUpToDate(name: Buildable): Promise<boolean> {
   const folder = join(rootFolder, folderOf(name));
   const stamp = join(folder, "build/stamp");
-  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== fingerprint(name)) return false;
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== computeFingerprint(name)) return false;
   if (name === "host") return existsSync(join(folder, "dist/index.html"));
-  return (await presentRelease(folder, await teamKey(name))) !== null;
+  return (await findCurrentRelease(folder, await loadTeamKey(name))) !== null;
 }
 
 /** Each in a process of its own: memory is given back, and two run at once. */
@@ -56,11 +56,11 @@ function buildInProcess(name: Buildable): Promise<void> {
     name,
   ];
   const child = spawn(process.execPath, args, { cwd: rootFolder, stdio: ["pipe", "pipe", "pipe"] });
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8");
     stream.on("data", (text: string) => {
-      said += text;
+      output += text;
     });
   }
   return new Promise((resolve, reject) => {
@@ -69,8 +69,8 @@ function buildInProcess(name: Buildable): Promise<void> {
       if (code === 0) resolve();
       else
         reject(
-          new Complaint(
-            `${name} could not be built (${code === null ? `ended by ${String(signal)}` : `exit code ${String(code)}`}):\n${said.trim()}`,
+          new UserFacingError(
+            `${name} could not be built (${code === null ? `ended by ${String(signal)}` : `exit code ${String(code)}`}):\n${output.trim()}`,
           ),
         );
     });

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { integrityOfFile } from "../release/integrity.ts";
-import { nameHostFiles } from "./host-files.ts";
+import { computeFileIntegrity } from "../release/integrity.ts";
+import { hashHostFiles } from "./host-files.ts";
 
 describe("nameHostFiles", () => {
   let folder: string;
@@ -21,24 +21,27 @@ describe("nameHostFiles", () => {
   });
 
   it("gives what the page begins with its hash for a name, and the page the hashes of all", () => {
-    nameHostFiles(folder);
-    const named = `main.${createHash("sha256").update("begin()").digest("hex").slice(0, 8)}.js`;
-    expect(readdirSync(join(folder, "static")).sort()).toEqual(["295.11461abc.js", named]);
+    hashHostFiles(folder);
+    const hashedName = `main.${createHash("sha256").update("begin()").digest("hex").slice(0, 8)}.js`;
+    expect(readdirSync(join(folder, "static")).sort()).toEqual(["295.11461abc.js", hashedName]);
     const files = Object.fromEntries(
-      ["295.11461abc.js", named].map((file) => [`/static/${file}`, integrityOfFile(join(folder, "static", file))]),
+      ["295.11461abc.js", hashedName].map((file) => [
+        `/static/${file}`,
+        computeFileIntegrity(join(folder, "static", file)),
+      ]),
     );
     expect(JSON.parse(readFileSync(join(folder, "host-files.json"), "utf8"))).toEqual(files);
-    const written = readFileSync(join(folder, "index.html"), "utf8");
-    expect(written).toContain(
-      `<script integrity="${files[`/static/${named}`] ?? ""}" crossorigin="anonymous" src="/static/${named}">`,
+    const finalPage = readFileSync(join(folder, "index.html"), "utf8");
+    expect(finalPage).toContain(
+      `<script integrity="${files[`/static/${hashedName}`] ?? ""}" crossorigin="anonymous" src="/static/${hashedName}">`,
     );
-    expect(written).toContain(`id="host-files">${JSON.stringify(files)}<`);
+    expect(finalPage).toContain(`id="host-files">${JSON.stringify(files)}<`);
   });
 
   it("refuses a page without a place for them, or that names a script which was not built", () => {
     writeFileSync(join(folder, "index.html"), page.replace("host-files", "other"));
-    expect(() => nameHostFiles(folder)).toThrow("host-files");
+    expect(() => hashHostFiles(folder)).toThrow("host-files");
     writeFileSync(join(folder, "index.html"), `${page}<script src="/static/gone.1.js"></script>`);
-    expect(() => nameHostFiles(folder)).toThrow("which was not built");
+    expect(() => hashHostFiles(folder)).toThrow("which was not built");
   });
 });

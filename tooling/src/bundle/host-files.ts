@@ -4,15 +4,15 @@ import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
 import { copyBillOfMaterials } from "../release/bill-of-materials.ts";
-import { compressFolder, isEncodedForm } from "../release/compress.ts";
-import { filesBelow } from "../release/files.ts";
-import { integrityOfFile } from "../release/integrity.ts";
+import { compressFolder, isPrecompressed } from "../release/compress.ts";
+import { listFiles } from "../release/files.ts";
+import { computeFileIntegrity } from "../release/integrity.ts";
 
-const slot = /(<script\b[^>]*\bid="?host-files"?[^>]*>)[^<]*(<\/script>)/;
-const tag = /<(script|link)\b(?=[^>]*\b(?:src|href)=["']?(\/static\/[^\s"'>]+))/g;
+const hostFilesElement = /(<script\b[^>]*\bid="?host-files"?[^>]*>)[^<]*(<\/script>)/;
+const assetTag = /<(script|link)\b(?=[^>]*\b(?:src|href)=["']?(\/static\/[^\s"'>]+))/g;
 
 /** A script that the page begins with, which webpack gives no hash. */
-const entry = /^(\w+)\.js$/;
+const entryScript = /^(\w+)\.js$/;
 
 /**
  * Puts what webpack built of the host beside its other files into `target`, a new folder, ready to
@@ -30,7 +30,7 @@ export async function assembleHost(webFolder: string, target: string): Promise<v
       cpSync(join(host, from), join(target, to), { recursive: true, filter: (source) => !source.includes(".test.") });
   }
   copyBillOfMaterials(host, target);
-  nameHostFiles(target);
+  hashHostFiles(target);
   await compressFolder(target);
 }
 
@@ -40,35 +40,39 @@ export async function assembleHost(webFolder: string, target: string): Promise<v
  * they load later, and publishes them beside it as `host-files.json`, so that anybody can compare
  * them with a build of their own.
  */
-export function nameHostFiles(folder: string): void {
-  nameEntries(folder);
+export function hashHostFiles(folder: string): void {
+  hashEntryNames(folder);
   const files = Object.fromEntries(
-    filesBelow(join(folder, "static"))
-      .filter((file) => /\.(js|css)$/.test(file) && !isEncodedForm(file))
-      .map((file) => [`/static/${file}`, integrityOfFile(join(folder, "static", file))]),
+    listFiles(join(folder, "static"))
+      .filter((file) => /\.(js|css)$/.test(file) && !isPrecompressed(file))
+      .map((file) => [`/static/${file}`, computeFileIntegrity(join(folder, "static", file))]),
   );
   const page = readFileSync(join(folder, "index.html"), "utf8");
-  if (!slot.test(page)) throw new Error('the host\'s page has no <script type="application/json" id="host-files">');
-  const tagged = page.replace(tag, (all, _name, path: string) => {
+  if (!hostFilesElement.test(page))
+    throw new Error('the host\'s page has no <script type="application/json" id="host-files">');
+  const pageWithIntegrity = page.replace(assetTag, (match, _name, path: string) => {
     const integrity = files[path];
     if (integrity === undefined) throw new Error(`the host's page names ${path}, which was not built`);
-    return `${all} integrity="${integrity}" crossorigin="anonymous"`;
+    return `${match} integrity="${integrity}" crossorigin="anonymous"`;
   });
   writeFileSync(
     join(folder, "index.html"),
-    tagged.replace(slot, (_all, open: string, close: string) => `${open}${JSON.stringify(files)}${close}`),
+    pageWithIntegrity.replace(
+      hostFilesElement,
+      (_all, open: string, close: string) => `${open}${JSON.stringify(files)}${close}`,
+    ),
   );
   writeFileSync(join(folder, "host-files.json"), `${JSON.stringify(files, null, 2)}\n`);
 }
 
-function nameEntries(folder: string): void {
+function hashEntryNames(folder: string): void {
   const pageFile = join(folder, "index.html");
   for (const file of readdirSync(join(folder, "static"))) {
-    const [, name] = entry.exec(file) ?? [];
+    const [, name] = entryScript.exec(file) ?? [];
     if (name === undefined) continue;
     const script = join(folder, "static", file);
-    const named = `${name}.${createHash("sha256").update(readFileSync(script)).digest("hex").slice(0, 8)}.js`;
-    renameSync(script, join(folder, "static", named));
-    writeFileSync(pageFile, readFileSync(pageFile, "utf8").replaceAll(`/static/${file}`, `/static/${named}`));
+    const hashedName = `${name}.${createHash("sha256").update(readFileSync(script)).digest("hex").slice(0, 8)}.js`;
+    renameSync(script, join(folder, "static", hashedName));
+    writeFileSync(pageFile, readFileSync(pageFile, "utf8").replaceAll(`/static/${file}`, `/static/${hashedName}`));
   }
 }

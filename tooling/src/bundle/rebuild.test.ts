@@ -1,14 +1,14 @@
-import { differences } from "./rebuild.ts";
+import { describeDifferences } from "./rebuild.ts";
 
 describe("differences", () => {
-  const wanted = { "a.js": "sha384-a", "b.js": "sha384-b" };
+  const expected = { "a.js": "sha384-a", "b.js": "sha384-b" };
 
   it("are none between the same files, in whatever order", () => {
-    expect(differences(wanted, { "b.js": "sha384-b", "a.js": "sha384-a" })).toEqual([]);
+    expect(describeDifferences(expected, { "b.js": "sha384-b", "a.js": "sha384-a" })).toEqual([]);
   });
 
   it("name each file that is changed, left out or added", () => {
-    expect(differences(wanted, { "a.js": "sha384-x", "c.js": "sha384-c" })).toEqual([
+    expect(describeDifferences(expected, { "a.js": "sha384-x", "c.js": "sha384-c" })).toEqual([
       "a.js differs",
       "b.js was not built",
       "c.js is new",

@@ -9,10 +9,10 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 import { rootFolder } from "../paths.ts";
-import { isEncodedForm } from "../release/compress.ts";
-import { filesBelow } from "../release/files.ts";
-import { integrityOfFile } from "../release/integrity.ts";
-import { pnpm } from "../release/pnpm.ts";
+import { isPrecompressed } from "../release/compress.ts";
+import { listFiles } from "../release/files.ts";
+import { computeFileIntegrity } from "../release/integrity.ts";
+import { runPnpm } from "../release/pnpm.ts";
 import { folderOf, type Buildable } from "./packages.ts";
 
 const run = promisify(execFile);
@@ -25,13 +25,13 @@ const maxBuffer = 64 * 1024 * 1024;
 export type BuiltFiles = Readonly<Record<string, string>>;
 
 /** Hashes of the files that the packages' builds in this checkout serve. */
-export function builtFiles(name: Buildable, root: string = rootFolder): BuiltFiles {
+export function hashBuiltFiles(name: Buildable, root: string = rootFolder): BuiltFiles {
   const dist = join(root, folderOf(name), "dist");
   const folder = name === "host" ? dist : join(dist, readFileSync(join(dist, "current"), "utf8").trim());
   return Object.fromEntries(
-    filesBelow(folder)
-      .filter((file) => !isEncodedForm(file) && file !== "release.json")
-      .map((file) => [file, integrityOfFile(join(folder, file))]),
+    listFiles(folder)
+      .filter((file) => !isPrecompressed(file) && file !== "release.json")
+      .map((file) => [file, computeFileIntegrity(join(folder, file))]),
   );
 }
 
@@ -51,25 +51,25 @@ export async function rebuild(names: readonly Buildable[]): Promise<ReadonlyMap<
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       copyFileSync(join(rootFolder, file), join(folder, file));
     }
-    await pnpm(folder, ["install", "--frozen-lockfile", "--prefer-offline"]);
+    await runPnpm(folder, ["install", "--frozen-lockfile", "--prefer-offline"]);
     await run(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", join(folder, "tooling/src/bundle/build.ts"), ...names],
       { cwd: folder, maxBuffer },
     );
-    return new Map(names.map((name) => [name, builtFiles(name, folder)]));
+    return new Map(names.map((name) => [name, hashBuiltFiles(name, folder)]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** Which files are not the same, in words; none when both are the same bytes. */
-export function differences(wanted: BuiltFiles, found: BuiltFiles): string[] {
-  const paths = [...new Set([...Object.keys(wanted), ...Object.keys(found)])].sort();
+export function describeDifferences(expected: BuiltFiles, actual: BuiltFiles): string[] {
+  const paths = [...new Set([...Object.keys(expected), ...Object.keys(actual)])].sort();
   return paths
-    .filter((path) => wanted[path] !== found[path])
+    .filter((path) => expected[path] !== actual[path])
     .map(
       (path) =>
-        `${path} ${wanted[path] === undefined ? "is new" : found[path] === undefined ? "was not built" : "differs"}`,
+        `${path} ${expected[path] === undefined ? "is new" : actual[path] === undefined ? "was not built" : "differs"}`,
     );
 }

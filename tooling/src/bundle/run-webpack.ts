@@ -10,25 +10,25 @@ import { rootFolder } from "../paths.ts";
 import { folderOf, type Buildable } from "./packages.ts";
 
 /** What `webpack` alone would build in the package's folder. */
-export function configsOf(name: Buildable, options: BuildArguments): Promise<Configuration[]> {
-  return configsIn(join(rootFolder, folderOf(name)), options);
+export function loadConfigs(name: Buildable, options: BuildArguments): Promise<Configuration[]> {
+  return loadConfigsFrom(join(rootFolder, folderOf(name)), options);
 }
 
 /** What `webpack` alone would build in this folder. */
-export async function configsIn(folder: string, options: BuildArguments): Promise<Configuration[]> {
+export async function loadConfigsFrom(folder: string, options: BuildArguments): Promise<Configuration[]> {
   // Of a remote elsewhere it is plain JavaScript, which older versions of Node run too.
   const config = ["webpack.config.ts", "webpack.config.mjs"]
     .map((name) => join(folder, name))
     .find((file) => existsSync(file));
   if (config === undefined) throw new Error(`${folder} has no webpack.config.ts, and no webpack.config.mjs`);
-  const file: unknown = await import(pathToFileURL(config).href);
+  const configModule: unknown = await import(pathToFileURL(config).href);
   const { default: configure } = z
     .object({
       default: z.custom<(environment: unknown, options: BuildArguments) => Configuration | Configuration[]>(
         (value) => typeof value === "function",
       ),
     })
-    .parse(file);
+    .parse(configModule);
   return [configure({}, options)].flat();
 }
 
@@ -39,9 +39,9 @@ export function run(configs: Configuration[]): Promise<void> {
     compiler.run((error, stats) => {
       const failure = failureOf(error, stats);
       // Closing writes the cache.
-      compiler.close((closing) => {
+      compiler.close((closeError) => {
         if (failure !== null) reject(new Error(failure));
-        else if (closing) reject(closing);
+        else if (closeError) reject(closeError);
         else resolve();
       });
     });

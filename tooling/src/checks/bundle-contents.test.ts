@@ -1,11 +1,11 @@
-import { problemsOfBundle } from "./bundle-contents.ts";
+import { findBundleProblems } from "./bundle-contents.ts";
 
 const script = (text: string) => [{ file: "1.js", text }];
 
 describe("problemsOfBundle", () => {
   it("lets recovery seal and load WASM, and the host bring React", () => {
     expect(
-      problemsOfBundle({
+      findBundleProblems({
         name: "recovery",
         scripts: script('"age-encryption.org/v1"'),
         wasm: ["engine.wasm"],
@@ -13,7 +13,7 @@ describe("problemsOfBundle", () => {
       }),
     ).toEqual([]);
     expect(
-      problemsOfBundle({
+      findBundleProblems({
         name: "host",
         scripts: script('Symbol.for("react.transitional.element")'),
         wasm: [],
@@ -49,6 +49,6 @@ describe("problemsOfBundle", () => {
       "host carries federation's runtime in CommonJS, which the host has as an ES module.",
     ],
   ] as const)("says so when %s", (_case, bundle, problem) => {
-    expect(problemsOfBundle(bundle)).toEqual([problem]);
+    expect(findBundleProblems(bundle)).toEqual([problem]);
   });
 });

@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { buildables, folderOf, type Buildable } from "../bundle/packages.ts";
-import { builtFiles } from "../bundle/rebuild.ts";
+import { hashBuiltFiles } from "../bundle/rebuild.ts";
 import { rootFolder } from "../paths.ts";
-import { billOfMaterials } from "../release/bill-of-materials.ts";
-import { filesBelow } from "../release/files.ts";
-import { problemsOfBundle } from "./bundle-contents.ts";
+import { billOfMaterialsFile } from "../release/bill-of-materials.ts";
+import { listFiles } from "../release/files.ts";
+import { findBundleProblems } from "./bundle-contents.ts";
 
-const Bill = z.object({
+const BillOfMaterials = z.object({
   metadata: z.object({ component: z.object({ name: z.string() }) }),
   components: z.array(z.object({ name: z.string() })),
 });
@@ -28,14 +28,14 @@ for (const name of buildables) {
     problems.push(`${name} is not built: run pnpm build first.`);
     continue;
   }
-  problems.push(...problemsOfBill(name));
-  const scripts = filesBelow(web).filter((file) => file.endsWith(".js"));
-  const wasm = filesBelow(web).filter((file) => file.endsWith(".wasm"));
-  const sources = filesBelow(web).flatMap((file) =>
+  problems.push(...findBillProblems(name));
+  const scripts = listFiles(web).filter((file) => file.endsWith(".js"));
+  const wasm = listFiles(web).filter((file) => file.endsWith(".wasm"));
+  const sources = listFiles(web).flatMap((file) =>
     file.endsWith(".js.map") ? SourceMap.parse(JSON.parse(readFileSync(join(web, file), "utf8"))).sources : [],
   );
   problems.push(
-    ...problemsOfBundle({
+    ...findBundleProblems({
       name,
       scripts: scripts.map((file) => ({ file, text: readFileSync(join(web, file), "utf8") })),
       wasm,
@@ -45,15 +45,17 @@ for (const name of buildables) {
 }
 
 /** What is released says what it is made of: its own package, and what all of them share. */
-function problemsOfBill(name: Buildable): string[] {
-  const [path] = Object.keys(builtFiles(name)).filter((file) => file === billOfMaterials);
+function findBillProblems(name: Buildable): string[] {
+  const [path] = Object.keys(hashBuiltFiles(name)).filter((file) => file === billOfMaterialsFile);
   if (path === undefined) return [`${name} carries no bill of materials.`];
-  const { metadata, components } = Bill.parse(
-    JSON.parse(readFileSync(join(rootFolder, folderOf(name), "build", billOfMaterials), "utf8")),
+  const { metadata, components } = BillOfMaterials.parse(
+    JSON.parse(readFileSync(join(rootFolder, folderOf(name), "build", billOfMaterialsFile), "utf8")),
   );
-  const lacking = ["react", "zod"].filter((wanted) => !components.some((component) => component.name === wanted));
-  if (metadata.component.name !== folderOf(name)) lacking.push(folderOf(name));
-  return lacking.map((wanted) => `The bill of materials of ${name} does not name ${wanted}.`);
+  const missingTexts = ["react", "zod"].filter(
+    (required) => !components.some((component) => component.name === required),
+  );
+  if (metadata.component.name !== folderOf(name)) missingTexts.push(folderOf(name));
+  return missingTexts.map((required) => `The bill of materials of ${name} does not name ${required}.`);
 }
 
 for (const problem of problems) console.error(problem);

@@ -1,36 +1,36 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import { coverageCounts, readCoverage } from "./coverage-table.ts";
-import { testNames } from "./test-names.ts";
+import { formatCoverageCounts, readCoverage } from "./coverage-table.ts";
+import { listTestNames } from "./test-names.ts";
 
-const head = "| id | fact | subject | state | test |\n| --- | --- | --- | --- | --- |";
+const tableHead = "| id | fact | subject | state | test |\n| --- | --- | --- | --- | --- |";
 
-const tests = new Map([
+const testSources = new Map([
   [
     "host/src/a.test.ts",
     `describe("auth", () => { it("starts as loading", () => {}); it.skip("never runs", () => {}); });`,
   ],
   ["host/src/empty.test.ts", `describe("nothing in here", () => { /* it("is a comment", () => {}) */ });`],
 ]);
-const readTest = (file: string): string | null => tests.get(file) ?? null;
+const readTest = (file: string): string | null => testSources.get(file) ?? null;
 
 /** A document whose nine sections hold one row each, with other rows for some. */
-function coverage(other: Readonly<Record<number, readonly string[]>> = {}): string {
+function coverageDocument(rowsBySection: Readonly<Record<number, readonly string[]>> = {}): string {
   const sections = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((section) => {
-    const rows = other[section] ?? [`| ${String(section)}.1 | a fact | shell | not yet |  |`];
-    return [`## ${String(section)}. A section`, "", head, ...rows, ""].join("\n");
+    const rows = rowsBySection[section] ?? [`| ${String(section)}.1 | a fact | shell | not yet |  |`];
+    return [`## ${String(section)}. A section`, "", tableHead, ...rows, ""].join("\n");
   });
   return ["# Coverage", "", "Some words.", "", ...sections].join("\n");
 }
 
-const problemsOf = (markdown: string): readonly string[] => readCoverage(markdown, readTest).problems;
+const findProblems = (markdown: string): readonly string[] => readCoverage(markdown, readTest).problems;
 
 describe("readCoverage", () => {
   it("finds nothing to complain about in a table that holds", () => {
     expect(
-      problemsOf(
-        coverage({
+      findProblems(
+        coverageDocument({
           4: [
             "| 4.1 | starts as loading | shell | works | host/src/a.test.ts:starts as loading<br>host/src/a.test.ts |",
             "| 4.2 | half | service | partly |  |",
@@ -103,43 +103,45 @@ describe("readCoverage", () => {
     ["has no number", "| 4 | f | shell | not yet |  |", /malformed: "4" is not an id/],
     ["stands in another section", "| 3.9 | f | shell | not yet |  |", /malformed: 3\.9 stands in section 4/],
   ])("complains with the line when a row %s", (_, row, problem) => {
-    const problems = problemsOf(coverage({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }));
+    const problems = findProblems(coverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }));
     expect(problems).toEqual([expect.stringMatching(problem)]);
     const line = Number(/^line (\d+): /.exec(problems[0] ?? "")?.[1]);
-    expect(coverage({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }).split("\n")[line - 1]).toBe(row);
+    expect(coverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }).split("\n")[line - 1]).toBe(row);
   });
 
   it("complains when an id stands twice", () => {
-    const problems = problemsOf(
-      coverage({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }),
+    const problems = findProblems(
+      coverageDocument({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }),
     );
     expect(problems).toEqual([expect.stringMatching(/double id: 4\.1 stands on line \d+ already/)]);
   });
 
   it("complains when a section has no rows", () => {
-    expect(problemsOf(coverage({ 6: [] }))).toEqual(["section 6 of the specification has no rows"]);
+    expect(findProblems(coverageDocument({ 6: [] }))).toEqual(["section 6 of the specification has no rows"]);
   });
 
   it("complains when a section is missing", () => {
-    expect(problemsOf(coverage().replace("## 9. A section", "## Another section"))).toContain(
+    expect(findProblems(coverageDocument().replace("## 9. A section", "## Another section"))).toContain(
       "section 9 of the specification has no rows",
     );
   });
 
   it("complains when the columns have other names", () => {
-    expect(problemsOf(coverage().replace("| id | fact |", "| id | what |"))).toEqual([
+    expect(findProblems(coverageDocument().replace("| id | fact |", "| id | what |"))).toEqual([
       expect.stringMatching(/the first line of a table is "id \| fact/),
     ]);
   });
 
   it("complains when a table stands outside the numbered sections", () => {
-    expect(problemsOf(`${coverage()}\n## Notes\n\n| a | b |\n`)).toEqual([
+    expect(findProblems(`${coverageDocument()}\n## Notes\n\n| a | b |\n`)).toEqual([
       expect.stringMatching(/a table outside the numbered sections/),
     ]);
   });
 
   it("keeps a bar that is escaped in a cell", () => {
-    expect(readCoverage(coverage({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows).toContainEqual({
+    expect(
+      readCoverage(coverageDocument({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows,
+    ).toContainEqual({
       id: "4.1",
       fact: "a | b",
       subject: "shell",
@@ -152,7 +154,7 @@ describe("readCoverage", () => {
 describe("coverageCounts", () => {
   it("counts by subject and state, the sum last", () => {
     const { rows } = readCoverage(
-      coverage({
+      coverageDocument({
         4: [
           "| 4.1 | f | service | works | host/src/a.test.ts |",
           "| 4.2 | f | shell | partly |  |",
@@ -161,7 +163,7 @@ describe("coverageCounts", () => {
       }),
       readTest,
     );
-    const lines = coverageCounts(rows).split("\n");
+    const lines = formatCoverageCounts(rows).split("\n");
     expect(lines[0]?.trim().split(/\s{2,}/)).toEqual(["works", "partly", "differs", "not yet", "rows"]);
     expect(
       lines
@@ -176,7 +178,7 @@ describe("coverageCounts", () => {
 describe("testNames", () => {
   it("names tests with their groups, tables and steps", () => {
     expect(
-      testNames(
+      listTestNames(
         `
         describe("vault", () => {
           it("seals", () => {});
@@ -200,7 +202,7 @@ describe("testNames", () => {
 
   it("leaves out what is skipped, put off or no test", () => {
     expect(
-      testNames(
+      listTestNames(
         `
         describe.skip("later", () => { it("a", () => {}); });
         xdescribe("aside", () => { it("b", () => {}); });
@@ -217,12 +219,14 @@ describe("testNames", () => {
   });
 
   it("reads a generic function in .ts and an element in .tsx", () => {
-    expect(testNames(`const same = <T>(value: T): T => value; it("in ts", () => {});`, "a.test.ts")).toEqual(["in ts"]);
-    expect(testNames(`const page = <Page title="x" />; it("in tsx", () => {});`, "a.test.tsx")).toEqual(["in tsx"]);
+    expect(listTestNames(`const same = <T>(value: T): T => value; it("in ts", () => {});`, "a.test.ts")).toEqual([
+      "in ts",
+    ]);
+    expect(listTestNames(`const page = <Page title="x" />; it("in tsx", () => {});`, "a.test.tsx")).toEqual(["in tsx"]);
   });
 
   it("keeps a test whose body skips by a condition", () => {
-    expect(testNames(`test("runs", () => { test.skip(isOld, "not there"); });`, "a.spec.ts")).toEqual(["runs"]);
+    expect(listTestNames(`test("runs", () => { test.skip(isOld, "not there"); });`, "a.spec.ts")).toEqual(["runs"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { remoteNames } from "../remotes.ts";
-import { testNames } from "./test-names.ts";
+import { listTestNames } from "./test-names.ts";
 
 const subjects: readonly string[] = ["shell", ...remoteNames, "deployment", "service"];
 
@@ -10,7 +10,7 @@ type State = (typeof states)[number];
 const sections = [1, 2, 3, 4, 5, 6, 7, 8, 9] as const;
 
 const columns = ["id", "fact", "subject", "state", "test"] as const;
-const rule = /^:?-{3,}:?$/;
+const separatorCell = /^:?-{3,}:?$/;
 const testPath = /^(?!\/)(?!.*\.\.)[\w@./-]+\.(test|spec)\.tsx?$/;
 
 export interface CoverageRow {
@@ -39,15 +39,15 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
   const rows: CoverageRow[] = [];
   const problems: string[] = [];
   const lineOfId = new Map<string, number>();
-  const namesOf = new Map<string, readonly string[] | null>();
+  const testNamesByFile = new Map<string, readonly string[] | null>();
 
-  const names = (path: string): readonly string[] | null => {
-    const known = namesOf.get(path);
-    if (known !== undefined) return known;
+  const loadTestNames = (path: string): readonly string[] | null => {
+    const cached = testNamesByFile.get(path);
+    if (cached !== undefined) return cached;
     const source = readTest(path);
-    const found = source === null ? null : testNames(source, path);
-    namesOf.set(path, found);
-    return found;
+    const loaded = source === null ? null : listTestNames(source, path);
+    testNamesByFile.set(path, loaded);
+    return loaded;
   };
 
   let section: number | null = null;
@@ -55,7 +55,7 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
 
   markdown.split(/\r?\n/).forEach((text, index) => {
     const line = index + 1;
-    const complain = (problem: string): void => {
+    const reportProblem = (problem: string): void => {
       problems.push(`line ${String(line)}: ${problem}`);
     };
 
@@ -67,107 +67,110 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
     }
     if (text.trim() === "") return;
     if (section === null) {
-      if (text.startsWith("|")) complain("a table outside the numbered sections");
+      if (text.startsWith("|")) reportProblem("a table outside the numbered sections");
       return;
     }
 
-    const cells = cellsOf(text);
+    const cells = parseCells(text);
     if (cells?.length !== columns.length) {
-      complain(
+      reportProblem(
         `malformed: a line of section ${String(section)} is a row of ${String(columns.length)} cells between bars`,
       );
       return;
     }
     if (expected === "columns") {
-      if (cells.join() !== columns.join()) complain(`malformed: the first line of a table is "${columns.join(" | ")}"`);
+      if (cells.join() !== columns.join())
+        reportProblem(`malformed: the first line of a table is "${columns.join(" | ")}"`);
       expected = "rule";
       return;
     }
     if (expected === "rule") {
-      if (!cells.every((cell) => rule.test(cell))) complain("malformed: dashes follow the first line of a table");
+      if (!cells.every((cell) => separatorCell.test(cell)))
+        reportProblem("malformed: dashes follow the first line of a table");
       expected = "row";
       return;
     }
 
     const [id = "", fact = "", subject = "", state = "", test = ""] = cells;
-    if (!/^[1-9]\.[1-9][0-9]*$/.test(id)) complain(`malformed: "${id}" is not an id such as ${String(section)}.1`);
-    else if (!id.startsWith(`${String(section)}.`)) complain(`malformed: ${id} stands in section ${String(section)}`);
-    const before = lineOfId.get(id);
-    if (before !== undefined) complain(`double id: ${id} stands on line ${String(before)} already`);
+    if (!/^[1-9]\.[1-9][0-9]*$/.test(id)) reportProblem(`malformed: "${id}" is not an id such as ${String(section)}.1`);
+    else if (!id.startsWith(`${String(section)}.`))
+      reportProblem(`malformed: ${id} stands in section ${String(section)}`);
+    const previousLine = lineOfId.get(id);
+    if (previousLine !== undefined) reportProblem(`double id: ${id} stands on line ${String(previousLine)} already`);
     else lineOfId.set(id, line);
-    if (fact === "") complain(`malformed: ${id} has no fact`);
-    if (!subjects.includes(subject)) complain(`unknown subject of ${id}: "${subject}" (${subjects.join(", ")})`);
-    if (!isOneOf(states, state)) complain(`unknown state of ${id}: "${state}" (${states.join(", ")})`);
-    for (const problem of problemsOfTests(id, state, test, names)) complain(problem);
+    if (fact === "") reportProblem(`malformed: ${id} has no fact`);
+    if (!subjects.includes(subject)) reportProblem(`unknown subject of ${id}: "${subject}" (${subjects.join(", ")})`);
+    if (!isOneOf(states, state)) reportProblem(`unknown state of ${id}: "${state}" (${states.join(", ")})`);
+    for (const problem of findTestProblems(id, state, test, loadTestNames)) reportProblem(problem);
     if (subjects.includes(subject) && isOneOf(states, state))
       rows.push({
         id,
         fact,
         subject,
         state,
-        tests: testsOf(state, test).map((reference) => reference.split(":")[0] ?? ""),
+        tests: testReferences(state, test).map((reference) => reference.split(":")[0] ?? ""),
       });
   });
 
-  for (const wanted of sections) {
-    if (!rows.some((row) => row.id.startsWith(`${String(wanted)}.`)))
-      problems.push(`section ${String(wanted)} of the specification has no rows`);
+  for (const requiredSection of sections) {
+    if (!rows.some((row) => row.id.startsWith(`${String(requiredSection)}.`)))
+      problems.push(`section ${String(requiredSection)} of the specification has no rows`);
   }
   return { rows, problems };
 }
 
 /** Counts by subject and state, as lines of text; the last one is the sum. */
-export function coverageCounts(rows: readonly CoverageRow[]): string {
-  const line = (name: string, of: readonly CoverageRow[]): string =>
+export function formatCoverageCounts(rows: readonly CoverageRow[]): string {
+  const formatLine = (name: string, subset: readonly CoverageRow[]): string =>
     [
       name.padEnd(10),
-      ...states.map((state) => String(of.filter((row) => row.state === state).length).padStart(9)),
-      String(of.length).padStart(9),
+      ...states.map((state) => String(subset.filter((row) => row.state === state).length).padStart(9)),
+      String(subset.length).padStart(9),
     ].join("");
   return [
     ["".padEnd(10), ...states.map((state) => state.padStart(9)), "rows".padStart(9)].join(""),
     ...subjects.map((subject) =>
-      line(
+      formatLine(
         subject,
         rows.filter((row) => row.subject === subject),
       ),
     ),
-    line("all", rows),
+    formatLine("all", rows),
   ].join("\n");
 }
 
-function problemsOfTests(
+function findTestProblems(
   id: string,
   state: string,
   cell: string,
-  names: (path: string) => readonly string[] | null,
+  loadTestNames: (path: string) => readonly string[] | null,
 ): string[] {
-  if (state === "differs" && !isSentence(partsOf(cell)[0] ?? ""))
+  if (state === "differs" && !isSentence(splitCell(cell)[0] ?? ""))
     return [`${id} says "differs" and gives no reason before its tests`];
-  const references = testsOf(state, cell);
+  const references = testReferences(state, cell);
   if (state === "works" && references.length === 0) return [`${id} says "works" and names no test`];
   if (state === "not yet" && references.length > 0) return [`${id} says "not yet" and names a test`];
   return references.flatMap((reference) => {
     const [path = "", ...rest] = reference.split(":");
-    const part = rest.join(":").trim();
+    const expectedName = rest.join(":").trim();
     if (!testPath.test(path)) return [`malformed: ${id} names "${path}", which is not the path of a test file`];
-    const found = names(path);
-    if (found === null) return [`${id} names a test file that does not exist: ${path}`];
-    if (found.length === 0) return [`${id} names a file in which no test runs: ${path}`];
-    if (rest.length > 0 && part === "") return [`malformed: ${id} has an empty name part behind ${path}`];
-    if (!found.some((name) => name.includes(part)))
-      return [`${id} names a test that does not exist or is skipped: "${part}" in ${path}`];
+    const namesInFile = loadTestNames(path);
+    if (namesInFile === null) return [`${id} names a test file that does not exist: ${path}`];
+    if (namesInFile.length === 0) return [`${id} names a file in which no test runs: ${path}`];
+    if (rest.length > 0 && expectedName === "") return [`malformed: ${id} has an empty name part behind ${path}`];
+    if (!namesInFile.some((name) => name.includes(expectedName)))
+      return [`${id} names a test that does not exist or is skipped: "${expectedName}" in ${path}`];
     return [];
   });
 }
 
-function partsOf(cell: string): string[] {
+function splitCell(cell: string): string[] {
   return cell === "" ? [] : cell.split("<br>").map((part) => part.trim());
 }
 
 /** The references of a cell to tests, as they are written. */
-function testsOf(state: string, cell: string): string[] {
-  return state === "differs" ? partsOf(cell).slice(1) : partsOf(cell);
+function testReferences(state: string, cell: string): string[] {
+  return state === "differs" ? splitCell(cell).slice(1) : splitCell(cell);
 }
 
 /** Words that end with a full stop: no path of a test does. */
@@ -176,7 +179,7 @@ function isSentence(text: string): boolean {
 }
 
 /** The cells of a table's line, null when it is none. A bar inside a cell is written `\|`. */
-function cellsOf(text: string): readonly string[] | null {
+function parseCells(text: string): readonly string[] | null {
   const parts = text.trim().split(/(?<!\\)\|/);
   if (parts.length < 3 || parts[0] !== "" || parts.at(-1) !== "") return null;
   return parts.slice(1, -1).map((part) => part.trim().replaceAll("\\|", "|"));

@@ -5,10 +5,10 @@
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-import { checkoutFiles } from "../test/changed-files.ts";
-import { jestFiles } from "../test/jest.ts";
-import { tiersOf } from "../test/tiers.ts";
-import { coverageCounts, readCoverage } from "./coverage-table.ts";
+import { listCheckoutFiles } from "../test/changed-files.ts";
+import { listJestFiles } from "../test/jest.ts";
+import { assignTiers } from "../test/tiers.ts";
+import { formatCoverageCounts, readCoverage } from "./coverage-table.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 
@@ -23,25 +23,27 @@ const report = readCoverage(readFileSync(path.join(root, "docs/coverage.md"), "u
 });
 
 /** What jest and Playwright find, beside what the tiers hold. */
-const found = [...(await jestFiles([])), ...globSync("e2e/specs/**/*.spec.ts", { cwd: root })].sort();
-const files = (await checkoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
-const tiers = tiersOf(files, report.rows);
-const [first, second] = [tiers.first, tiers.second].map(({ units, stories }) => [...units, ...stories]) as [
+const discoveredFiles = [...(await listJestFiles([])), ...globSync("e2e/specs/**/*.spec.ts", { cwd: root })].sort();
+const files = (await listCheckoutFiles()).filter((file) => /\.(test|spec)\.tsx?$/.test(file));
+const tiers = assignTiers(files, report.rows);
+const [firstTier, secondTier] = [tiers.first, tiers.second].map(({ units, stories }) => [...units, ...stories]) as [
   string[],
   string[],
 ];
 const problems = [
   ...report.problems.map((problem) => `docs/coverage.md, ${problem}`),
-  ...first.filter((file) => second.includes(file)).map((file) => `${file} is in both tiers`),
-  ...found.filter((file) => !first.includes(file) && !second.includes(file)).map((file) => `${file} is in no tier`),
-  ...[...first, ...second]
-    .filter((file) => !found.includes(file))
+  ...firstTier.filter((file) => secondTier.includes(file)).map((file) => `${file} is in both tiers`),
+  ...discoveredFiles
+    .filter((file) => !firstTier.includes(file) && !secondTier.includes(file))
+    .map((file) => `${file} is in no tier`),
+  ...[...firstTier, ...secondTier]
+    .filter((file) => !discoveredFiles.includes(file))
     .map((file) => `${file} is not run: no project of jest.config.cjs matches it`),
 ];
 
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
-console.log(coverageCounts(report.rows));
+console.log(formatCoverageCounts(report.rows));
 console.log(
   `npm test: ${String(tiers.first.units.length)} unit files, ${String(tiers.first.stories.length)} stories; npm run test:stories: ${String(tiers.second.units.length)} and ${String(tiers.second.stories.length)}`,
 );

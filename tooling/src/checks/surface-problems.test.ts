@@ -1,4 +1,4 @@
-import { surfaceProblems } from "./surface-problems.ts";
+import { findSurfaceProblems } from "./surface-problems.ts";
 
 const listed = {
   zod: {
@@ -11,7 +11,7 @@ const zod = (exports: readonly string[], version = "4.1.0") => ({ zod: { version
 
 describe("surfaceProblems", () => {
   it("finds none where what is listed and what is withheld are all that the module exports", () => {
-    expect(surfaceProblems(listed, zod(["locales", "object", "string"]))).toEqual([]);
+    expect(findSurfaceProblems(listed, zod(["locales", "object", "string"]))).toEqual([]);
   });
 
   it.each([
@@ -25,13 +25,13 @@ describe("surfaceProblems", () => {
       { ...zod(["locales", "object", "string"]), react: { version: "19.0.0", exports: ["use"] } },
       "react is shared and not listed.",
     ],
-  ])("finds %s", (_what, own, problem) => {
-    expect(surfaceProblems(listed, own)).toEqual([problem]);
+  ])("finds %s", (_case, exported, problem) => {
+    expect(findSurfaceProblems(listed, exported)).toEqual([problem]);
   });
 
   it("finds a name that is both given and withheld", () => {
     expect(
-      surfaceProblems(
+      findSurfaceProblems(
         { zod: { ...listed.zod, exports: ["locales", "object", "string"] } },
         zod(["locales", "object", "string"]),
       ),

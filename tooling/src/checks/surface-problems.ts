@@ -3,13 +3,14 @@ import type { SharedModule } from "@relicario/shared/webpack";
 export type Surface = Readonly<Record<string, SharedModule>>;
 
 /**
- * What the list lacks and what it has too much, one sentence each. `own`: what the modules export.
+ * What the list lacks and what it has too much, one sentence each. `exported`: what the modules
+ * export.
  */
-export function surfaceProblems(listed: Surface, own: Surface): string[] {
+export function findSurfaceProblems(listed: Surface, exported: Surface): string[] {
   const problems: string[] = [];
   for (const name of Object.keys(listed))
-    if (own[name] === undefined) problems.push(`${name} is listed and not shared.`);
-  for (const [name, { version, exports }] of Object.entries(own)) {
+    if (exported[name] === undefined) problems.push(`${name} is listed and not shared.`);
+  for (const [name, { version, exports }] of Object.entries(exported)) {
     const entry = listed[name];
     if (entry === undefined) {
       problems.push(`${name} is shared and not listed.`);
@@ -17,15 +18,17 @@ export function surfaceProblems(listed: Surface, own: Surface): string[] {
     }
     const withheld = Object.keys(entry.withheld ?? {});
     if (entry.version !== version) problems.push(`${name} is listed as ${entry.version} and is ${version}.`);
-    const missing = exports.filter((each) => !entry.exports.includes(each) && !withheld.includes(each));
-    // A part of a namespace, such as core.locales, is no export.
-    const gone = [...entry.exports, ...withheld.filter((each) => !each.includes("."))].filter(
-      (each) => !exports.includes(each),
+    const missing = exports.filter(
+      (exportName) => !entry.exports.includes(exportName) && !withheld.includes(exportName),
     );
-    const both = withheld.filter((each) => entry.exports.includes(each));
+    // A part of a namespace, such as core.locales, is no export.
+    const removed = [...entry.exports, ...withheld.filter((exportName) => !exportName.includes("."))].filter(
+      (exportName) => !exports.includes(exportName),
+    );
+    const duplicated = withheld.filter((exportName) => entry.exports.includes(exportName));
     if (missing.length > 0) problems.push(`${name} exports ${missing.join(", ")}: not listed.`);
-    if (gone.length > 0) problems.push(`${name} lists ${gone.join(", ")}: not exported.`);
-    if (both.length > 0) problems.push(`${name} both gives and withholds ${both.join(", ")}.`);
+    if (removed.length > 0) problems.push(`${name} lists ${removed.join(", ")}: not exported.`);
+    if (duplicated.length > 0) problems.push(`${name} both gives and withholds ${duplicated.join(", ")}.`);
   }
   return problems;
 }

@@ -12,13 +12,13 @@ import webpack from "webpack";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { surfaceProblems, type Surface } from "./surface-problems.ts";
+import { findSurfaceProblems, type Surface } from "./surface-problems.ts";
 
 /** What the host's build gives in the form of plain re-exports. */
 const reExports = join(rootFolder, "host/src/shared-packages");
 
 /** Every module that host and remotes share. A new one is a new minor version of the contract. */
-const names = [
+const sharedModuleNames = [
   "react",
   "react/jsx-runtime",
   "react-dom",
@@ -34,14 +34,14 @@ const names = [
   ...["contract", "api", "errors", "i18n", "ui", "forms"].map((door) => `@relicario/shared/${door}`),
 ];
 /** Read for the re-exports of zod, and not shared. */
-const unshared = ["zod/v4/core"];
+const internalModules = ["zod/v4/core"];
 const host = join(rootFolder, "host");
-const file = join(rootFolder, "shared/src/webpack/surface.json");
+const surfacePath = join(rootFolder, "shared/src/webpack/surface.json");
 
 /** What each module exports, before anything is withheld. */
 async function readExports(): Promise<Surface> {
-  const asked = [...names, ...unshared];
-  const source = asked
+  const requestedNames = [...sharedModuleNames, ...internalModules];
+  const source = requestedNames
     .map((name, index) => `import * as n${String(index)} from ${JSON.stringify(name)}; console.log(n${String(index)});`)
     .join("\n");
   const config = baseConfig({ name: "surface", context: host, mode: "production" });
@@ -52,7 +52,7 @@ async function readExports(): Promise<Surface> {
     entry: `data:text/javascript,${encodeURIComponent(source)}`,
   });
   return new Promise((resolve, reject) => {
-    const found: Record<string, Surface[string]> = {};
+    const exportsByModule: Record<string, Surface[string]> = {};
     compiler.hooks.thisCompilation.tap("surface", (compilation) => {
       compilation.hooks.finishModules.tap({ name: "surface", stage: 1000 }, () => {
         const [entry] = compilation.entries.get("main")?.dependencies ?? [];
@@ -61,8 +61,9 @@ async function readExports(): Promise<Surface> {
           if (!(connection.dependency instanceof webpack.dependencies.ModuleDependency)) continue;
           const { request } = connection.dependency;
           const provided = compilation.moduleGraph.getProvidedExports(connection.module);
-          if (Array.isArray(provided)) found[request] = { version: versionOf(request), exports: provided.toSorted() };
-          else found[request] = { version: versionOf(request), exports: exportsOfCommonJs(request) };
+          if (Array.isArray(provided))
+            exportsByModule[request] = { version: versionOf(request), exports: provided.toSorted() };
+          else exportsByModule[request] = { version: versionOf(request), exports: readCommonJsExports(request) };
         }
       });
     });
@@ -72,7 +73,9 @@ async function readExports(): Promise<Surface> {
         else if (stats?.hasErrors() === true) reject(new Error(stats.toString("errors-only")));
         else
           resolve(
-            Object.fromEntries(asked.map((name) => [name, found[name] ?? { version: versionOf(name), exports: [] }])),
+            Object.fromEntries(
+              requestedNames.map((name) => [name, exportsByModule[name] ?? { version: versionOf(name), exports: [] }]),
+            ),
           );
       });
     });
@@ -84,39 +87,42 @@ async function readExports(): Promise<Surface> {
  * `locales` and in `core`; and of React Router by name, because what its package says, `export *
  * from` another shared one, is lost when webpack builds again.
  */
-function reExportsOf(own: Surface): Record<string, string> {
+function renderReExports(surface: Surface): Record<string, string> {
   const reExport = (names: readonly string[], from: string) =>
     `export {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
-  const parts = (own["zod"]?.exports ?? []).filter((name) => !["core", "default", "locales", "z"].includes(name));
-  const core = (own["zod/v4/core"]?.exports ?? []).filter((name) => name !== "locales");
+  const zodParts = (surface["zod"]?.exports ?? []).filter(
+    (name) => !["core", "default", "locales", "z"].includes(name),
+  );
+  const zodCore = (surface["zod/v4/core"]?.exports ?? []).filter((name) => name !== "locales");
   const comment = "/** Written by `pnpm surface`, which says why. */\n";
-  const router = own["react-router"]?.exports ?? [];
-  const dom = (own["react-router-dom"]?.exports ?? []).filter(
+  const router = surface["react-router"]?.exports ?? [];
+  const routerDom = (surface["react-router-dom"]?.exports ?? []).filter(
     (name) => name === "RouterProvider" || !router.includes(name),
   );
   return {
     "react-router-dom.ts":
       comment +
       reExport(
-        router.filter((name) => !dom.includes(name)),
+        router.filter((name) => !routerDom.includes(name)),
         "react-router",
       ) +
-      reExport(dom, "react-router/dom"),
-    "zod-core.ts": comment + reExport(core, "zod/v4/core"),
-    "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${reExport(parts, "zod/v4")}`,
+      reExport(routerDom, "react-router/dom"),
+    "zod-core.ts": comment + reExport(zodCore, "zod/v4/core"),
+    "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${reExport(zodParts, "zod/v4")}`,
   };
 }
 
 /** React's packages are CommonJS: their names are known when they run. */
-function exportsOfCommonJs(name: string): string[] {
+function readCommonJsExports(name: string): string[] {
   const module: unknown = createRequire(join(host, "package.json"))(name);
   if (typeof module !== "object" || module === null) throw new TypeError(`${name} exports nothing`);
   return [...Object.keys(module), "default"].toSorted();
 }
 
 function versionOf(name: string): string {
-  const [owner = name] = /^(?:@[^/]+\/)?[^/]+/.exec(name) ?? [];
-  const folder = owner === "@relicario/shared" ? join(rootFolder, "shared") : join(host, "node_modules", owner);
+  const [packageName = name] = /^(?:@[^/]+\/)?[^/]+/.exec(name) ?? [];
+  const folder =
+    packageName === "@relicario/shared" ? join(rootFolder, "shared") : join(host, "node_modules", packageName);
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
     .version;
 }
@@ -130,22 +136,27 @@ const SurfaceFile = z.record(
   }),
 );
 
-const listed = SurfaceFile.parse(JSON.parse(readFileSync(file, "utf8")));
-const read = await readExports();
-const own: Surface = Object.fromEntries(Object.entries(read).filter(([name]) => !unshared.includes(name)));
+const listed = SurfaceFile.parse(JSON.parse(readFileSync(surfacePath, "utf8")));
+const allExports = await readExports();
+const exported: Surface = Object.fromEntries(
+  Object.entries(allExports).filter(([name]) => !internalModules.includes(name)),
+);
 if (process.argv.includes("--write")) {
-  const written = Object.entries(own).map(([name, { version, exports }]) => {
-    const withheld = Object.entries(listed[name]?.withheld ?? {}).filter(([each]) =>
-      exports.includes(each.split(".", 1).join("")),
+  const entries = Object.entries(exported).map(([name, { version, exports }]) => {
+    const withheld = Object.entries(listed[name]?.withheld ?? {}).filter(([exportName]) =>
+      exports.includes(exportName.split(".", 1).join("")),
     );
-    const given = exports.filter((each) => !withheld.some(([hidden]) => hidden === each));
-    return [name, { version, exports: given, ...(withheld.length > 0 && { withheld: Object.fromEntries(withheld) }) }];
+    const exposed = exports.filter((exportName) => !withheld.some(([withheldName]) => withheldName === exportName));
+    return [
+      name,
+      { version, exports: exposed, ...(withheld.length > 0 && { withheld: Object.fromEntries(withheld) }) },
+    ];
   });
-  writeFileSync(file, `${JSON.stringify(Object.fromEntries(written), null, 2)}\n`);
-  for (const [name, text] of Object.entries(reExportsOf(read))) writeFileSync(join(reExports, name), text);
+  writeFileSync(surfacePath, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+  for (const [name, text] of Object.entries(renderReExports(allExports))) writeFileSync(join(reExports, name), text);
 } else {
-  const problems = surfaceProblems(listed, own);
-  for (const [name, text] of Object.entries(reExportsOf(read))) {
+  const problems = findSurfaceProblems(listed, exported);
+  for (const [name, text] of Object.entries(renderReExports(allExports))) {
     if (readFileSync(join(reExports, name), "utf8") !== text)
       problems.push(`host/src/shared-packages/${name} gives other names than the list.`);
   }

@@ -1,14 +1,14 @@
 import ts from "typescript";
 
-const groups = new Set(["describe", "fdescribe"]);
-const tests = new Set(["it", "fit", "test"]);
-const putAside = new Set(["xit", "xtest", "xdescribe"]);
+const groupFunctions = new Set(["describe", "fdescribe"]);
+const testFunctions = new Set(["it", "fit", "test"]);
+const disabledFunctions = new Set(["xit", "xtest", "xdescribe"]);
 /**
  * What may stand behind the point of `it.each` or `test.describe.serial`. Anything else is not a
  * test: `test.use`.
  */
-const passing = new Set(["only", "each", "for", "concurrent", "serial", "parallel"]);
-const skipping = new Set(["skip", "todo", "fixme", "failing", "fail"]);
+const runningModifiers = new Set(["only", "each", "for", "concurrent", "serial", "parallel"]);
+const skippingModifiers = new Set(["skip", "todo", "fixme", "failing", "fail"]);
 
 type Kind = "group" | "test" | "step" | "skipped" | "other";
 
@@ -20,23 +20,23 @@ type Kind = "group" | "test" | "step" | "skipped" | "other";
  *
  * @param path its name decides whether `<` may begin an element (`.tsx`) or only a type (`.ts`)
  */
-export function testNames(source: string, path: string): readonly string[] {
+export function listTestNames(source: string, path: string): readonly string[] {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest);
   const names: string[] = [];
 
-  const visit = (node: ts.Node, above: readonly string[]): void => {
-    let path = above;
+  const visit = (node: ts.Node, parentTitles: readonly string[]): void => {
+    let titles = parentTitles;
     if (ts.isCallExpression(node)) {
-      const kind = kindOf(node.expression);
+      const kind = classifyCall(node.expression);
       const title = titleOf(node.arguments[0], file);
       if (kind === "skipped" && title !== null) return;
       if (kind !== "other" && kind !== "skipped" && title !== null) {
-        path = [...above, title];
-        if (kind !== "group") names.push(path.join(" "));
+        titles = [...parentTitles, title];
+        if (kind !== "group") names.push(titles.join(" "));
       }
     }
     ts.forEachChild(node, (child) => {
-      visit(child, path);
+      visit(child, titles);
     });
   };
 
@@ -44,29 +44,34 @@ export function testNames(source: string, path: string): readonly string[] {
   return names;
 }
 
-function kindOf(callee: ts.Expression): Kind {
+function classifyCall(callee: ts.Expression): Kind {
   const members: string[] = [];
-  let at = callee;
+  let current = callee;
   for (;;) {
-    if (ts.isPropertyAccessExpression(at)) {
-      members.unshift(at.name.text);
-      at = at.expression;
-    } else if (ts.isCallExpression(at)) {
-      at = at.expression; // it.each([...])("name")
-    } else if (ts.isTaggedTemplateExpression(at)) {
-      at = at.tag; // it.each`…`("name")
+    if (ts.isPropertyAccessExpression(current)) {
+      members.unshift(current.name.text);
+      current = current.expression;
+    } else if (ts.isCallExpression(current)) {
+      current = current.expression; // it.each([...])("name")
+    } else if (ts.isTaggedTemplateExpression(current)) {
+      current = current.tag; // it.each`…`("name")
     } else break;
   }
-  if (!ts.isIdentifier(at)) return "other";
-  if (putAside.has(at.text)) return "skipped";
-  const group = groups.has(at.text);
-  if (!group && !tests.has(at.text)) return "other";
-  if (members.some((member) => skipping.has(member))) return "skipped";
-  const [first, ...rest] = members;
-  if (tests.has(at.text) && first === "step" && rest.length === 0) return "step";
-  if (tests.has(at.text) && first === "describe" && rest.every((member) => passing.has(member))) return "group";
-  if (!members.every((member) => passing.has(member))) return "other";
-  return group ? "group" : "test";
+  if (!ts.isIdentifier(current)) return "other";
+  if (disabledFunctions.has(current.text)) return "skipped";
+  const isGroup = groupFunctions.has(current.text);
+  if (!isGroup && !testFunctions.has(current.text)) return "other";
+  if (members.some((member) => skippingModifiers.has(member))) return "skipped";
+  const [firstMember, ...rest] = members;
+  if (testFunctions.has(current.text) && firstMember === "step" && rest.length === 0) return "step";
+  if (
+    testFunctions.has(current.text) &&
+    firstMember === "describe" &&
+    rest.every((member) => runningModifiers.has(member))
+  )
+    return "group";
+  if (!members.every((member) => runningModifiers.has(member))) return "other";
+  return isGroup ? "group" : "test";
 }
 
 function titleOf(argument: ts.Expression | undefined, file: ts.SourceFile): string | null {

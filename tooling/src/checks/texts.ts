@@ -6,19 +6,19 @@ import { hostNamespaces, languages, RemoteManifest } from "@relicario/shared/con
 import { errorCodes } from "@relicario/shared/errors";
 
 import { rootFolder } from "../paths.ts";
-import { filesBelow } from "../release/files.ts";
+import { listFiles } from "../release/files.ts";
 import { remoteNames } from "../remotes.ts";
-import { problemsOfTexts, type NamedText, type SourceFile, type TextFile } from "./text-keys.ts";
+import { findTextProblems, type TextReference, type SourceFile, type TextFile } from "./text-keys.ts";
 
 const remotes = remoteNames.map((name) => `remote-${name}`);
-const notRead = /\.test\.tsx?$|(^|\/)testing\/|\.d\.ts$/;
+const excludedFiles = /\.test\.tsx?$|(^|\/)testing\/|\.d\.ts$/;
 
 const sources: SourceFile[] = [];
 const texts: TextFile[] = [];
 for (const owner of ["host", "shared", ...remotes]) {
   const folder = join(rootFolder, owner, "src");
-  for (const file of filesBelow(folder)) {
-    if (!/\.tsx?$/.test(file) || notRead.test(file)) continue;
+  for (const file of listFiles(folder)) {
+    if (!/\.tsx?$/.test(file) || excludedFiles.test(file)) continue;
     sources.push({ path: `${owner}/src/${file}`, text: readFileSync(join(folder, file), "utf8") });
   }
   for (const language of languages) {
@@ -35,7 +35,7 @@ for (const owner of ["host", "shared", ...remotes]) {
 }
 
 // Titles of screens stand in the manifests.
-const titles = remotes.flatMap((owner): NamedText[] => {
+const titles = remotes.flatMap((owner): TextReference[] => {
   const path = `${owner}/manifest.json`;
   return RemoteManifest.parse(JSON.parse(readFileSync(join(rootFolder, path), "utf8"))).routes.map(({ titleKey }) => ({
     path,
@@ -43,11 +43,12 @@ const titles = remotes.flatMap((owner): NamedText[] => {
   }));
 });
 
-const problems = problemsOfTexts(sources, texts, languages, titles);
+const problems = findTextProblems(sources, texts, languages, titles);
 const owners = new Map<string, Set<string>>();
 for (const { namespace, owner } of texts) owners.set(namespace, (owners.get(namespace) ?? new Set()).add(owner));
-for (const [namespace, all] of owners)
-  if (all.size > 1) problems.push(`The namespace ${namespace} has more than one owner: ${[...all].join(", ")}.`);
+for (const [namespace, namespaceOwners] of owners)
+  if (namespaceOwners.size > 1)
+    problems.push(`The namespace ${namespace} has more than one owner: ${[...namespaceOwners].join(", ")}.`);
 // What no remote may claim is what the host has.
 for (const namespace of new Set([...owners.keys(), ...hostNamespaces])) {
   if ((owners.get(namespace)?.has("host") === true) !== hostNamespaces.includes(namespace))

@@ -11,10 +11,10 @@ import { packages } from "../remotes.ts";
 
 // A package that was updated lies in another folder: TypeScript would find the former one
 // unchanged, and look no further.
-const installed = statSync(join(rootFolder, "node_modules/.pnpm/lock.yaml")).mtimeMs;
+const installedAt = statSync(join(rootFolder, "node_modules/.pnpm/lock.yaml")).mtimeMs;
 for (const folder of packages) {
-  const kept = join(rootFolder, folder, "tsconfig.tsbuildinfo");
-  if (existsSync(kept) && statSync(kept).mtimeMs < installed) rmSync(kept);
+  const buildInfo = join(rootFolder, folder, "tsconfig.tsbuildinfo");
+  if (existsSync(buildInfo) && statSync(buildInfo).mtimeMs < installedAt) rmSync(buildInfo);
 }
 
 const { status } = spawnSync(

@@ -1,13 +1,13 @@
-import { problemsOfVersions } from "./version-drift.ts";
+import { findVersionProblems } from "./version-drift.ts";
 
-const none = { dependencies: {}, devDependencies: {}, optionalDependencies: {}, peerDependencies: {} };
+const noDependencies = { dependencies: {}, devDependencies: {}, optionalDependencies: {}, peerDependencies: {} };
 const workspace = 'nodeVersion: 24.21.0\n\ncatalog:\n  "@types/x": 1.0.0\n  react: 19.3.1\n';
 const lockfile =
   "lockfileVersion: '9.0'\n\npackages:\n\n  '@types/x@1.0.0':\n    resolution: {}\n\n  react@19.3.1:\n    resolution: {}\n\nsnapshots:\n\n  react@19.3.1: {}\n";
 const manifests = [
   {
     name: "a",
-    ...none,
+    ...noDependencies,
     dependencies: { react: "catalog:", "@relicario/shared": "workspace:*" },
     devDependencies: { "@types/x": "catalog:" },
   },
@@ -15,12 +15,12 @@ const manifests = [
 
 describe("problemsOfVersions", () => {
   it("has nothing to say when all versions stand in the catalog", () => {
-    expect(problemsOfVersions({ manifests, workspace, lockfile })).toEqual([]);
+    expect(findVersionProblems({ manifests, workspace, lockfile })).toEqual([]);
   });
 
   it("finds a version that stands in a package", () => {
-    const problems = problemsOfVersions({
-      manifests: [...manifests, { name: "b", ...none, dependencies: { react: "^19.0.0" } }],
+    const problems = findVersionProblems({
+      manifests: [...manifests, { name: "b", ...noDependencies, dependencies: { react: "^19.0.0" } }],
       workspace,
       lockfile,
     });
@@ -28,7 +28,7 @@ describe("problemsOfVersions", () => {
   });
 
   it("finds a package that is installed twice", () => {
-    const problems = problemsOfVersions({
+    const problems = findVersionProblems({
       manifests,
       workspace,
       lockfile: lockfile.replace(
@@ -40,14 +40,14 @@ describe("problemsOfVersions", () => {
   });
 
   it("finds a pinned package that nobody uses", () => {
-    expect(problemsOfVersions({ manifests, workspace: `${workspace}  left-pad: 1.3.0\n`, lockfile })).toEqual([
+    expect(findVersionProblems({ manifests, workspace: `${workspace}  left-pad: 1.3.0\n`, lockfile })).toEqual([
       "The catalog pins left-pad, and no package asks for it.",
     ]);
   });
 
   it("finds a range in the catalog", () => {
     expect(
-      problemsOfVersions({ manifests, workspace: workspace.replace("react: 19.3.1", "react: 19.x"), lockfile }),
+      findVersionProblems({ manifests, workspace: workspace.replace("react: 19.3.1", "react: 19.x"), lockfile }),
     ).toEqual([expect.stringContaining("not one version")]);
   });
 });

@@ -6,7 +6,7 @@ interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
 }
 
-export interface VersionFacts {
+export interface VersionSources {
   readonly manifests: readonly Manifest[];
   /** `pnpm-workspace.yaml`. */
   readonly workspace: string;
@@ -15,7 +15,7 @@ export interface VersionFacts {
 }
 
 /** Second versions, each with the reason why it does no harm. */
-const tolerated: Readonly<Record<string, string>> = {
+const toleratedDuplicates: Readonly<Record<string, string>> = {
   "@noble/curves": "@noble/post-quantum, of age-encryption, asks for 2.0",
   "@noble/hashes": "@noble/post-quantum, of age-encryption, asks for 2.0",
   semver: "babel, of jest, asks for 6",
@@ -23,7 +23,7 @@ const tolerated: Readonly<Record<string, string>> = {
 };
 
 /** All problems, each in one sentence. */
-export function problemsOfVersions({ manifests, workspace, lockfile }: VersionFacts): string[] {
+export function findVersionProblems({ manifests, workspace, lockfile }: VersionSources): string[] {
   const problems: string[] = [];
   const pinned = new Map(
     [...workspace.matchAll(/^ {2}"?([@a-zA-Z0-9/._-]+)"?: (?:npm:\S+@)?(\d\S*)$/gm)].map(([, name, version]) => [
@@ -31,7 +31,7 @@ export function problemsOfVersions({ manifests, workspace, lockfile }: VersionFa
       version ?? "",
     ]),
   );
-  const used = new Set<string>();
+  const usedDependencies = new Set<string>();
   for (const { name, dependencies, devDependencies, optionalDependencies, peerDependencies } of manifests) {
     for (const [dependency, range] of Object.entries({
       ...peerDependencies,
@@ -39,29 +39,29 @@ export function problemsOfVersions({ manifests, workspace, lockfile }: VersionFa
       ...devDependencies,
       ...dependencies,
     })) {
-      used.add(dependency);
-      const wanted = dependency.startsWith("@relicario/") ? "workspace:*" : "catalog:";
-      if (range !== wanted)
+      usedDependencies.add(dependency);
+      const expected = dependency.startsWith("@relicario/") ? "workspace:*" : "catalog:";
+      if (range !== expected)
         problems.push(
-          `${name} asks for ${dependency} "${range}": write "${wanted}", the version stands in pnpm-workspace.yaml.`,
+          `${name} asks for ${dependency} "${range}": write "${expected}", the version stands in pnpm-workspace.yaml.`,
         );
     }
   }
   for (const [name, version] of pinned) {
-    if (!used.has(name) && version !== "" && /^\d+\.\d+\.\d+/.test(version) && name !== "nodeVersion")
+    if (!usedDependencies.has(name) && version !== "" && /^\d+\.\d+\.\d+/.test(version) && name !== "nodeVersion")
       problems.push(`The catalog pins ${name}, and no package asks for it.`);
     if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
       problems.push(`The catalog pins ${name} to "${version}", which is not one version.`);
   }
-  for (const [name, versions] of installed(lockfile)) {
-    if (pinned.has(name) && versions.size > 1 && tolerated[name] === undefined)
+  for (const [name, versions] of parseInstalledVersions(lockfile)) {
+    if (pinned.has(name) && versions.size > 1 && toleratedDuplicates[name] === undefined)
       problems.push(`${name} is installed in ${String(versions.size)} versions: ${[...versions].join(", ")}.`);
   }
   return problems;
 }
 
 /** Versions by package, from the section `packages:` of the lockfile. */
-function installed(lockfile: string): Map<string, Set<string>> {
+function parseInstalledVersions(lockfile: string): Map<string, Set<string>> {
   const section = /^packages:\n([\s\S]*?)(?=^\S)/m.exec(`${lockfile}\nend:`)?.[1] ?? "";
   const versions = new Map<string, Set<string>>();
   for (const [, name = "", version = ""] of section.matchAll(/^ {2}'?(@?[^@'\s]+)@([^:'(]+)'?:$/gm))

@@ -9,7 +9,7 @@ import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
-import { problemsOfVersions } from "./version-drift.ts";
+import { findVersionProblems } from "./version-drift.ts";
 
 const Dependencies = z.record(z.string(), z.string()).default({});
 const Manifest = z.object({
@@ -23,7 +23,7 @@ const Manifest = z.object({
 const manifests = [".", ...packages].map((folder) =>
   Manifest.parse(JSON.parse(readFileSync(join(rootFolder, folder, "package.json"), "utf8"))),
 );
-const problems = problemsOfVersions({
+const problems = findVersionProblems({
   manifests,
   workspace: readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"),
   lockfile: readFileSync(join(rootFolder, "pnpm-lock.yaml"), "utf8"),

@@ -6,9 +6,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { teamKey } from "../keys/development-keys.ts";
+import { loadTeamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { presentRelease } from "../release/release.ts";
+import { findCurrentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
 
 const [folder] = process.argv.slice(2);
@@ -16,8 +16,8 @@ if (folder === undefined) throw new TypeError("say where to");
 mkdirSync(join(folder, "records"), { recursive: true });
 const keys: Record<string, unknown[]> = {};
 for (const name of remoteNames) {
-  const key = await teamKey(name);
-  const release = await presentRelease(join(rootFolder, `remote-${name}`), key);
+  const key = await loadTeamKey(name);
+  const release = await findCurrentRelease(join(rootFolder, `remote-${name}`), key);
   if (release === null) throw new Error(`${name} is not built`);
   writeFileSync(join(folder, "records", `${name}.jws`), release.jws);
   keys[name] = [key.publicKey];

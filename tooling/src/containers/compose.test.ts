@@ -3,20 +3,20 @@ import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
 import { remoteNames } from "../remotes.ts";
-import { addressesIn, listensAt, readCompose, type Container } from "./compose.ts";
+import { parseAddresses, findListeningPort, readCompose, type Container } from "./compose.ts";
 
 const compose = readCompose({ POSTGRES_PASSWORD: "a-password" });
 const containers = Object.entries(compose.services);
-const published = new Map(
+const publishedPorts = new Map(
   containers.flatMap(([name, { ports }]) =>
-    ports.map((text) => [text.split(":")[1] ?? "", { name, inside: text.split(":")[2] ?? "" }]),
+    ports.map((text) => [text.split(":")[1] ?? "", { name, containerPort: text.split(":")[2] ?? "" }]),
   ),
 );
 
-const shareANetwork = (one: Container, other: Container): boolean =>
-  one.networks.some((network) => other.networks.includes(network));
+const shareNetwork = (left: Container, right: Container): boolean =>
+  left.networks.some((network) => right.networks.includes(network));
 /** The containers that a host of an address may be: one, or with `*` all that fit. */
-const named = (host: string): [string, Container][] =>
+const matchContainers = (host: string): [string, Container][] =>
   containers.filter(([name]) => new RegExp(`^${host.replace("*", ".+")}$`).test(name));
 
 describe("docker-compose.yml", () => {
@@ -25,23 +25,29 @@ describe("docker-compose.yml", () => {
   });
 
   it("lets every container reach each address that it is told of, and somebody listens there", () => {
-    const looked = new Set<string>();
+    const checkedHosts = new Set<string>();
     for (const [name, container] of containers) {
-      for (const { variable, host, port } of addressesIn(container)) {
-        looked.add(host);
-        const where = `${name} ${variable} ${host}:${port}`;
+      for (const { variable, host, port } of parseAddresses(container)) {
+        checkedHosts.add(host);
+        const location = `${name} ${variable} ${host}:${port}`;
         if (host === "localhost") {
-          const { name: behind = "", inside } = published.get(port) ?? {};
-          expect([where, inside]).toEqual([where, listensAt(compose.services[behind])]);
+          const { name: containerName = "", containerPort } = publishedPorts.get(port) ?? {};
+          expect([location, containerPort]).toEqual([location, findListeningPort(compose.services[containerName])]);
           continue;
         }
-        const targets = named(host);
-        expect([where, targets.length > 0]).toEqual([where, true]);
+        const targets = matchContainers(host);
+        expect([location, targets.length > 0]).toEqual([location, true]);
         for (const [, target] of targets)
-          expect([where, listensAt(target), shareANetwork(container, target)]).toEqual([where, port, true]);
+          expect([location, findListeningPort(target), shareNetwork(container, target)]).toEqual([
+            location,
+            port,
+            true,
+          ]);
       }
     }
-    expect([...looked]).toEqual(expect.arrayContaining(["postgres", "identity", "service", "remote-*", "localhost"]));
+    expect([...checkedHosts]).toEqual(
+      expect.arrayContaining(["postgres", "identity", "service", "remote-*", "localhost"]),
+    );
   });
 
   it("names scripts, volumes, networks and containers that are there", () => {
@@ -52,22 +58,22 @@ describe("docker-compose.yml", () => {
         expect([name, Object.keys(compose.volumes)]).toEqual([name, expect.arrayContaining([volume.split(":")[0]])]);
       for (const network of networks)
         expect([name, Object.keys(compose.networks)]).toEqual([name, expect.arrayContaining([network])]);
-      for (const other of Object.keys(depends_on))
-        expect([name, Object.keys(compose.services)]).toEqual([name, expect.arrayContaining([other])]);
+      for (const dependency of Object.keys(depends_on))
+        expect([name, Object.keys(compose.services)]).toEqual([name, expect.arrayContaining([dependency])]);
     }
   });
 
   it("has a container for each remote", () => {
-    expect(new Map(named("remote-*").map(([name, { build }]) => [name, build?.args?.["REMOTE"]]))).toEqual(
+    expect(new Map(matchContainers("remote-*").map(([name, { build }]) => [name, build?.args?.["REMOTE"]]))).toEqual(
       new Map(remoteNames.map((name) => [`remote-${name}`, name])),
     );
   });
 
   it("gives each private key to one container", () => {
-    const holders = containers.flatMap(([name, { volumes }]) =>
+    const keyMounts = containers.flatMap(([name, { volumes }]) =>
       volumes.filter((volume) => volume.includes(":/keys")).map((volume) => [volume.split(":")[0], name]),
     );
-    expect(holders).toEqual([
+    expect(keyMounts).toEqual([
       ["identity-keys", "identity"],
       ["service-keys", "service"],
       ["portal-keys", "deployer"],

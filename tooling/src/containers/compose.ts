@@ -37,8 +37,8 @@ export type Compose = z.infer<typeof Compose>;
 export function readCompose(variables: Readonly<Record<string, string>>): Compose {
   const text = readFileSync(join(rootFolder, "docker-compose.yml"), "utf8").replaceAll(
     /\$\{([A-Z_]+)(?::(?:\?[^}]*|-([^}]*)))?\}/g,
-    (_, name: string, otherwise: string | undefined) => {
-      const value = variables[name] ?? otherwise;
+    (_, name: string, fallback: string | undefined) => {
+      const value = variables[name] ?? fallback;
       if (value === undefined) throw new TypeError(`docker-compose.yml asks for ${name}`);
       return value;
     },
@@ -50,7 +50,7 @@ export function readCompose(variables: Readonly<Record<string, string>>): Compos
  * The addresses that a container's environment names, with their host and port; `*` where a pattern
  * has it.
  */
-export function addressesIn({
+export function parseAddresses({
   environment,
 }: Container): { readonly variable: string; readonly host: string; readonly port: string }[] {
   return Object.entries(environment).flatMap(([variable, text]) =>
@@ -61,7 +61,7 @@ export function addressesIn({
 }
 
 /** Where it listens, by what its environment or its image says; null for one that does not. */
-export function listensAt(container: Container | undefined): string | null {
+export function findListeningPort(container: Container | undefined): string | null {
   if (container === undefined) return null;
   const { image, build, environment } = container;
   if (image?.startsWith("postgres:") === true) return "5432";

@@ -10,16 +10,16 @@ import { compactVerify, importJWK } from "jose";
 import { z } from "zod";
 
 import { publishDeployment } from "../deployment/deployment.ts";
-import { developmentKey } from "../keys/development-keys.ts";
+import { loadOrCreateKey } from "../keys/development-keys.ts";
 import { readEnvironment } from "../serve/environment.ts";
 
-const Address = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 const settings = readEnvironment("deployer", {
   VENDOR_ID: z.string().default("relicario"),
-  PUBLIC_ORIGIN: Address,
-  IDP_AUTHORITY: Address,
+  PUBLIC_ORIGIN: HttpUrl,
+  IDP_AUTHORITY: HttpUrl,
   IDP_CLIENT_ID: z.string().default("relicario-portal"),
-  API_BASE_URL: Address,
+  API_BASE_URL: HttpUrl,
   ENVIRONMENT: z.string().default("test"),
   APP_VERSION: z.string().default("0.3.1"),
   KEYS_FOLDER: z.string().min(1),
@@ -27,14 +27,14 @@ const settings = readEnvironment("deployer", {
   /** What collect.ts wrote. */
   RELEASES_FOLDER: z.string().min(1),
 });
-const renewEveryMs = 24 * 60 * 60_000;
+const renewalIntervalMs = 24 * 60 * 60_000;
 
-const portalKey = await developmentKey(settings.KEYS_FOLDER, "portal");
+const portalKey = await loadOrCreateKey(settings.KEYS_FOLDER, "portal");
 const teamKeys = PortalPage.shape.team_keys.parse(
   JSON.parse(readFileSync(join(settings.RELEASES_FOLDER, "team-keys.json"), "utf8")),
 );
 
-async function releaseOf(name: RemoteName): Promise<{ record: ReleaseRecord; jws: string }> {
+async function readRelease(name: RemoteName): Promise<{ record: ReleaseRecord; jws: string }> {
   const jws = readFileSync(join(settings.RELEASES_FOLDER, "records", `${name}.jws`), "utf8");
   const { payload } = await compactVerify(
     jws,
@@ -54,7 +54,7 @@ async function publish(): Promise<void> {
       appVersion: settings.APP_VERSION,
       identity: { authority: settings.IDP_AUTHORITY, client_id: settings.IDP_CLIENT_ID, scope: "openid profile email" },
       api: { base_url: settings.API_BASE_URL, credentials: false },
-      releases: await Promise.all(Object.keys(teamKeys).map(releaseOf)),
+      releases: await Promise.all(Object.keys(teamKeys).map(readRelease)),
     },
     portalKey,
   );
@@ -70,5 +70,5 @@ writeFileSync(join(settings.DEPLOYMENTS_FOLDER, "page"), JSON.stringify(page));
 
 const renewal = setInterval(() => {
   publish().catch((error: unknown) => console.error(error instanceof Error ? error.message : "unknown"));
-}, renewEveryMs);
+}, renewalIntervalMs);
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => clearInterval(renewal));

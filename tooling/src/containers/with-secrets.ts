@@ -8,14 +8,14 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { rootFolder } from "../paths.ts";
-import { demoAccount, identitySecrets, serviceSecrets } from "../start/secrets.ts";
+import { loadDemoAccount, loadIdentitySecrets, loadServiceSecrets } from "../start/secrets.ts";
 
 const keys = process.env["KEYS_FOLDER"] ?? "/keys";
 const roles = {
-  service: { script: "api/src/main.ts", secrets: () => serviceSecrets(keys) },
+  service: { script: "api/src/main.ts", secrets: () => loadServiceSecrets(keys) },
   identity: {
     script: "api/src/identity/main.ts",
-    secrets: async () => ({ ...(await identitySecrets(keys)), DEMO_ACCOUNT: await shownDemoAccount() }),
+    secrets: async () => ({ ...(await loadIdentitySecrets(keys)), DEMO_ACCOUNT: await logDemoAccount() }),
   },
   gateway: {
     script: "tooling/src/serve/gateway-main.ts",
@@ -30,8 +30,8 @@ Object.assign(process.env, await role.secrets());
 await import(pathToFileURL(join(rootFolder, role.script)).href);
 
 /** The demo account's password is random, so somebody has to be told. */
-async function shownDemoAccount(): Promise<string> {
-  const account = await demoAccount(keys);
+async function logDemoAccount(): Promise<string> {
+  const account = await loadDemoAccount(keys);
   console.log(`Demo account: ${account.email}, password ${account.password}`);
   return JSON.stringify(account);
 }

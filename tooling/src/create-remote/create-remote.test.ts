@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { createRemote } from "./create-remote.ts";
 
-// What it makes is built, tried and released in e2e/specs/a-strangers-remote.spec.ts.
+// What it makes is built, tried and released in e2e/specs/a-third-party-remote.spec.ts.
 describe("createRemote", () => {
   let folder: string;
   beforeEach(() => {

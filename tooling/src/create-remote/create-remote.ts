@@ -11,44 +11,45 @@ import { parse } from "yaml";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { filesBelow } from "../release/files.ts";
-import { pnpm } from "../release/pnpm.ts";
-import { Complaint } from "../start/complaint.ts";
+import { listFiles } from "../release/files.ts";
+import { runPnpm } from "../release/pnpm.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 
 const usage = "create-relicario-remote <folder> [--name <name>]";
 const template = join(rootFolder, "tooling/template");
 /** What the template builds and tests with, beside what `shared` asks for. */
-const tools = ["@types/jest", "@types/node", "@types/react", "@types/react-dom", "jest", "typescript"];
+const devPackages = ["@types/jest", "@types/node", "@types/react", "@types/react-dom", "jest", "typescript"];
 
 /**
- * Makes the folder from the template, with the contract packed beside it. @throws Complaint when
- * the folder has files already, or a name that no remote may have
+ * Makes the folder from the template, with the contract packed beside it. @throws UserFacingError
+ * when the folder has files already, or a name that no remote may have
  */
 export async function createRemote(folder: string, name: string): Promise<void> {
-  const named = RemoteManifest.shape.name.safeParse(name);
-  if (!named.success) throw new Complaint(`A remote cannot be called "${name}": ${z.prettifyError(named.error)}`);
-  if (existsSync(folder) && readdirSync(folder).length > 0) throw new Complaint(`${folder} has files already.`);
+  const parsedName = RemoteManifest.shape.name.safeParse(name);
+  if (!parsedName.success)
+    throw new UserFacingError(`A remote cannot be called "${name}": ${z.prettifyError(parsedName.error)}`);
+  if (existsSync(folder) && readdirSync(folder).length > 0) throw new UserFacingError(`${folder} has files already.`);
 
   mkdirSync(folder, { recursive: true });
   cpSync(template, folder, { recursive: true });
   renameSync(join(folder, "gitignore"), join(folder, ".gitignore")); // npm leaves out files of that name when it packs
-  const words = (text: string): string =>
+  const fillTemplate = (text: string): string =>
     text.replaceAll("__name__", name).replaceAll("__Name__", `${name.charAt(0).toUpperCase()}${name.slice(1)}`);
-  for (const file of filesBelow(folder)) {
+  for (const file of listFiles(folder)) {
     const path = join(folder, file);
-    writeFileSync(path, words(readFileSync(path, "utf8")));
-    renameSync(path, join(folder, words(file)));
+    writeFileSync(path, fillTemplate(readFileSync(path, "utf8")));
+    renameSync(path, join(folder, fillTemplate(file)));
   }
-  await pnpm(join(rootFolder, "shared"), ["pack", "--pack-destination", folder]);
-  const manifest = join(folder, "package.json");
+  await runPnpm(join(rootFolder, "shared"), ["pack", "--pack-destination", folder]);
+  const packageFile = join(folder, "package.json");
   writeFileSync(
-    manifest,
-    `${JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(readFileSync(manifest, "utf8"))), dependencies: dependencies() }, null, 2)}\n`,
+    packageFile,
+    `${JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(readFileSync(packageFile, "utf8"))), dependencies: resolveDependencies() }, null, 2)}\n`,
   );
 }
 
 /** The versions that the portal has: a remote is built against just these. */
-function dependencies(): Record<string, string> {
+function resolveDependencies(): Record<string, string> {
   const Shared = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) });
   const { version, peerDependencies } = Shared.parse(
     JSON.parse(readFileSync(join(rootFolder, "shared/package.json"), "utf8")),
@@ -56,33 +57,33 @@ function dependencies(): Record<string, string> {
   const { catalog } = z
     .object({ catalog: z.record(z.string(), z.string()) })
     .parse(parse(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8")));
-  const pinned = [...Object.keys(peerDependencies), ...tools].map((name) => {
-    const wanted = catalog[name];
-    if (wanted === undefined) throw new TypeError(`the catalog has no ${name}`);
-    return [name, wanted] as const;
+  const pinned = [...Object.keys(peerDependencies), ...devPackages].map((name) => {
+    const pinnedVersion = catalog[name];
+    if (pinnedVersion === undefined) throw new TypeError(`the catalog has no ${name}`);
+    return [name, pinnedVersion] as const;
   });
   return { "@relicario/shared": `file:./relicario-shared-${version}.tgz`, ...Object.fromEntries(pinned) };
 }
 
 /** What the command does with its words; gives the exit code. */
-export async function main(words: readonly string[]): Promise<number> {
+export async function main(argv: readonly string[]): Promise<number> {
   try {
     const { values, positionals } = parseArgs({
-      args: [...words],
+      args: [...argv],
       options: { name: { type: "string" } },
       allowPositionals: true,
     });
-    const [named, ...more] = positionals;
-    if (named === undefined || more.length > 0) throw new Complaint(usage);
-    const folder = resolve(process.env["INIT_CWD"] ?? process.cwd(), named);
+    const [targetFolder, ...extraArguments] = positionals;
+    if (targetFolder === undefined || extraArguments.length > 0) throw new UserFacingError(usage);
+    const folder = resolve(process.env["INIT_CWD"] ?? process.cwd(), targetFolder);
     await createRemote(folder, values.name ?? basename(folder));
     console.log(
       `${relative(process.cwd(), folder)} is made. Next, in it:\n\n  pnpm install\n  pnpm build\n  pnpm test\n\nand then, in the portal's folder:\n\n  REMOTES=${folder} npm start\n\nMore: docs/remotes.md.`,
     );
     return 0;
   } catch (error) {
-    const known = error instanceof Complaint || (error instanceof TypeError && "code" in error);
-    console.error(known ? error.message : error);
+    const isUserError = error instanceof UserFacingError || (error instanceof TypeError && "code" in error);
+    console.error(isUserError ? error.message : error);
     return 1;
   }
 }

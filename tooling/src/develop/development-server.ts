@@ -7,11 +7,11 @@ import httpProxy from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
 import fastify, { type FastifyInstance } from "fastify";
 
-import { bareHeaders, policyOfHost, policyOfRenewal } from "../serve/headers.ts";
-import { pageFrom } from "../serve/page.ts";
+import { basePageHeaders, buildHostPolicy, renewalPolicy } from "../serve/headers.ts";
+import { createPage } from "../serve/page.ts";
 import type { SourceRelease } from "./release-from-source.ts";
 
-export interface Served {
+export interface DevelopmentServerSettings {
   readonly origin: string;
   /** Of the portal beside it, which answers for the service and for the other remotes. */
   readonly portalOrigin: string;
@@ -23,7 +23,7 @@ export interface Served {
   /** Answers for the remote's files, and passes on what is not among them. */
   readonly files: (request: IncomingMessage, response: ServerResponse, next: () => void) => unknown;
   /** Waits until the newest change is built. */
-  readonly built: () => Promise<void>;
+  readonly waitForBuild: () => Promise<void>;
 }
 
 /** The one origin of a remote in development. */
@@ -36,8 +36,8 @@ export async function buildDevelopmentServer({
   localesFolder,
   release,
   files,
-  built,
-}: Served): Promise<FastifyInstance> {
+  waitForBuild,
+}: DevelopmentServerSettings): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
     forceCloseConnections: true, // pages listen for changes as long as they are open
@@ -61,11 +61,11 @@ export async function buildDevelopmentServer({
     cacheControl: false,
   });
   app.get(`/deployments/${vendor}`, async (_request, reply) => {
-    await built();
-    return reply.type("application/jose+json").send(await release.document(origin));
+    await waitForBuild();
+    return reply.type("application/jose+json").send(await release.buildDocument(origin));
   });
   app.get("/silent-renew.html", async (_request, reply) =>
-    reply.headers(bareHeaders(policyOfRenewal)).sendFile("silent-renew.html"),
+    reply.headers(basePageHeaders(renewalPolicy)).sendFile("silent-renew.html"),
   );
   await app.register(fastifyStatic, {
     root: hostFolder,
@@ -78,23 +78,23 @@ export async function buildDevelopmentServer({
     if (request.method !== "GET" || /\.[a-z0-9]+$/i.test(new URL(request.url, origin).pathname))
       return reply.code(404).send({ status: 404 });
     const nonce = randomBytes(16).toString("base64url");
-    const page = pageFrom(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.page());
+    const page = createPage(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.buildPage());
     return reply
       .header(
         "content-security-policy",
-        inDevelopment(policyOfHost({ nonce, origin, identityOrigin, apiBase: `${origin}/api` })),
+        relaxPolicy(buildHostPolicy({ nonce, origin, identityOrigin, apiBase: `${origin}/api` })),
       )
       .type("text/html; charset=utf-8")
-      .send(page.html(nonce, null));
+      .send(page.render(nonce, null));
   });
   return app;
 }
 
 /** Parts that replace others have addresses that nobody signed. */
-function inDevelopment(policy: string): string {
-  const dropped = ["require-trusted-types-for", "trusted-types", "report-to", "report-uri"];
+function relaxPolicy(policy: string): string {
+  const droppedDirectives = ["require-trusted-types-for", "trusted-types", "report-to", "report-uri"];
   return policy
     .split("; ")
-    .filter((directive) => !dropped.includes(directive.split(" ", 1)[0] ?? ""))
+    .filter((directive) => !droppedDirectives.includes(directive.split(" ", 1)[0] ?? ""))
     .join("; ");
 }

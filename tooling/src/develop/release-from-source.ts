@@ -5,18 +5,18 @@ import type { PortalPage, RemoteName } from "@relicario/shared/contract";
 import type { GeneralJWS } from "jose";
 import { z } from "zod";
 
-import { signDeployment, validFrom } from "../deployment/deployment.ts";
-import { teamKey } from "../keys/development-keys.ts";
+import { signDeployment, validityFields } from "../deployment/deployment.ts";
+import { loadTeamKey } from "../keys/development-keys.ts";
 import { readVendor, type PortalStore } from "../portal/store.ts";
-import { filesBelow } from "../release/files.ts";
-import { integrityOfFile } from "../release/integrity.ts";
-import { notReleased, recordOf, signCompact } from "../release/release.ts";
+import { listFiles } from "../release/files.ts";
+import { computeFileIntegrity } from "../release/integrity.ts";
+import { isExcludedFromRelease, createReleaseRecord, signCompact } from "../release/release.ts";
 
 /**
  * In its name where others have the hash of their files: it stays while they change, so that open
  * pages go on.
  */
-const hash = "0".repeat(12);
+const placeholderHash = "0".repeat(12);
 const hotUpdate = /\.hot-update\.(js|json)$/;
 
 /** A remote that is built over and over, as a release of the portal beside it. */
@@ -25,16 +25,16 @@ export interface SourceRelease {
   /** Where its files are served. */
   readonly path: string;
   /** The portal's document in force, for `origin` and with this release as it is at this moment. */
-  readonly document: (origin: string) => Promise<GeneralJWS>;
+  readonly buildDocument: (origin: string) => Promise<GeneralJWS>;
   /** The portal's page, whose team of this remote is this machine's. */
-  readonly page: () => Promise<PortalPage>;
+  readonly buildPage: () => Promise<PortalPage>;
 }
 
 /**
  * @param folder the remote's package
  * @param webFolder what webpack makes of it
  */
-export function releaseFromSource(
+export function createSourceRelease(
   remote: RemoteName,
   {
     folder,
@@ -46,41 +46,48 @@ export function releaseFromSource(
   const { version } = z
     .object({ version: z.string() })
     .parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
-  const release = `${remote}-${version}-${hash}`;
+  const release = `${remote}-${version}-${placeholderHash}`;
   return {
     remote,
     path: `/r/${remote}/${release}`,
-    document: async (origin) => {
+    buildDocument: async (origin) => {
       const { deployment } = await readVendor(store, vendor);
-      const record = recordOf({ remote, packageFolder: folder, webFolder }, filesOf(folder, webFolder), hash);
+      const record = createReleaseRecord(
+        { remote, packageFolder: folder, webFolder },
+        hashFiles(folder, webFolder),
+        placeholderHash,
+      );
       const { api } = deployment;
-      const own = {
+      const developmentDeployment = {
         ...deployment,
         origin,
-        ...validFrom(new Date()),
+        ...validityFields(new Date()),
         sequence: Math.floor(Date.now() / 1000),
         api: { ...api, base_url: `${origin}/api`, issuer: api.issuer ?? api.base_url },
         releases: { ...deployment.releases, [remote]: { stable: release } },
-        release_records: { ...deployment.release_records, [release]: await signCompact(record, await teamKey(remote)) },
+        release_records: {
+          ...deployment.release_records,
+          [release]: await signCompact(record, await loadTeamKey(remote)),
+        },
       };
-      return signDeployment(own, store.key);
+      return signDeployment(developmentDeployment, store.key);
     },
-    page: async () => {
+    buildPage: async () => {
       const { page } = await readVendor(store, vendor);
-      return { ...page, team_keys: { ...page.team_keys, [remote]: [(await teamKey(remote)).publicKey] } };
+      return { ...page, team_keys: { ...page.team_keys, [remote]: [(await loadTeamKey(remote)).publicKey] } };
     },
   };
 }
 
 /** Hashes of what is there now. */
-function filesOf(folder: string, webFolder: string): Record<string, string> {
-  const texts = join(folder, "src/locales");
+function hashFiles(folder: string, webFolder: string): Record<string, string> {
+  const localesFolder = join(folder, "src/locales");
   return Object.fromEntries([
-    ...filesBelow(webFolder)
-      .filter((file) => !notReleased(file) && !hotUpdate.test(file))
-      .map((file) => [file, integrityOfFile(join(webFolder, file))] as const),
-    ...filesBelow(texts)
+    ...listFiles(webFolder)
+      .filter((file) => !isExcludedFromRelease(file) && !hotUpdate.test(file))
+      .map((file) => [file, computeFileIntegrity(join(webFolder, file))] as const),
+    ...listFiles(localesFolder)
       .filter((file) => file.endsWith(".json"))
-      .map((file) => [`locales/${file}`, integrityOfFile(join(texts, file))] as const),
+      .map((file) => [`locales/${file}`, computeFileIntegrity(join(localesFolder, file))] as const),
   ]);
 }

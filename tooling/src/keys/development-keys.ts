@@ -5,7 +5,7 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type Cry
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { readOrMake } from "./write-once.ts";
+import { readOrCreate } from "./write-once.ts";
 
 /** Where this checkout keeps the keys with which its teams sign releases. */
 export const teamKeysFolder = join(rootFolder, ".data/keys");
@@ -22,16 +22,16 @@ export interface SigningKey {
 }
 
 /** The key of a name, made the first time. Two processes that ask at once get the same one. */
-export async function developmentKey(folder: string, name: string): Promise<SigningKey> {
-  const { d, ...publicKey } = StoredKey.parse(await readOrMake(join(folder, `${name}.json`), makeKey));
+export async function loadOrCreateKey(folder: string, name: string): Promise<SigningKey> {
+  const { d, ...publicKey } = StoredKey.parse(await readOrCreate(join(folder, `${name}.json`), makeKey));
   const privateKey = await importJWK({ ...publicKey, d }, "EdDSA");
   if (privateKey instanceof Uint8Array) throw new TypeError(`the key ${name} is no key pair`);
   return { publicKey, privateKey };
 }
 
 /** The key with which the team of a remote signs its releases on this machine. */
-export function teamKey(remote: RemoteName, folder: string = teamKeysFolder): Promise<SigningKey> {
-  return developmentKey(folder, `team-${remote}`);
+export function loadTeamKey(remote: RemoteName, folder: string = teamKeysFolder): Promise<SigningKey> {
+  return loadOrCreateKey(folder, `team-${remote}`);
 }
 
 /** A fresh private key with its id. */

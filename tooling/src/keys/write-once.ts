@@ -10,27 +10,27 @@ import { codeOf } from "../error-code.ts";
  */
 export function writeOnce(file: string, text: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const part = `${file}.${randomUUID()}.part`;
-  writeFileSync(part, text, { mode: 0o600 });
+  const temporaryFile = `${file}.${randomUUID()}.part`;
+  writeFileSync(temporaryFile, text, { mode: 0o600 });
   try {
-    linkSync(part, file);
+    linkSync(temporaryFile, file);
   } catch (error) {
     // Somebody else was first: theirs counts.
     if (codeOf(error) !== "EEXIST") throw error;
   } finally {
-    rmSync(part, { force: true });
+    rmSync(temporaryFile, { force: true });
   }
   return readFileSync(file, "utf8");
 }
 
-/** What a private file holds, made by `make` the first time. */
-export async function readOrMake(file: string, make: () => Promise<unknown>): Promise<unknown> {
+/** What a private file holds, made by `create` the first time. */
+export async function readOrCreate(file: string, create: () => Promise<unknown>): Promise<unknown> {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
-    text = writeOnce(file, `${JSON.stringify(await make(), null, 2)}\n`);
+    text = writeOnce(file, `${JSON.stringify(await create(), null, 2)}\n`);
   }
   return JSON.parse(text);
 }

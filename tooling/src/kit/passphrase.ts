@@ -10,18 +10,18 @@ import { PortalError } from "@relicario/shared/errors";
  *
  * @throws PortalError `cancelled`, and `validation_error` where nobody can be asked.
  */
-export async function askPassphrase(fromInput: boolean): Promise<string> {
-  if (fromInput) return (await text(process.stdin)).replace(/\r?\n$/, "");
+export async function askPassphrase(fromStdin: boolean): Promise<string> {
+  if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, "");
   if (!process.stdin.isTTY) throw new PortalError("validation_error", { details: { reason: "no_terminal" } });
   process.stderr.write("Passphrase: ");
   // What is typed is written back here, and goes nowhere.
-  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: silence, terminal: true, historySize: 0 });
-  const ended = new AbortController();
-  terminal.once("SIGINT", () => ended.abort());
-  terminal.once("close", () => ended.abort());
+  const mutedOutput = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: mutedOutput, terminal: true, historySize: 0 });
+  const abortController = new AbortController();
+  terminal.once("SIGINT", () => abortController.abort());
+  terminal.once("close", () => abortController.abort());
   try {
-    return await terminal.question("", { signal: ended.signal });
+    return await terminal.question("", { signal: abortController.signal });
   } catch (cause) {
     throw new PortalError("cancelled", { cause });
   } finally {

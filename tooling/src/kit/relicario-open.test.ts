@@ -18,7 +18,7 @@ import { maxKitBytes } from "@relicario/shared/api";
 
 import { rootFolder } from "../paths.ts";
 import { main } from "./relicario-open.ts";
-import { writeFree } from "./write-free.ts";
+import { writeUniqueFile } from "./write-unique.ts";
 
 jest.setTimeout(120_000); // a real picture and 64 MiB of Argon2id, on a busy machine
 
@@ -36,45 +36,45 @@ afterEach(() => {
 });
 
 async function run(
-  words: readonly string[],
+  args: readonly string[],
   input = "",
-): Promise<{ code: number | null; said: string; complained: string }> {
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", join(rootFolder, "tooling/bin/relicario-open.mjs"), ...words],
+    ["--disable-warning=ExperimentalWarning", join(rootFolder, "tooling/bin/relicario-open.mjs"), ...args],
     { cwd: folder, env: { ...process.env, NODE_OPTIONS: "" } },
   );
   child.stdin.on("error", () => undefined); // a call that is refused reads nothing
   child.stdin.end(input);
-  const [said, complained, code] = await Promise.all([
+  const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
     new Promise<number | null>((resolve) => child.once("close", resolve)),
   ]);
-  return { code, said, complained };
+  return { code, stdout, stderr };
 }
 
 /** The same in this process, for what ends before a passphrase is read. */
-async function runHere(words: readonly string[]): Promise<{ code: number; complained: string }> {
-  const complaints = jest.spyOn(console, "error").mockImplementation(() => undefined);
+async function runInProcess(args: readonly string[]): Promise<{ code: number; stderr: string }> {
+  const consoleError = jest.spyOn(console, "error").mockImplementation(() => undefined);
   try {
-    const code = await main(words);
-    return { code, complained: complaints.mock.calls.join("\n") };
+    const code = await main(args);
+    return { code, stderr: consoleError.mock.calls.join("\n") };
   } finally {
-    complaints.mockRestore();
+    consoleError.mockRestore();
   }
 }
 
-const written = () =>
+const readOutputFolder = () =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "latin1")]));
 
 describe("relicario-open", () => {
   it("writes the secrets into the folder alone, for their owner alone, over nothing that is there", async () => {
     writeFileSync(join(folder, "secret.txt"), "mine");
-    const { code, said, complained } = await run([kit, picture, "--passphrase-stdin"], `${passphrase}\n`);
-    expect([code, complained]).toEqual([0, ""]);
-    expect(said).toContain("“Árbol 🌳”: secret (2).txt\n");
-    expect(written()).toEqual({
+    const { code, stdout, stderr } = await run([kit, picture, "--passphrase-stdin"], `${passphrase}\n`);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("“Árbol 🌳”: secret (2).txt\n");
+    expect(readOutputFolder()).toEqual({
       "secret.txt": "mine",
       "secret (2).txt": "abandon ability able\n",
       "bytes.bin": "\0\u0001\u0002þÿ",
@@ -84,27 +84,27 @@ describe("relicario-open", () => {
   });
 
   it("prints the identity for the plain age, and writes nothing", async () => {
-    const { code, said } = await run([kit, picture, "--passphrase-stdin", "--identity"], passphrase);
-    expect([code, written()]).toEqual([0, {}]);
-    expect(said).toMatch(/^AGE-SECRET-KEY-PQ-1[0-9A-Z]+\n$/);
+    const { code, stdout } = await run([kit, picture, "--passphrase-stdin", "--identity"], passphrase);
+    expect([code, readOutputFolder()]).toEqual([0, {}]);
+    expect(stdout).toMatch(/^AGE-SECRET-KEY-PQ-1[0-9A-Z]+\n$/);
   });
 
   it("says that it is another picture or passphrase, or no picture, and writes nothing", async () => {
-    const ran = await run([kit, photo("rocket.jpg"), "--passphrase-stdin"], passphrase);
-    expect([ran, written()]).toEqual([
-      { code: 1, said: "", complained: "This is not the picture of this kit, or not its passphrase.\n" },
+    const result = await run([kit, photo("rocket.jpg"), "--passphrase-stdin"], passphrase);
+    expect([result, readOutputFolder()]).toEqual([
+      { code: 1, stdout: "", stderr: "This is not the picture of this kit, or not its passphrase.\n" },
       {},
     ]);
     expect(await run([kit, kit, "--passphrase-stdin"], passphrase)).toMatchObject({
       code: 1,
-      complained: "This file cannot be read as a picture. JPEG, PNG, WebP, AVIF and HEIC are read.\n",
+      stderr: "This file cannot be read as a picture. JPEG, PNG, WebP, AVIF and HEIC are read.\n",
     });
   });
 
   it("does not ask for a passphrase where nobody can answer", async () => {
-    expect(await runHere([kit, picture])).toEqual({
+    expect(await runInProcess([kit, picture])).toEqual({
       code: 1,
-      complained: "There is no terminal to type a passphrase at: pass it with --passphrase-stdin.",
+      stderr: "There is no terminal to type a passphrase at: pass it with --passphrase-stdin.",
     });
   });
 
@@ -139,37 +139,39 @@ describe("relicario-open", () => {
       "This file is too large to be read.",
     ],
     ["that is not there", () => undefined, expect.stringMatching(/^There is no file .*hostile\.html\.$/) as string],
-  ])("refuses a file %s", async (_, make, complained) => {
+  ])("refuses a file %s", async (_, prepareFile, stderr) => {
     const file = join(folder, "hostile.html");
-    make(file);
-    expect(await runHere([file, picture])).toEqual({ code: 1, complained });
+    prepareFile(file);
+    expect(await runInProcess([file, picture])).toEqual({ code: 1, stderr });
   });
 
   it.each([[[]], [[kit]], [[kit, picture, "--passphrase", "x"]], [[kit, picture, "more"]], [["--help"]]])(
     "explains itself when called with %j",
-    async (words) => {
-      const { code, complained } = await runHere(words);
+    async (args) => {
+      const { code, stderr } = await runInProcess(args);
       expect(code).toBe(2);
-      expect(complained).toContain("relicario-open <kit.html> <picture>");
+      expect(stderr).toContain("relicario-open <kit.html> <picture>");
     },
   );
 });
 
 describe("writeFree", () => {
   it("leaves nothing of what broke off", async () => {
-    const broken = async function* () {
+    const failingSource = async function* () {
       yield Uint8Array.of(1);
       await Promise.reject(new Error("the file has gone"));
     };
-    await expect(writeFree(folder, "a.txt", broken())).rejects.toThrow("the file has gone");
+    await expect(writeUniqueFile(folder, "a.txt", failingSource())).rejects.toThrow("the file has gone");
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it("says that a folder cannot be written to", async () => {
-    const pieces = async function* () {
+    const chunks = async function* () {
       yield Uint8Array.of(1);
     };
-    await expect(writeFree(join(folder, "none"), "a.txt", pieces())).rejects.toMatchObject({ code: "storage_full" });
+    await expect(writeUniqueFile(join(folder, "none"), "a.txt", chunks())).rejects.toMatchObject({
+      code: "storage_full",
+    });
     expect(existsSync(join(folder, "none"))).toBe(false);
   });
 });

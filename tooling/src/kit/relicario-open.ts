@@ -12,20 +12,20 @@ import { loadEngineInNode } from "@relicario/engine/node";
 import { maxKitBytes } from "@relicario/shared/api";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import {
-  besideName,
-  contentBeside,
-  contentInside,
-  oneLine,
+  detachedContentName,
+  openDetachedContent,
+  openEmbeddedContent,
+  toSingleLine,
   openKit,
   readKitFile,
-  takesPassphrase,
+  requiresPassphrase,
   type Kit,
   type KitSecret,
 } from "@relicario/vault/kit";
 
 import { askPassphrase } from "./passphrase.ts";
-import { sentenceOf } from "./sentences.ts";
-import { writeFree } from "./write-free.ts";
+import { describeError } from "./error-messages.ts";
+import { writeUniqueFile } from "./write-unique.ts";
 
 const usage = `relicario-open <kit.html> <picture> [--out <folder>] [--passphrase-stdin] [--identity]
 
@@ -42,33 +42,33 @@ const maxPictureBytes = 512 * 1024 ** 2;
  * The command. Gives its exit code: 0 when everything was opened, 1 when something was not, 2 for a
  * call that makes no sense.
  */
-export async function main(words: readonly string[]): Promise<number> {
-  const call = callOf(words);
-  if (typeof call === "string") {
-    console.error(call);
+export async function main(argv: readonly string[]): Promise<number> {
+  const options = parseArguments(argv);
+  if (typeof options === "string") {
+    console.error(options);
     return 2;
   }
   try {
-    return await open(call);
+    return await openAndWrite(options);
   } catch (error) {
-    console.error(sentenceOf(error));
+    console.error(describeError(error));
     return 1;
   }
 }
 
-interface Call {
+interface CommandOptions {
   readonly kitFile: string;
   readonly picture: string;
-  readonly out: string;
+  readonly outputFolder: string;
   readonly identity: boolean;
-  readonly passphraseFromInput: boolean;
+  readonly passphraseFromStdin: boolean;
 }
 
 /** What was asked for, or what is wrong with it. */
-function callOf(words: readonly string[]): Call | string {
+function parseArguments(argv: readonly string[]): CommandOptions | string {
   try {
     const { positionals, values } = parseArgs({
-      args: [...words],
+      args: [...argv],
       allowPositionals: true,
       options: {
         identity: { type: "boolean" },
@@ -77,27 +77,28 @@ function callOf(words: readonly string[]): Call | string {
         help: { type: "boolean" },
       },
     });
-    const [kitFile, picture, ...more] = positionals;
-    if (kitFile === undefined || picture === undefined || more.length > 0 || values.help === true) return usage;
+    const [kitFile, picture, ...extraArguments] = positionals;
+    if (kitFile === undefined || picture === undefined || extraArguments.length > 0 || values.help === true)
+      return usage;
     return {
       kitFile,
       picture,
-      out: values.out ?? ".",
+      outputFolder: values.out ?? ".",
       identity: values.identity === true,
-      passphraseFromInput: values["passphrase-stdin"] === true,
+      passphraseFromStdin: values["passphrase-stdin"] === true,
     };
   } catch (error) {
     return `${error instanceof Error ? error.message : ""}\n\n${usage}`;
   }
 }
 
-async function open(call: Call): Promise<number> {
-  const kit = await kitOf(call.kitFile);
-  const picture = await pictureOf(call.picture);
-  const passphrase = takesPassphrase(kit) ? await askPassphrase(call.passphraseFromInput) : null;
+async function openAndWrite(options: CommandOptions): Promise<number> {
+  const kit = await readKit(options.kitFile);
+  const picture = await openPicture(options.picture);
+  const passphrase = requiresPassphrase(kit) ? await askPassphrase(options.passphraseFromStdin) : null;
   const engine = await loadEngineInNode();
   const { identity, secrets } = await openKit(engine, kit, { picture, passphrase });
-  if (call.identity) {
+  if (options.identity) {
     console.log(identity);
     return 0;
   }
@@ -106,51 +107,57 @@ async function open(call: Call): Promise<number> {
     const name =
       secret === null || secret.ticket.title === ""
         ? `Secret ${String(index + 1)}`
-        : `“${oneLine(secret.ticket.title)}”`;
+        : `“${toSingleLine(secret.ticket.title)}”`;
     try {
       if (secret === null) throw new PortalError("decryption_failed");
-      const path = await writeFree(call.out, secret.ticket.name, contentOf(secret, call.kitFile));
+      const path = await writeUniqueFile(
+        options.outputFolder,
+        secret.ticket.name,
+        readContent(secret, options.kitFile),
+      );
       console.log(`${name}: ${path}`);
       if (secret.author === "not_verified")
         console.error(`${name} does not carry the signature of the account that the kit was made for.`);
     } catch (error) {
       failed++;
-      console.error(`${name}: ${sentenceOf(error, secret === null ? null : besideName(secret.ticket.secret_id))}`);
+      console.error(
+        `${name}: ${describeError(error, secret === null ? null : detachedContentName(secret.ticket.secret_id))}`,
+      );
     }
   }
   return failed === 0 ? 0 : 1;
 }
 
 /** @throws PortalError `validation_error` (a reason in its details). */
-async function kitOf(path: string): Promise<Kit> {
+async function readKit(path: string): Promise<Kit> {
   await requireFile(path, maxKitBytes);
   return readKitFile(await readFile(path));
 }
 
-async function pictureOf(path: string): Promise<Blob> {
+async function openPicture(path: string): Promise<Blob> {
   await requireFile(path, maxPictureBytes);
   return openAsBlob(path);
 }
 
 /** Refuses what is too large before it is read. */
-async function requireFile(path: string, most: number): Promise<void> {
+async function requireFile(path: string, maxBytes: number): Promise<void> {
   const { size } = await stat(path).catch((cause: unknown) => {
     throw new PortalError("not_found", { cause, details: { path } });
   });
-  if (size > most) throw new PortalError("validation_error", { details: { reason: "too_large", path } });
+  if (size > maxBytes) throw new PortalError("validation_error", { details: { reason: "too_large", path } });
 }
 
-async function* contentOf(secret: KitSecret, kitFile: string): AsyncGenerator<Uint8Array> {
+async function* readContent(secret: KitSecret, kitFile: string): AsyncGenerator<Uint8Array> {
   if (secret.sealed !== null) {
-    yield await contentInside(secret);
+    yield await openEmbeddedContent(secret);
     return;
   }
-  const path = join(dirname(kitFile), besideName(secret.ticket.secret_id));
+  const path = join(dirname(kitFile), detachedContentName(secret.ticket.secret_id));
   const file = await openAsBlob(path).catch((cause: unknown) => {
     throw new PortalError("not_found", { cause, details: { path } });
   });
   try {
-    yield* contentBeside(secret, file);
+    yield* openDetachedContent(secret, file);
   } catch (error) {
     throw toPortalError(error);
   }

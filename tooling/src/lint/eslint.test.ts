@@ -7,13 +7,13 @@ import { rootFolder } from "../paths.ts";
 const eslint = new ESLint({ cwd: rootFolder });
 
 /** Names of the rules that object to a source which stands in `file` (path from the root). */
-const objectionsTo = async (file: string, source: string): Promise<(string | null)[]> => {
+const lintErrors = async (file: string, source: string): Promise<(string | null)[]> => {
   const results = await eslint.lintText(source, { filePath: join(rootFolder, file) });
   return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => ruleId ?? message));
 };
 
-const component = (body: string, more = ""): string =>
-  `import { useEffect, useMemo, useRef, useState, Component } from "react";\nexport const all = [useEffect, useMemo, useRef, useState, Component];\n${more}\nexport function Shown({ a, list }: { a: string; list: string[] }) {\n${body}\n}\n`;
+const component = (body: string, prelude = ""): string =>
+  `import { useEffect, useMemo, useRef, useState, Component } from "react";\nexport const all = [useEffect, useMemo, useRef, useState, Component];\n${prelude}\nexport function Shown({ a, list }: { a: string; list: string[] }) {\n${body}\n}\n`;
 
 // The imports of each folder: import-boundaries.test.ts.
 describe("ESLint, as it is configured", () => {
@@ -31,7 +31,7 @@ describe("ESLint, as it is configured", () => {
     ["shared/src/ui/a.ts", "export const a = WebAssembly;"],
     ["remote-recovery/vault/src/a.ts", "export const a = WebAssembly;"],
   ])("refuses in %s: %s", async (file, source) => {
-    expect(await objectionsTo(file, source)).toEqual(["no-restricted-syntax"]);
+    expect(await lintErrors(file, source)).toEqual(["no-restricted-syntax"]);
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe("ESLint, as it is configured", () => {
     ["host/src/a.test.ts", "export const a = crypto.subtle;"],
     ["tooling/src/a.ts", "export const a = crypto.subtle;"],
   ])("lets stand in %s: %s", async (file, source) => {
-    expect(await objectionsTo(file, source)).toEqual([]);
+    expect(await lintErrors(file, source)).toEqual([]);
   });
 
   it.each([
@@ -68,19 +68,19 @@ describe("ESLint, as it is configured", () => {
       `import { useVirtualizer } from "@tanstack/react-virtual";\n${component("const rows = useVirtualizer({ count: list.length, estimateSize: () => 1, getScrollElement: () => null });\nreturn <p>{rows.getTotalSize()}</p>;")}`,
     ],
   ])("refuses what react-hooks/%s forbids", async (rule, source) => {
-    expect(await objectionsTo("host/src/a.tsx", source)).toContain(`react-hooks/${rule}`);
+    expect(await lintErrors("host/src/a.tsx", source)).toContain(`react-hooks/${rule}`);
   });
 
   it.each(["const a = 1;", 'const a = "b";\nexport type B = typeof a;'])(
     "refuses a name that nothing uses: %s",
     async (source) => {
-      expect(await objectionsTo("api/src/a.ts", source)).toEqual(["@typescript-eslint/no-unused-vars"]);
+      expect(await lintErrors("api/src/a.ts", source)).toEqual(["@typescript-eslint/no-unused-vars"]);
     },
   );
 
   it("lets pass a name that is left out on purpose", async () => {
     expect(
-      await objectionsTo(
+      await lintErrors(
         "api/src/a.ts",
         "export const f = (_x: string, { a: _, ...others }: { a: string; b: string }) => others;",
       ),
@@ -89,7 +89,7 @@ describe("ESLint, as it is configured", () => {
 
   it("refuses a directive that turns nothing off", async () => {
     expect(
-      await objectionsTo("api/src/a.ts", "// eslint-disable-next-line no-restricted-syntax\nexport const a = 1;"),
+      await lintErrors("api/src/a.ts", "// eslint-disable-next-line no-restricted-syntax\nexport const a = 1;"),
     ).toEqual([expect.stringContaining("Unused eslint-disable directive")]);
   });
 });

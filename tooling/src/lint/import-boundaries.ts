@@ -11,13 +11,13 @@ import boundaries from "eslint-plugin-boundaries";
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
 
-const nameOf = (folder: string): string => posix.basename(folder);
-const names = packages.map(nameOf);
-const remotes = names.filter((name) => name.startsWith("remote-"));
+const packageName = (folder: string): string => posix.basename(folder);
+const packageNames = packages.map(packageName);
+const remotes = packageNames.filter((name) => name.startsWith("remote-"));
 /** They may use all of `shared`. */
-const drawing = [...remotes, "host", "engine", "vault", "e2e"];
+const uiPackages = [...remotes, "host", "engine", "vault", "e2e"];
 /** Packages inside an area: only that area, and those beside them, use them. */
-const inside = packages.filter((folder) => folder.includes("/"));
+const nestedPackages = packages.filter((folder) => folder.includes("/"));
 
 const tests = ["**/*.test.{ts,tsx}", "**/testing/**"];
 
@@ -25,43 +25,43 @@ const from = (...type: readonly string[]) => ({ element: { type } });
 const fromFiles = (...path: readonly string[]) => ({ file: { path } });
 const byName = (...types: readonly string[]) => ({ module: { source: types.map((name) => `@relicario/${name}`) } });
 const byPath = (...type: readonly string[]) => ({ element: { type }, module: { origin: "local" } });
-const either = (...types: readonly string[]) => [byName(...types), byPath(...types)];
-const door = (...internalPath: readonly string[]) => ({ module: { source: "@relicario/shared", internalPath } });
+const byNameOrPath = (...types: readonly string[]) => [byName(...types), byPath(...types)];
+const entryPoint = (...internalPath: readonly string[]) => ({ module: { source: "@relicario/shared", internalPath } });
 
 const importer = "{{ from.element.type }}";
 const imported = "{{#if to.module.source}}{{ to.module.source }}{{else}}{{ to.element.type }}{{/if}}";
 
 /** What a package may import of the others, by name. */
-const uses = [
-  { from: from(...drawing), others: ["shared"] },
-  { from: from("remote-recovery"), others: ["engine", "vault"] },
-  { from: from("vault"), others: ["engine"] },
+const allowedImports = [
+  { from: from(...uiPackages), targets: ["shared"] },
+  { from: from("remote-recovery"), targets: ["engine", "vault"] },
+  { from: from("vault"), targets: ["engine"] },
   // What the vault's tests take for the service is compared with it.
-  { from: fromFiles("remote-recovery/vault/src/contracts/**"), others: ["api"] },
+  { from: fromFiles("remote-recovery/vault/src/contracts/**"), targets: ["api"] },
   // The engine's browsers, and what a person's picture gives, for attacks.
-  { from: from("e2e"), others: ["tooling", "engine"] },
+  { from: from("e2e"), targets: ["tooling", "engine"] },
   // What opens a kit on the command line is the vault's, with the engine's decoders.
-  { from: fromFiles("tooling/src/kit/**"), others: ["engine", "vault"] },
+  { from: fromFiles("tooling/src/kit/**"), targets: ["engine", "vault"] },
   // Tests of the service start a database server.
-  { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), others: ["tooling"] },
+  { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), targets: ["tooling"] },
 ];
 
 /** Libraries with which one can do harm, each with its homes. */
-const homes = [
+const restrictedLibraries = [
   {
     library: "oidc-client-ts",
     folders: ["host/src/session"],
-    instead: "sign-in has one owner; ask for what you need in host/src/session, and in a remote use usePortal().user",
+    advice: "sign-in has one owner; ask for what you need in host/src/session, and in a remote use usePortal().user",
   },
   {
     library: "age-encryption",
     folders: ["remote-recovery/vault", "e2e/support"],
-    instead: "sealing has one owner; ask the vault (usePortal().vault) for the outcome",
+    advice: "sealing has one owner; ask the vault (usePortal().vault) for the outcome",
   },
   {
     library: "hash-wasm",
     folders: ["remote-recovery/vault"],
-    instead:
+    advice:
       "passphrases are stretched in the vault and nowhere else; passwords by Node's own argon2 in the identity provider",
   },
   {
@@ -75,13 +75,13 @@ const homes = [
       "tooling",
       "e2e",
     ],
-    instead:
+    advice:
       "tokens and signatures are handled in host/src/session, host/src/deployment, the vault, api/src/auth and the identity provider",
   },
   {
     library: "pg",
     folders: ["api/src/db", "api/src/identity", "tooling/src/database", "tooling/src/backup", "e2e"],
-    instead: "queries go through api/src/db",
+    advice: "queries go through api/src/db",
   },
 ];
 
@@ -89,15 +89,15 @@ const homes = [
 const policies = [
   // Refused, unless something below allows it; the closest reason last.
   {
-    disallow: { to: either(...names) },
+    disallow: { to: byNameOrPath(...packageNames) },
     message: `${importer} may not import ${imported}: see "Imports flow one way" in CONTRIBUTING.md.`,
   },
   {
-    disallow: { to: either("api") },
+    disallow: { to: byNameOrPath("api") },
     message: `${importer} may not import api: talk to the service through its calls, with the schemas of shared/api.`,
   },
   {
-    disallow: { to: either("host") },
+    disallow: { to: byNameOrPath("host") },
     message: `${importer} may not import host: the host supplies what shared/contract declares; use usePortal().`,
   },
   {
@@ -113,59 +113,62 @@ const policies = [
   },
   {
     from: from("host"),
-    disallow: { to: either(...remotes) },
+    disallow: { to: byNameOrPath(...remotes) },
     message: `host may not import ${imported}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.`,
   },
   {
     from: from("shared"),
-    disallow: { to: either(...names) },
+    disallow: { to: byNameOrPath(...packageNames) },
     message: `shared may not import ${imported}: everything else is built on it. Declare what you need in shared/contract and let ${imported} supply it.`,
   },
   {
     from: from(...remotes),
-    disallow: { to: either(...remotes) },
+    disallow: { to: byNameOrPath(...remotes) },
     message: `${importer} may not import ${imported}: ask the portal for the service, or link to a route.`,
   },
-  ...inside.map((folder) => ({
-    disallow: { to: either(nameOf(folder)) },
+  ...nestedPackages.map((folder) => ({
+    disallow: { to: byNameOrPath(packageName(folder)) },
     message: `${importer} may not import ${imported}, which belongs to ${posix.dirname(folder)}: ask the portal for the outcome (usePortal().vault).`,
   })),
   {
     from: from("engine"),
-    disallow: { to: either("vault") },
+    disallow: { to: byNameOrPath("vault") },
     message: "engine may not import vault: it knows nothing of keys, and the vault is built on it.",
   },
 
-  ...uses.flatMap(({ from, others }) => [
-    { from, allow: { to: byName(...others) } },
+  ...allowedImports.flatMap(({ from, targets }) => [
+    { from, allow: { to: byName(...targets) } },
     {
       from,
-      disallow: { to: byPath(...others) },
+      disallow: { to: byPath(...targets) },
       message: "Import {{ to.element.type }} by its name, @relicario/{{ to.element.type }}, not by a path into it.",
     },
   ]),
-  { from: from("api"), allow: { to: door("api", "errors", "contract") } },
-  { from: from("tooling"), allow: { to: door("contract", "contract/compatibility", "errors", "api", "webpack") } },
+  { from: from("api"), allow: { to: entryPoint("api", "errors", "contract") } },
+  {
+    from: from("tooling"),
+    allow: { to: entryPoint("contract", "contract/compatibility", "errors", "api", "webpack") },
+  },
 
   {
-    from: from(...drawing),
-    disallow: { to: door("webpack") },
+    from: from(...uiPackages),
+    disallow: { to: entryPoint("webpack") },
     message:
       "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.",
   },
   // Tests of releases give them what the host's build gives.
   {
-    from: { ...from(...drawing), ...fromFiles("**/webpack.config.ts", "**/webpack/**", "host/released/**") },
-    allow: { to: door("webpack") },
+    from: { ...from(...uiPackages), ...fromFiles("**/webpack.config.ts", "**/webpack/**", "host/released/**") },
+    allow: { to: entryPoint("webpack") },
   },
   {
-    from: from(...drawing),
-    disallow: { to: door("testing") },
+    from: from(...uiPackages),
+    disallow: { to: entryPoint("testing") },
     message: "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing.",
   },
   {
-    from: [from("e2e"), { ...from(...drawing), ...fromFiles(...tests, "**/standalone.tsx") }],
-    allow: { to: door("testing") },
+    from: [from("e2e"), { ...from(...uiPackages), ...fromFiles(...tests, "**/standalone.tsx") }],
+    allow: { to: entryPoint("testing") },
   },
 
   {
@@ -178,10 +181,10 @@ const policies = [
     message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.`,
   },
 
-  ...homes.flatMap(({ library, folders, instead }) => [
+  ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {
       disallow: { to: { module: { source: library } } },
-      message: `{{ dependency.source }} belongs in ${folders.join(", ")}: ${instead}.`,
+      message: `{{ dependency.source }} belongs in ${folders.join(", ")}: ${advice}.`,
     },
     {
       from: fromFiles(...folders.map((folder) => `${folder}/**`), ...tests),
@@ -197,7 +200,7 @@ export const importBoundaries: Linter.Config = {
     // The first that fits is taken: a package inside an area stands before it.
     "boundaries/elements": packages
       .toSorted((a, b) => b.length - a.length)
-      .map((folder) => ({ type: nameOf(folder), pattern: folder, partialMatch: false })),
+      .map((folder) => ({ type: packageName(folder), pattern: folder, partialMatch: false })),
     "boundaries/dependency-nodes": ["import", "export", "dynamic-import", "require"],
     "boundaries/additional-dependency-nodes": [
       { selector: "TSImportType > Literal.source", kind: "type", name: "import-type" },

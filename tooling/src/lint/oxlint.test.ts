@@ -6,14 +6,14 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { allowed, violations } from "./violations.ts";
+import { allowedSources, violations } from "./violations.ts";
 
 const Report = z.object({
   diagnostics: z.array(z.object({ code: z.string(), filename: z.string(), message: z.string() })),
 });
 const Configuration = z.object({ overrides: z.array(z.object({ rules: z.record(z.string(), z.unknown()) })) });
 
-const nameOf = (code: string): string => /(?:\(|\/|^)([^()/]+)\)?$/.exec(code)?.[1] ?? code;
+const ruleName = (code: string): string => /(?:\(|\/|^)([^()/]+)\)?$/.exec(code)?.[1] ?? code;
 const oxlint = (folder: string, ...args: string[]): unknown =>
   JSON.parse(
     spawnSync(process.execPath, [join(rootFolder, "node_modules/oxlint/bin/oxlint"), ...args], {
@@ -24,7 +24,7 @@ const oxlint = (folder: string, ...args: string[]): unknown =>
 
 describe("oxlint, as it is configured", () => {
   let folder: string;
-  let found: z.infer<typeof Report>["diagnostics"];
+  let diagnostics: z.infer<typeof Report>["diagnostics"];
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), "relicario-lint-"));
@@ -44,8 +44,8 @@ describe("oxlint, as it is configured", () => {
     );
     write("host/src/kinds.ts", 'export interface Kind { kind: "a" | "b" }');
     for (const [rule, source] of Object.entries(violations)) write(`host/src/${rule}.ts`, `${source}\n`);
-    for (const [file, source] of allowed) write(file, `${source}\n`);
-    found = Report.parse(oxlint(folder, "--threads=1", "--format=json")).diagnostics;
+    for (const [file, source] of allowedSources) write(file, `${source}\n`);
+    diagnostics = Report.parse(oxlint(folder, "--threads=1", "--format=json")).diagnostics;
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -53,16 +53,16 @@ describe("oxlint, as it is configured", () => {
     const rules = Configuration.parse(oxlint(rootFolder, "--print-config"))
       .overrides.flatMap((override) => Object.entries(override.rules))
       .filter(([, level]) => level !== "allow");
-    expect(Object.keys(violations).toSorted()).toEqual([...new Set(rules.map(([rule]) => nameOf(rule)))].toSorted());
+    expect(Object.keys(violations).toSorted()).toEqual([...new Set(rules.map(([rule]) => ruleName(rule)))].toSorted());
   });
 
   it.each(Object.keys(violations))("refuses what %s forbids", (rule) => {
     expect(
-      found.filter(({ filename }) => filename === `host/src/${rule}.ts`).map(({ code }) => nameOf(code)),
+      diagnostics.filter(({ filename }) => filename === `host/src/${rule}.ts`).map(({ code }) => ruleName(code)),
     ).toContain(rule);
   });
 
-  it.each(allowed)("lets pass what stands in %s", (file) => {
-    expect(found.filter(({ filename }) => filename === file)).toEqual([]);
+  it.each(allowedSources)("lets pass what stands in %s", (file) => {
+    expect(diagnostics.filter(({ filename }) => filename === file)).toEqual([]);
   });
 });

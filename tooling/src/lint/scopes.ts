@@ -1,7 +1,12 @@
 /** Sets of files that the rules of both linters speak of. */
-export const inBrowsers = ["host/src/**", "remote-*/src/**", "remote-recovery/{engine,vault}/src/**", "shared/src/**"];
-export const tests = ["**/*.test.ts", "**/*.test.tsx", "**/testing/**"];
-export const notLinted = [
+export const browserFiles = [
+  "host/src/**",
+  "remote-*/src/**",
+  "remote-recovery/{engine,vault}/src/**",
+  "shared/src/**",
+];
+export const testFiles = ["**/*.test.ts", "**/*.test.tsx", "**/testing/**"];
+export const ignoredFiles = [
   "**/dist/**",
   "**/build/**",
   "**/coverage/**",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { appendToAuditLog, readAuditLog } from "./audit-log.ts";
 
-const at = new Date("2026-11-21T12:00:00.000Z");
+const now = new Date("2026-11-21T12:00:00.000Z");
 
 describe("the audit log", () => {
   let folder: string;
@@ -13,7 +13,7 @@ describe("the audit log", () => {
     folder = mkdtempSync(join(tmpdir(), "audit-"));
     file = join(folder, "audit.jsonl");
     for (const reason of ["first", "second", "third"])
-      appendToAuditLog(file, { action: "renew", by: "Ana", vendor: "relicario", sequence: 7, reason }, at);
+      appendToAuditLog(file, { action: "renew", by: "Ana", vendor: "relicario", sequence: 7, reason }, now);
   });
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -29,16 +29,20 @@ describe("the audit log", () => {
 
   it.each<[string, (lines: string[]) => string[], number]>([
     ["a word was changed", (lines) => lines.map((line) => line.replace("second", "another")), 3],
-    ["a line was taken out", ([one = "", , three = ""]) => [one, three], 2],
+    ["a line was taken out", ([firstLine = "", , thirdLine = ""]) => [firstLine, thirdLine], 2],
     ["the first line was taken out", (lines) => lines.slice(1), 1],
-    ["a line was put in", ([one = "", ...more]) => [one, one, ...more], 2],
-    ["two lines changed places", ([one = "", two = "", three = ""]) => [one, three, two], 2],
-    ["a line is no entry", ([one = "", ...more]) => [one, "{}", ...more], 2],
-  ])("is refused, with the line, when %s", (_what, change, line) => {
+    ["a line was put in", ([firstLine = "", ...otherLines]) => [firstLine, firstLine, ...otherLines], 2],
+    [
+      "two lines changed places",
+      ([firstLine = "", secondLine = "", thirdLine = ""]) => [firstLine, thirdLine, secondLine],
+      2,
+    ],
+    ["a line is no entry", ([firstLine = "", ...otherLines]) => [firstLine, "{}", ...otherLines], 2],
+  ])("is refused, with the line, when %s", (_case, change, line) => {
     edit(change);
     expect(() => readAuditLog(file)).toThrow(`line ${String(line)} is not what was written there`);
     expect(() => {
-      appendToAuditLog(file, { action: "renew", by: "Ana" }, at);
+      appendToAuditLog(file, { action: "renew", by: "Ana" }, now);
     }).toThrow(`line ${String(line)}`);
   });
 });

@@ -11,7 +11,7 @@ import { ReleaseId, RemoteName } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { codeOf } from "../error-code.ts";
-import { Complaint } from "../start/complaint.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 
 const Facts = z.strictObject({
   action: z.enum(["release", "start", "promote", "canary", "rollback", "disable", "enable", "renew", "override"]),
@@ -39,18 +39,18 @@ const Entry = z.strictObject({
 });
 export type AuditEntry = z.infer<typeof Entry>;
 
-const beforeTheFirst = "0".repeat(64);
+const genesisHash = "0".repeat(64);
 
-/** @throws Complaint that names the first line that is not what it was */
+/** @throws UserFacingError that names the first line that is not what it was */
 export function readAuditLog(file: string): readonly AuditEntry[] {
-  let former = beforeTheFirst;
-  return linesOf(file).map((line, index) => {
-    const entry = entryOf(line);
-    if (entry?.former !== former)
-      throw new Complaint(
+  let previousHash = genesisHash;
+  return readLines(file).map((line, index) => {
+    const entry = parseEntry(line);
+    if (entry?.former !== previousHash)
+      throw new UserFacingError(
         `${file}: line ${String(index + 1)} is not what was written there, or the one before it is not. Nothing is signed until somebody has looked at it.`,
       );
-    former = hashOf(line);
+    previousHash = hashLine(line);
     return entry;
   });
 }
@@ -58,18 +58,18 @@ export function readAuditLog(file: string): readonly AuditEntry[] {
 /** Adds one entry, after the whole log was read and found unchanged. */
 export function appendToAuditLog(file: string, facts: AuditFacts, now: Date): void {
   readAuditLog(file);
-  const last = linesOf(file).at(-1);
+  const last = readLines(file).at(-1);
   mkdirSync(dirname(file), { recursive: true });
   const entry = Entry.parse({
     v: 1,
     at: now.toISOString(),
     ...facts,
-    former: last === undefined ? beforeTheFirst : hashOf(last),
+    former: last === undefined ? genesisHash : hashLine(last),
   });
   appendFileSync(file, `${JSON.stringify(entry)}\n`, { mode: 0o600, flush: true });
 }
 
-function linesOf(file: string): readonly string[] {
+function readLines(file: string): readonly string[] {
   try {
     return readFileSync(file, "utf8").split("\n").slice(0, -1);
   } catch (error) {
@@ -78,7 +78,7 @@ function linesOf(file: string): readonly string[] {
   }
 }
 
-function entryOf(line: string): AuditEntry | null {
+function parseEntry(line: string): AuditEntry | null {
   try {
     return Entry.parse(JSON.parse(line));
   } catch {
@@ -86,6 +86,6 @@ function entryOf(line: string): AuditEntry | null {
   }
 }
 
-function hashOf(line: string): string {
+function hashLine(line: string): string {
   return createHash("sha256").update(line).digest("hex");
 }

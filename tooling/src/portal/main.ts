@@ -11,13 +11,13 @@ import { RemoteName, type Deployment } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { buildables } from "../bundle/packages.ts";
-import { builtFiles, differences, rebuild, type BuiltFiles } from "../bundle/rebuild.ts";
-import { teamKey } from "../keys/development-keys.ts";
+import { hashBuiltFiles, describeDifferences, rebuild, type BuiltFiles } from "../bundle/rebuild.ts";
+import { loadTeamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
-import { Complaint } from "../start/complaint.ts";
-import { metricsToken } from "../start/secrets.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
+import { loadMetricsToken } from "../start/secrets.ts";
 import {
   canary,
   override,
@@ -28,11 +28,11 @@ import {
   setDisabled,
   verify,
   type Compatibility,
-} from "./acts.ts";
+} from "./operations.ts";
 import { readAuditLog } from "./audit-log.ts";
-import { hostProblems, servedHost } from "./published-host.ts";
+import { findHostProblems, fetchServedHost } from "./published-host.ts";
 import { auditFile, openStore, type PortalStore } from "./store.ts";
-import { statusOf } from "./status.ts";
+import { formatStatus } from "./status.ts";
 
 const usage = `portal release <remote>                   make a release of what is built, into the registry; of a remote from elsewhere by its folder
 portal verify <release>                   its files, its signature, and where it fits; --rebuild: and whether the sources here give the same bytes
@@ -49,22 +49,22 @@ portal log                                what was done
 --vendor <vendor> for one alone, --reason <words> and --by <name> for the log, --force past objections of promote and canary`;
 
 /** npm runs scripts in the checkout; paths are meant from where the person is. */
-const from = process.env["INIT_CWD"] ?? process.cwd();
-const folder = (name: string, otherwise: string): string => resolve(from, process.env[name] ?? otherwise);
+const callerFolder = process.env["INIT_CWD"] ?? process.cwd();
+const resolveFolder = (name: string, fallback: string): string => resolve(callerFolder, process.env[name] ?? fallback);
 
-const dataFolder = (): string => folder("DATA_DIR", join(rootFolder, ".data"));
-const keysFolder = (): string => folder("KEYS_FOLDER", join(dataFolder(), "keys"));
+const resolveDataFolder = (): string => resolveFolder("DATA_DIR", join(rootFolder, ".data"));
+const resolveKeysFolder = (): string => resolveFolder("KEYS_FOLDER", join(resolveDataFolder(), "keys"));
 
-async function store(): Promise<PortalStore> {
-  const data = dataFolder();
+async function openPortalStore(): Promise<PortalStore> {
+  const data = resolveDataFolder();
   const folders = {
-    keys: keysFolder(),
-    deployments: folder("DEPLOYMENTS_FOLDER", join(data, "deployments")),
-    registry: folder("RELEASES_FOLDER", join(data, "releases")),
+    keys: resolveKeysFolder(),
+    deployments: resolveFolder("DEPLOYMENTS_FOLDER", join(data, "deployments")),
+    registry: resolveFolder("RELEASES_FOLDER", join(data, "releases")),
   };
   // A key that nobody knows would be made otherwise, and could sign nothing that counts.
   if (!existsSync(join(folders.keys, "portal.json")))
-    throw new Complaint(
+    throw new UserFacingError(
       `There is no portal's key in ${folders.keys}: start the portal once, or say where it is by DATA_DIR or KEYS_FOLDER.`,
     );
   return openStore(folders);
@@ -82,51 +82,60 @@ const options = {
 } as const;
 
 try {
-  const { values, positionals } = read();
-  const [act = "", subject, ...more] = positionals;
-  if (more.length > 0) throw new Complaint(`Too many words: ${more.join(" ")}.\n\n${usage}`);
-  const asked = { by: values.by ?? userInfo().username, vendor: values.vendor, reason: values.reason };
-  const named = (): string => {
-    if (subject === undefined) throw new Complaint(`Say which one.\n\n${usage}`);
+  const { values, positionals } = parseCommandLine();
+  const [commandName = "", subject, ...extraArguments] = positionals;
+  if (extraArguments.length > 0) throw new UserFacingError(`Too many words: ${extraArguments.join(" ")}.\n\n${usage}`);
+  const commonOptions = { by: values.by ?? userInfo().username, vendor: values.vendor, reason: values.reason };
+  const requireSubject = (): string => {
+    if (subject === undefined) throw new UserFacingError(`Say which one.\n\n${usage}`);
     return subject;
   };
-  const acts: Readonly<Record<string, (portal: PortalStore) => Promise<readonly string[]>>> = {
+  const commands: Readonly<Record<string, (portal: PortalStore) => Promise<readonly string[]>>> = {
     release: async (portal) => {
-      const { remote, packageFolder, foreign } = packageOf(named());
-      if (foreign) await writeBillOfMaterials(packageFolder);
-      return [(await release(portal, { remote, packageFolder, key: await teamKey(remote), ...asked })).record.release];
+      const { remote, packageFolder, isExternal } = locatePackage(requireSubject());
+      if (isExternal) await writeBillOfMaterials(packageFolder);
+      return [
+        (await release(portal, { remote, packageFolder, key: await loadTeamKey(remote), ...commonOptions })).record
+          .release,
+      ];
     },
     verify: async (portal) => {
       if (subject === "host") return verifyHost(values.origin);
-      const { release: found, matrix } = await verify(portal, named());
+      const { release: opened, matrix } = await verify(portal, requireSubject());
       if (matrix.some(({ objections }) => objections.length > 0)) process.exitCode = 1;
-      const { files, manifest } = found.signed;
+      const { files, manifest } = opened.signedRecord;
       return [
-        `${named()}: ${String(Object.keys(files).length)} files are what the team signed.`,
-        ...matrix.map(described),
-        ...(values.rebuild ? compared(manifest.name, files, await rebuilt(manifest.name)) : []),
+        `${requireSubject()}: ${String(Object.keys(files).length)} files are what the team signed.`,
+        ...matrix.map(formatCompatibility),
+        ...(values.rebuild ? compareFiles(manifest.name, files, await rebuildFiles(manifest.name)) : []),
       ];
     },
-    promote: async (portal) => (await promote(portal, named(), { ...asked, force: values.force })).map(signed),
+    promote: async (portal) =>
+      (await promote(portal, requireSubject(), { ...commonOptions, force: values.force })).map(formatSigned),
     canary: async (portal) =>
-      (await canary(portal, named(), Number(values.percent ?? Number.NaN), { ...asked, force: values.force })).map(
-        signed,
-      ),
+      (
+        await canary(portal, requireSubject(), Number(values.percent ?? Number.NaN), {
+          ...commonOptions,
+          force: values.force,
+        })
+      ).map(formatSigned),
     rollback: async (portal) =>
-      (await rollback(portal, named(), asked)).map(
-        (deployment) => `${signed(deployment)} ${named()} runs ${deployment.releases[named()]?.stable ?? "nothing"}.`,
+      (await rollback(portal, requireSubject(), commonOptions)).map(
+        (deployment) =>
+          `${formatSigned(deployment)} ${requireSubject()} runs ${deployment.releases[requireSubject()]?.stable ?? "nothing"}.`,
       ),
     override: async (portal) => {
-      const key = await teamKey(named().split("-")[0] ?? "");
-      return override(portal, named(), { ...asked, key, hours: Number(values.hours ?? 8) });
+      const key = await loadTeamKey(requireSubject().split("-")[0] ?? "");
+      return override(portal, requireSubject(), { ...commonOptions, key, hours: Number(values.hours ?? 8) });
     },
     disable: async (portal) =>
-      (await setDisabled(portal, named(), true, asked)).map(
-        (deployment) => `${signed(deployment)} Open pages stop it within a minute.`,
+      (await setDisabled(portal, requireSubject(), true, commonOptions)).map(
+        (deployment) => `${formatSigned(deployment)} Open pages stop it within a minute.`,
       ),
-    enable: async (portal) => (await setDisabled(portal, named(), false, asked)).map(signed),
-    renew: async (portal) => (await renew(portal, asked)).map(signed),
-    status: async (portal) => statusOf(portal, process.env["METRICS_TOKEN"] ?? (await metricsToken(keysFolder()))),
+    enable: async (portal) => (await setDisabled(portal, requireSubject(), false, commonOptions)).map(formatSigned),
+    renew: async (portal) => (await renew(portal, commonOptions)).map(formatSigned),
+    status: async (portal) =>
+      formatStatus(portal, process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(resolveKeysFolder()))),
     log: async (portal) =>
       readAuditLog(auditFile(portal)).map(
         ({ v: _v, former: _former, at, by, action, ...facts }) =>
@@ -135,67 +144,73 @@ try {
             .join("  ")}`,
       ),
   };
-  const work = Object.hasOwn(acts, act) ? acts[act] : undefined;
-  if (work === undefined) throw new Complaint(usage);
-  for (const line of await work(await store())) console.log(line);
+  const runCommand = Object.hasOwn(commands, commandName) ? commands[commandName] : undefined;
+  if (runCommand === undefined) throw new UserFacingError(usage);
+  for (const line of await runCommand(await openPortalStore())) console.log(line);
 } catch (error) {
-  // A Complaint is written for the person; anything else is a fault of ours, shown whole.
-  console.error(error instanceof Complaint ? error.message : error);
+  // A UserFacingError is written for the person; anything else is a fault of ours, shown whole.
+  console.error(error instanceof UserFacingError ? error.message : error);
   process.exitCode = 1;
 }
 
-function read() {
+function parseCommandLine() {
   try {
     return parseArgs({ args: process.argv.slice(2), options, allowPositionals: true });
   } catch (error) {
-    throw new Complaint(`${error instanceof Error ? error.message : "These arguments cannot be read"}\n\n${usage}`);
+    throw new UserFacingError(
+      `${error instanceof Error ? error.message : "These arguments cannot be read"}\n\n${usage}`,
+    );
   }
 }
 
 /** A remote of this repository by its name, or the folder of another one. */
-function packageOf(asked: string): {
+function locatePackage(remoteOrFolder: string): {
   readonly remote: string;
   readonly packageFolder: string;
-  readonly foreign: boolean;
+  readonly isExternal: boolean;
 } {
-  const foreign = !remoteNames.includes(asked);
-  const packageFolder = foreign ? resolve(from, asked) : join(rootFolder, `remote-${asked}`);
+  const isExternal = !remoteNames.includes(remoteOrFolder);
+  const packageFolder = isExternal
+    ? resolve(callerFolder, remoteOrFolder)
+    : join(rootFolder, `remote-${remoteOrFolder}`);
   const manifest = join(packageFolder, "manifest.json");
   if (!existsSync(manifest))
-    throw new Complaint(
-      `There is no remote ${asked} in this repository (${remoteNames.join(", ")}), and ${packageFolder} is no folder of one.`,
+    throw new UserFacingError(
+      `There is no remote ${remoteOrFolder} in this repository (${remoteNames.join(", ")}), and ${packageFolder} is no folder of one.`,
     );
   if (!existsSync(join(packageFolder, "build/web")))
-    throw new Complaint(
-      foreign ? `${packageFolder} is not built: pnpm build there.` : `${asked} is not built: pnpm build ${asked}.`,
+    throw new UserFacingError(
+      isExternal
+        ? `${packageFolder} is not built: pnpm build there.`
+        : `${remoteOrFolder} is not built: pnpm build ${remoteOrFolder}.`,
     );
   return {
     remote: z.object({ name: RemoteName }).parse(JSON.parse(readFileSync(manifest, "utf8"))).name,
     packageFolder,
-    foreign,
+    isExternal,
   };
 }
 
-function described({ vendor, objections }: Compatibility): string {
+function formatCompatibility({ vendor, objections }: Compatibility): string {
   return objections.length === 0 ? `${vendor}: fits.` : `${vendor}: ${objections.join("; ")}.`;
 }
 
-function signed({ vendor_id: vendor, sequence }: Deployment): string {
+function formatSigned({ vendor_id: vendor, sequence }: Deployment): string {
   return `${vendor}: signed as number ${String(sequence)}.`;
 }
 
 /** What the sources here give. */
-async function rebuilt(name: string): Promise<BuiltFiles> {
-  if (!buildables.includes(name)) throw new Complaint(`The sources of ${name} are not in this repository.`);
+async function rebuildFiles(name: string): Promise<BuiltFiles> {
+  if (!buildables.includes(name)) throw new UserFacingError(`The sources of ${name} are not in this repository.`);
   return (await rebuild([name])).get(name) ?? {};
 }
 
 /** What the sources here give, beside what was built of them elsewhere. */
-function compared(name: string, wanted: BuiltFiles, found: BuiltFiles): string[] {
-  return verdict(name, Object.keys(wanted).length, differences(wanted, found));
+function compareFiles(name: string, expected: BuiltFiles, actual: BuiltFiles): string[] {
+  return formatVerdict(name, Object.keys(expected).length, describeDifferences(expected, actual));
 }
 
-function verdict(name: string, files: number, problems: readonly string[]): string[] {
+function formatVerdict(name: string, files: number, problems: readonly string[]): string[] {
   if (problems.length === 0) return [`${name}: the sources here give the same ${String(files)} files.`];
   process.exitCode = 1;
   return [`${name}: the sources here give other bytes.`, ...problems.map((line) => `  ${line}`)];
@@ -206,12 +221,12 @@ function verdict(name: string, files: number, problems: readonly string[]): stri
  * fetched, and the page that starts them.
  */
 async function verifyHost(origin: string | undefined): Promise<string[]> {
-  const found = await rebuilt("host");
-  if (origin === undefined) return compared("host", builtFiles("host"), found);
-  const served = Object.fromEntries(Object.entries(found).filter(([path]) => path.startsWith("static/")));
-  return verdict(
+  const rebuiltFiles = await rebuildFiles("host");
+  if (origin === undefined) return compareFiles("host", hashBuiltFiles("host"), rebuiltFiles);
+  const servedFiles = Object.fromEntries(Object.entries(rebuiltFiles).filter(([path]) => path.startsWith("static/")));
+  return formatVerdict(
     "host",
-    Object.keys(served).length,
-    hostProblems(served, await servedHost(origin, Object.keys(served))),
+    Object.keys(servedFiles).length,
+    findHostProblems(servedFiles, await fetchServedHost(origin, Object.keys(servedFiles))),
   );
 }

@@ -1,47 +1,50 @@
 import { createHash } from "node:crypto";
 
-import { hostProblems, servedHost } from "./published-host.ts";
+import { findHostProblems, fetchServedHost } from "./published-host.ts";
 
 const origin = "https://portal.example";
 const hashOf = (text: string): string => `sha384-${createHash("sha384").update(text).digest("base64")}`;
 const sources = { "static/main.js": "main", "static/more.js": "more", "static/main.css": "css" };
-const built = Object.fromEntries(Object.entries(sources).map(([path, text]) => [path, hashOf(text)]));
-const listOf = (files: Readonly<Record<string, string>>): string =>
+const builtHashes = Object.fromEntries(Object.entries(sources).map(([path, text]) => [path, hashOf(text)]));
+const buildList = (files: Readonly<Record<string, string>>): string =>
   JSON.stringify(Object.fromEntries(Object.entries(files).map(([path, integrity]) => [`/${path}`, integrity])));
-const pageOf = (more = "", list = listOf(built)): string =>
+const buildPage = (extraMarkup = "", list = buildList(builtHashes)): string =>
   `<!doctype html><link rel=icon href=/icon.svg><script type=application/json id=portal-page>{}</script><script type=application/json id=host-files>${list}</script>` +
   `<script integrity="${hashOf("main")}" defer src=/static/main.js></script><link integrity="${hashOf("css")}" href=/static/main.css rel=stylesheet>` +
-  `<link integrity="${hashOf("more")}" rel=preload as=script href=/static/more.js>${more}`;
+  `<link integrity="${hashOf("more")}" rel=preload as=script href=/static/more.js>${extraMarkup}`;
 
 /** Asks a portal that serves these. */
-async function problemsOf({
-  page = pageOf(),
-  list = listOf(built),
+async function checkPortal({
+  page = buildPage(),
+  list = buildList(builtHashes),
   files = sources,
 }: { page?: string; list?: string; files?: Readonly<Record<string, string>> } = {}): Promise<string[]> {
-  const all: Readonly<Record<string, string>> = { "": page, "host-files.json": list, ...files };
+  const responses: Readonly<Record<string, string>> = { "": page, "host-files.json": list, ...files };
   const fetch = (address: URL): Promise<Response> => {
-    const found = all[address.pathname.slice(1)];
-    return Promise.resolve(found === undefined ? new Response("", { status: 404 }) : new Response(found));
+    const body = responses[address.pathname.slice(1)];
+    return Promise.resolve(body === undefined ? new Response("", { status: 404 }) : new Response(body));
   };
-  return hostProblems(built, await servedHost(origin, Object.keys(built), fetch as typeof globalThis.fetch));
+  return findHostProblems(
+    builtHashes,
+    await fetchServedHost(origin, Object.keys(builtHashes), fetch as typeof globalThis.fetch),
+  );
 }
 
 describe("hostProblems", () => {
   it("finds none where everything is built of the sources", async () => {
-    expect(await problemsOf()).toEqual([]);
+    expect(await checkPortal()).toEqual([]);
   });
 
-  it.each<[string, Parameters<typeof problemsOf>[0], string]>([
+  it.each<[string, Parameters<typeof checkPortal>[0], string]>([
     ["publishes an empty list", { list: "{}" }, "static/main.js is missing in its list"],
     [
       "publishes another hash",
-      { list: listOf({ ...built, "static/more.js": hashOf("other") }) },
+      { list: buildList({ ...builtHashes, "static/more.js": hashOf("other") }) },
       "static/more.js in its list differs",
     ],
     [
       "publishes a further file",
-      { list: listOf({ ...built, "static/evil.js": hashOf("evil") }) },
+      { list: buildList({ ...builtHashes, "static/evil.js": hashOf("evil") }) },
       "static/evil.js in its list is not built of these sources",
     ],
     [
@@ -56,34 +59,34 @@ describe("hostProblems", () => {
     ],
     [
       "has another list in its page",
-      { page: pageOf("", listOf({ ...built, "static/main.js": hashOf("evil") })) },
+      { page: buildPage("", buildList({ ...builtHashes, "static/main.js": hashOf("evil") })) },
       "static/main.js in its page's list differs",
     ],
-    ["has no list in its page", { page: pageOf("", "") }, "static/main.js is missing in its page's list"],
+    ["has no list in its page", { page: buildPage("", "") }, "static/main.js is missing in its page's list"],
     [
       "starts a further script",
-      { page: pageOf('<script src="/r/evil.js"></script>') },
+      { page: buildPage('<script src="/r/evil.js"></script>') },
       "its page starts /r/evil.js, which is not built of these sources",
     ],
     [
       "starts a script under another hash",
-      { page: pageOf(`<SCRIPT src=/static/main.js integrity=${hashOf("evil")}></SCRIPT>`) },
+      { page: buildPage(`<SCRIPT src=/static/main.js integrity=${hashOf("evil")}></SCRIPT>`) },
       "its page starts /static/main.js, which is not built of these sources",
     ],
-    ["has a script in its page", { page: pageOf("<script>evil()</script>") }, "its page has a script of its own"],
+    ["has a script in its page", { page: buildPage("<script>evil()</script>") }, "its page has a script of its own"],
     [
       "has another stylesheet",
-      { page: pageOf("<link rel=stylesheet href=/static/evil.css>") },
+      { page: buildPage("<link rel=stylesheet href=/static/evil.css>") },
       "its page starts /static/evil.css, which is not built of these sources",
     ],
-  ])("says so where a portal %s", async (_what, portal, problem) => {
-    expect(await problemsOf(portal)).toContain(problem);
+  ])("says so where a portal %s", async (_case, portal, problem) => {
+    expect(await checkPortal(portal)).toContain(problem);
   });
 
   it.each([
     ["publishes no list", { list: "<!doctype html>" }, "publishes no list"],
     ["publishes something else", { list: "[1]" }, "publishes no list"],
-  ])("complains where a portal %s", async (_what, portal, words) => {
-    await expect(problemsOf(portal)).rejects.toThrow(words);
+  ])("complains where a portal %s", async (_case, portal, message) => {
+    await expect(checkPortal(portal)).rejects.toThrow(message);
   });
 });

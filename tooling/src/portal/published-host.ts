@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 import type { BuiltFiles } from "../bundle/rebuild.ts";
-import { Complaint } from "../start/complaint.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 
 const Hashes = z.record(z.string(), z.string());
 
@@ -21,10 +21,10 @@ export interface ServedHost {
 }
 
 /**
- * Asks a portal for its page, its list of hashes and each of these files. @throws Complaint when it
- * does not publish a list, or has no page
+ * Asks a portal for its page, its list of hashes and each of these files. @throws UserFacingError
+ * when it does not publish a list, or has no page
  */
-export async function servedHost(
+export async function fetchServedHost(
   origin: string,
   paths: readonly string[],
   fetch: typeof globalThis.fetch = globalThis.fetch,
@@ -33,27 +33,27 @@ export async function servedHost(
     fetch(new URL("/host-files.json", origin)),
     fetch(new URL("/", origin), { headers: { accept: "text/html" } }),
   ]);
-  if (!list.ok) throw new Complaint(`${origin} publishes no hashes of its host (HTTP ${String(list.status)}).`);
-  if (!page.ok) throw new Complaint(`${origin} has no page (HTTP ${String(page.status)}).`);
+  if (!list.ok) throw new UserFacingError(`${origin} publishes no hashes of its host (HTTP ${String(list.status)}).`);
+  if (!page.ok) throw new UserFacingError(`${origin} has no page (HTTP ${String(page.status)}).`);
   const published = Hashes.safeParse(await list.json().catch(() => null));
-  if (!published.success) throw new Complaint(`${origin} publishes no list of hashes of its host.`);
+  if (!published.success) throw new UserFacingError(`${origin} publishes no list of hashes of its host.`);
   const files: Record<string, string> = {};
   for (const path of paths) {
-    const answer = await fetch(new URL(path, origin));
-    if (answer.ok)
+    const response = await fetch(new URL(path, origin));
+    if (response.ok)
       files[path] = `sha384-${createHash("sha384")
-        .update(new Uint8Array(await answer.arrayBuffer()))
+        .update(new Uint8Array(await response.arrayBuffer()))
         .digest("base64")}`;
   }
-  return { published: withoutSlash(published.data), files, page: await page.text() };
+  return { published: stripLeadingSlashes(published.data), files, page: await page.text() };
 }
 
-function withoutSlash(hashes: Readonly<Record<string, string>>): BuiltFiles {
+function stripLeadingSlashes(hashes: Readonly<Record<string, string>>): BuiltFiles {
   return Object.fromEntries(Object.entries(hashes).map(([path, integrity]) => [path.replace(/^\//, ""), integrity]));
 }
 
 /** Scripts and stylesheets of a page, and the list of hashes in it. */
-const ofPage = {
+const pagePatterns = {
   tag: /<(?:script|link)\b[^>]*>/gi,
   address: /\b(?:src|href)="?([^"\s>]+)/,
   integrity: /\bintegrity="?([^"\s>]+)/,
@@ -64,22 +64,22 @@ const ofPage = {
  * In words, in what it is not what the sources give: its files, the list that it publishes, and
  * what its page starts. None when all is the same.
  */
-export function hostProblems(built: BuiltFiles, { published, files, page }: ServedHost): string[] {
+export function findHostProblems(built: BuiltFiles, { published, files, page }: ServedHost): string[] {
   const problems: string[] = [];
-  for (const [what, given] of [
+  for (const [source, listed] of [
     ["its list", published],
-    ["its page's list", listIn(page)],
+    ["its page's list", parseEmbeddedList(page)],
   ] as const) {
-    for (const path of new Set([...Object.keys(built), ...Object.keys(given)])) {
-      if (given[path] === undefined) problems.push(`${path} is missing in ${what}`);
-      else if (built[path] === undefined) problems.push(`${path} in ${what} is not built of these sources`);
-      else if (given[path] !== built[path]) problems.push(`${path} in ${what} differs`);
+    for (const path of new Set([...Object.keys(built), ...Object.keys(listed)])) {
+      if (listed[path] === undefined) problems.push(`${path} is missing in ${source}`);
+      else if (built[path] === undefined) problems.push(`${path} in ${source} is not built of these sources`);
+      else if (listed[path] !== built[path]) problems.push(`${path} in ${source} differs`);
     }
   }
   for (const [path, integrity] of Object.entries(built))
     if (files[path] !== integrity)
       problems.push(`${path} as it is served ${files[path] === undefined ? "is missing" : "differs"}`);
-  for (const { address, integrity } of startedBy(page)) {
+  for (const { address, integrity } of findExecutedResources(page)) {
     if (address === null) problems.push("its page has a script of its own");
     else if (integrity === null || built[address.replace(/^\//, "")] !== integrity)
       problems.push(`its page starts ${address}, which is not built of these sources`);
@@ -87,26 +87,26 @@ export function hostProblems(built: BuiltFiles, { published, files, page }: Serv
   return problems;
 }
 
-function listIn(page: string): BuiltFiles {
-  const given = ofPage.list.exec(page)?.[1];
-  if (given === undefined) return {};
+function parseEmbeddedList(page: string): BuiltFiles {
+  const listed = pagePatterns.list.exec(page)?.[1];
+  if (listed === undefined) return {};
   try {
-    return withoutSlash(Hashes.parse(JSON.parse(given)));
+    return stripLeadingSlashes(Hashes.parse(JSON.parse(listed)));
   } catch {
     return {}; // every file is missing in it, which is what is told
   }
 }
 
 /** What a page starts: scripts, those of its own without an address, and stylesheets. */
-function startedBy(page: string): { readonly address: string | null; readonly integrity: string | null }[] {
-  const starts = (tag: string): boolean =>
+function findExecutedResources(page: string): { readonly address: string | null; readonly integrity: string | null }[] {
+  const isExecuted = (tag: string): boolean =>
     /^<script/i.test(tag)
       ? !/\btype="?application\/json\b/.test(tag)
       : /\brel="?(?:stylesheet|modulepreload)\b|\bas="?script\b/.test(tag);
-  return [...page.matchAll(ofPage.tag)]
-    .filter(([tag]) => starts(tag))
+  return [...page.matchAll(pagePatterns.tag)]
+    .filter(([tag]) => isExecuted(tag))
     .map(([tag]) => ({
-      address: ofPage.address.exec(tag)?.[1] ?? null,
-      integrity: ofPage.integrity.exec(tag)?.[1] ?? null,
+      address: pagePatterns.address.exec(tag)?.[1] ?? null,
+      integrity: pagePatterns.integrity.exec(tag)?.[1] ?? null,
     }));
 }

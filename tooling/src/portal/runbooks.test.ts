@@ -8,25 +8,25 @@ import { PortalPage } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { compileCache } from "../compile-cache.ts";
-import { release } from "./acts.ts";
+import { release } from "./operations.ts";
 import { openStore, pageFile, readVendor } from "./store.ts";
-import { smallPortal, type SmallPortal } from "./testing/small-portal.ts";
+import { createTestPortal, type TestPortal } from "./testing/test-portal.ts";
 
 jest.setTimeout(120_000); // each command is a process of its own
 
 const run = promisify(execFile);
 const by = "Ana";
 
-let portal: SmallPortal;
+let portal: TestPortal;
 beforeEach(async () => {
-  portal = await smallPortal();
+  portal = await createTestPortal();
 });
 afterEach(() => {
   portal.remove();
 });
 
 /** `npm run portal -- …`; what it says. Throws what it complains of. */
-async function command(...args: readonly string[]): Promise<string> {
+async function runPortalCommand(...args: readonly string[]): Promise<string> {
   const { keys, deployments, registry } = portal.store;
   const environment = {
     ...process.env,
@@ -36,18 +36,18 @@ async function command(...args: readonly string[]): Promise<string> {
     DEPLOYMENTS_FOLDER: deployments,
     RELEASES_FOLDER: registry,
   };
-  const done = run(
+  const execution = run(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts"), ...args, "--by", by],
     { env: environment },
   );
-  const { stdout } = await done.catch((error: unknown) => {
+  const { stdout } = await execution.catch((error: unknown) => {
     throw new Error(z.object({ stderr: z.string() }).parse(error).stderr);
   });
   return stdout;
 }
 
-const released = async (script: string): Promise<string> =>
+const publishRelease = async (script: string): Promise<string> =>
   (
     await release(portal.store, {
       remote: "notes",
@@ -57,65 +57,70 @@ const released = async (script: string): Promise<string> =>
     })
   ).record.release;
 /** As a page would have it: by the key that is there now. */
-const inForce = async () => (await readVendor(await openStore(portal.store), "relicario")).deployment;
-const page = (): PortalPage => PortalPage.parse(JSON.parse(readFileSync(pageFile(portal.store, "relicario"), "utf8")));
+const readCurrentDeployment = async () => (await readVendor(await openStore(portal.store), "relicario")).deployment;
+const readPage = (): PortalPage =>
+  PortalPage.parse(JSON.parse(readFileSync(pageFile(portal.store, "relicario"), "utf8")));
 const kidOf = (record: string | undefined): string =>
   z.object({ kid: z.string() }).parse(JSON.parse(Buffer.from(record?.split(".")[0] ?? "", "base64url").toString())).kid;
 
 it("a released remote is bad: it is stopped, and the one before runs again", async () => {
   const first = (await portal.start()).releases["notes"]?.stable;
-  const bad = await released("notes that send everything home");
-  await command("promote", bad);
-  expect(await command("disable", bad, "--reason", "it sends everything home")).toContain(
+  const bad = await publishRelease("notes that send everything home");
+  await runPortalCommand("promote", bad);
+  expect(await runPortalCommand("disable", bad, "--reason", "it sends everything home")).toContain(
     "Open pages stop it within a minute.",
   );
-  expect(await inForce()).toMatchObject({ disabled: [bad], releases: { notes: { stable: bad } } });
-  expect(await command("rollback", "notes")).toContain(`notes runs ${first ?? ""}.`);
-  expect(await inForce()).toMatchObject({ disabled: [bad], releases: { notes: { stable: first } } });
-  await expect(command("promote", bad)).rejects.toThrow("it is switched off there");
-  expect(await command("log")).toMatch(/promote.*\n.*disable.*reason=it sends everything home.*\n.*rollback/);
+  expect(await readCurrentDeployment()).toMatchObject({ disabled: [bad], releases: { notes: { stable: bad } } });
+  expect(await runPortalCommand("rollback", "notes")).toContain(`notes runs ${first ?? ""}.`);
+  expect(await readCurrentDeployment()).toMatchObject({ disabled: [bad], releases: { notes: { stable: first } } });
+  await expect(runPortalCommand("promote", bad)).rejects.toThrow("it is switched off there");
+  expect(await runPortalCommand("log")).toMatch(/promote.*\n.*disable.*reason=it sends everything home.*\n.*rollback/);
 });
 
 it("a team's key is taken: after a start with a new one nothing that the former key signed is promoted", async () => {
   await portal.start();
-  const forged = await released("a thief's notes");
-  const former = (await portal.team("notes")).publicKey.kid;
+  const forged = await publishRelease("a thief's notes");
+  const formerKid = (await portal.team("notes")).publicKey.kid;
   portal.build("notes", "notes of the team");
   rmSync(join(portal.store.keys, "team-notes.json"));
   await portal.start();
-  await expect(command("promote", forged, "--force")).rejects.toThrow("is not signed by a key of the team of notes");
-  const { releases, release_records: records } = await inForce();
-  expect(kidOf(records[releases["notes"]?.stable ?? ""])).not.toBe(former);
-  expect(page().team_keys["notes"]?.map(({ kid }) => kid)).toEqual([kidOf(records[releases["notes"]?.stable ?? ""])]);
+  await expect(runPortalCommand("promote", forged, "--force")).rejects.toThrow(
+    "is not signed by a key of the team of notes",
+  );
+  const { releases, release_records: records } = await readCurrentDeployment();
+  expect(kidOf(records[releases["notes"]?.stable ?? ""])).not.toBe(formerKid);
+  expect(readPage().team_keys["notes"]?.map(({ kid }) => kid)).toEqual([
+    kidOf(records[releases["notes"]?.stable ?? ""]),
+  ]);
 });
 
 it("the portal's key is taken: after a start with a new one the page names it alone, what was switched off stays off, and a document of the former key counts no more", async () => {
   const first = (await portal.start()).releases["notes"]?.stable ?? "";
-  const second = await released("notes of the second day");
-  await command("promote", second);
-  await command("disable", first);
+  const second = await publishRelease("notes of the second day");
+  await runPortalCommand("promote", second);
+  await runPortalCommand("disable", first);
   const document = join(portal.store.deployments, "relicario.json");
-  const former = readFileSync(document, "utf8");
+  const formerDocument = readFileSync(document, "utf8");
   renameSync(join(portal.store.keys, "portal.json"), join(portal.folder, "taken.json"));
   await portal.start();
   const { key } = await openStore(portal.store);
   expect(key.publicKey.kid).not.toBe(portal.store.key.publicKey.kid);
-  expect(page().portal_keys).toEqual([key.publicKey]);
-  expect((await inForce()).disabled).toEqual([first]);
-  await command("promote", second); // a choice that is made again
-  expect((await inForce()).releases["notes"]).toEqual({ stable: second });
-  writeFileSync(document, former);
-  await expect(command("renew")).rejects.toThrow("is not signed by the portal's key");
+  expect(readPage().portal_keys).toEqual([key.publicKey]);
+  expect((await readCurrentDeployment()).disabled).toEqual([first]);
+  await runPortalCommand("promote", second); // a choice that is made again
+  expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: second });
+  writeFileSync(document, formerDocument);
+  await expect(runPortalCommand("renew")).rejects.toThrow("is not signed by the portal's key");
 });
 
 it("the registry is lost: releases are stopped and the week is renewed without it, and a start puts in what is built", async () => {
   const stable = (await portal.start()).releases["notes"]?.stable ?? "";
   rmSync(portal.store.registry, { recursive: true });
-  await command("disable", stable);
-  await command("enable", stable);
-  await command("renew");
-  await expect(command("verify", stable)).rejects.toThrow(`There is no release ${stable}`);
+  await runPortalCommand("disable", stable);
+  await runPortalCommand("enable", stable);
+  await runPortalCommand("renew");
+  await expect(runPortalCommand("verify", stable)).rejects.toThrow(`There is no release ${stable}`);
   await portal.start();
   expect(readdirSync(portal.store.registry).sort()).toEqual(["garden", "notes"]);
-  expect(await command("verify", stable)).toContain("files are what the team signed.");
+  expect(await runPortalCommand("verify", stable)).toContain("files are what the team signed.");
 });

@@ -1,30 +1,30 @@
-import { measuredLines } from "./measured.ts";
-import { releasesIn } from "./registry.ts";
-import { readVendor, vendorsOf, type PortalStore } from "./store.ts";
+import { formatTelemetry } from "./telemetry-summary.ts";
+import { listReleases } from "./registry.ts";
+import { readVendor, listVendors, type PortalStore } from "./store.ts";
 
 /**
  * What each vendor runs and until when, what else lies in the registry, and what pages told their
  * service, as lines for a person.
  */
-export async function statusOf(store: PortalStore, metricsToken: string): Promise<readonly string[]> {
+export async function formatStatus(store: PortalStore, metricsToken: string): Promise<readonly string[]> {
   const lines: string[] = [];
   const services = new Set<string>();
-  for (const vendor of vendorsOf(store)) {
+  for (const vendor of listVendors(store)) {
     const { deployment } = await readVendor(store, vendor);
     const { disabled = [] } = deployment;
     services.add(deployment.api.base_url);
     lines.push(`${vendor}  ${deployment.origin}  number ${String(deployment.sequence)}  until ${deployment.not_after}`);
     for (const [remote, { stable, canary }] of Object.entries(deployment.releases)) {
-      const off = (release: string): string => (disabled.includes(release) ? " (switched off)" : "");
+      const disabledSuffix = (release: string): string => (disabled.includes(release) ? " (switched off)" : "");
       lines.push(
-        `  ${remote}  ${stable}${off(stable)}${canary === undefined ? "" : `  ${String(canary.percent)} %: ${canary.release}${off(canary.release)}`}`,
+        `  ${remote}  ${stable}${disabledSuffix(stable)}${canary === undefined ? "" : `  ${String(canary.percent)} %: ${canary.release}${disabledSuffix(canary.release)}`}`,
       );
-      const others = releasesIn(store.registry, remote).filter(
+      const otherReleases = listReleases(store.registry, remote).filter(
         (release) => release !== stable && release !== canary?.release,
       );
-      for (const release of others) lines.push(`    also there: ${release}${off(release)}`);
+      for (const release of otherReleases) lines.push(`    also there: ${release}${disabledSuffix(release)}`);
     }
   }
-  for (const service of services) lines.push(...(await measuredLines(service, metricsToken)));
+  for (const service of services) lines.push(...(await formatTelemetry(service, metricsToken)));
   return lines.length === 0 ? ["No vendor has a deployment document here."] : lines;
 }

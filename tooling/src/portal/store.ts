@@ -10,9 +10,14 @@ import { Deployment, PortalPage, ReleaseRecord, type VerificationKey } from "@re
 import { createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
 
-import { dated, issueDeployment, refuseDoubleClaims, writeWhole } from "../deployment/deployment.ts";
-import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
-import { Complaint } from "../start/complaint.ts";
+import {
+  signingFields,
+  issueDeployment,
+  rejectConflictingClaims,
+  writeFileAtomically,
+} from "../deployment/deployment.ts";
+import { loadOrCreateKey, type SigningKey } from "../keys/development-keys.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
 import { waitForLock } from "../start/lock.ts";
 import { appendToAuditLog, readAuditLog, type AuditEntry, type AuditFacts } from "./audit-log.ts";
 
@@ -41,16 +46,16 @@ const Signed = z.object({
 });
 
 export async function openStore(folders: PortalFolders): Promise<PortalStore> {
-  return { ...folders, key: await developmentKey(folders.keys, "portal") };
+  return { ...folders, key: await loadOrCreateKey(folders.keys, "portal") };
 }
 
 /** Runs an act alone: two commands, or a command and a running portal, never sign at once. */
-export async function alone<T>(store: PortalFolders, act: () => Promise<T>): Promise<T> {
-  const release = await waitForLock(join(store.deployments, ".lock"));
+export async function withStoreLock<T>(store: PortalFolders, operation: () => Promise<T>): Promise<T> {
+  const releaseLock = await waitForLock(join(store.deployments, ".lock"));
   try {
-    return await act();
+    return await operation();
   } finally {
-    release();
+    releaseLock();
   }
 }
 
@@ -58,11 +63,11 @@ export const pageFile = ({ deployments }: PortalFolders, vendor: string): string
   join(deployments, `${vendor}.page.json`);
 
 export function writePage(store: PortalFolders, page: PortalPage): void {
-  writeWhole(pageFile(store, page.vendor_id), JSON.stringify(page));
+  writeFileAtomically(pageFile(store, page.vendor_id), JSON.stringify(page));
 }
 
 /** Vendors that have a document here. */
-export function vendorsOf({ deployments }: PortalFolders): readonly string[] {
+export function listVendors({ deployments }: PortalFolders): readonly string[] {
   if (!existsSync(deployments)) return [];
   return readdirSync(deployments)
     .filter((file) => file.endsWith(".json"))
@@ -72,22 +77,22 @@ export function vendorsOf({ deployments }: PortalFolders): readonly string[] {
 }
 
 /**
- * @throws Complaint when the document is not signed by the portal's key, or its signing is not in
- *   the audit log
+ * @throws UserFacingError when the document is not signed by the portal's key, or its signing is
+ *   not in the audit log
  */
 export async function readVendor(store: PortalStore, vendor: string): Promise<VendorDeployment> {
-  if (!vendorsOf(store).includes(vendor))
-    throw new Complaint(
-      `There is no vendor ${vendor} here: ${vendorsOf(store).join(", ") || "none has a deployment document yet"}.`,
+  if (!listVendors(store).includes(vendor))
+    throw new UserFacingError(
+      `There is no vendor ${vendor} here: ${listVendors(store).join(", ") || "none has a deployment document yet"}.`,
     );
   const page = PortalPage.parse(JSON.parse(readFileSync(pageFile(store, vendor), "utf8")));
-  const deployment = await openDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey);
+  const deployment = await verifyDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey);
   if (deployment === null)
-    throw new Complaint(
+    throw new UserFacingError(
       `The deployment document of ${vendor} is not signed by the portal's key (${store.key.publicKey.kid}).`,
     );
-  if (!logOf(store, vendor).some(({ sequence }) => sequence === deployment.sequence))
-    throw new Complaint(
+  if (!readVendorLog(store, vendor).some(({ sequence }) => sequence === deployment.sequence))
+    throw new UserFacingError(
       `The audit log lacks the signing of number ${String(deployment.sequence)} for ${vendor}: lines at its end are gone, or somebody signed without it. When you know which, move ${auditFile(store)} aside: the next start begins another one.`,
     );
   return { deployment, page };
@@ -96,16 +101,16 @@ export async function readVendor(store: PortalStore, vendor: string): Promise<Ve
 /**
  * Whether there is a document of this vendor that the portal's present key signed, and a log of it.
  */
-export async function signedHere(store: PortalStore, vendor: string): Promise<boolean> {
+export async function hasValidDocument(store: PortalStore, vendor: string): Promise<boolean> {
   return (
-    vendorsOf(store).includes(vendor) &&
-    logOf(store, vendor).length > 0 &&
-    (await openDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey)) !== null
+    listVendors(store).includes(vendor) &&
+    readVendorLog(store, vendor).length > 0 &&
+    (await verifyDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey)) !== null
   );
 }
 
 /** What the audit log says of a vendor. */
-export function logOf(store: PortalFolders, vendor: string): readonly AuditEntry[] {
+export function readVendorLog(store: PortalFolders, vendor: string): readonly AuditEntry[] {
   return readAuditLog(auditFile(store)).filter((entry) => entry.vendor === vendor);
 }
 
@@ -117,24 +122,24 @@ export const auditFile = ({ deployments }: PortalFolders): string => join(deploy
  */
 export async function signDocument(
   store: PortalStore,
-  next: Deployment,
-  facts: Omit<AuditFacts, "sequence" | "vendor">,
+  document: Deployment,
+  auditFacts: Omit<AuditFacts, "sequence" | "vendor">,
   now: Date,
 ): Promise<Deployment> {
-  const vendor = next.vendor_id;
+  const vendor = document.vendor_id;
   const deployment = Deployment.parse({
-    ...next,
-    release_records: namedRecords(next),
-    ...dated(store.deployments, vendor, now),
+    ...document,
+    release_records: pickReferencedRecords(document),
+    ...signingFields(store.deployments, vendor, now),
   });
-  refuseDoubleClaims(manifestsOf(deployment));
-  appendToAuditLog(auditFile(store), { ...facts, vendor, sequence: deployment.sequence }, now);
+  rejectConflictingClaims(listManifests(deployment));
+  appendToAuditLog(auditFile(store), { ...auditFacts, vendor, sequence: deployment.sequence }, now);
   await issueDeployment(store.deployments, deployment, store.key);
   return deployment;
 }
 
 /** Manifests of every release that a document names, of stable ones and canaries. */
-export function manifestsOf({
+export function listManifests({
   release_records: records,
 }: Pick<Deployment, "release_records">): readonly ReleaseRecord["manifest"][] {
   return Object.values(records).flatMap((jws) => {
@@ -146,16 +151,16 @@ export function manifestsOf({
 }
 
 /** Only what the document names: the record of a release that is not run any more is left out. */
-function namedRecords({ releases, release_records: records }: ReleaseChoice): Deployment["release_records"] {
-  const named = Object.values(releases).flatMap(({ stable, canary }) =>
+function pickReferencedRecords({ releases, release_records: records }: ReleaseChoice): Deployment["release_records"] {
+  const releaseIds = Object.values(releases).flatMap(({ stable, canary }) =>
     canary === undefined ? [stable] : [stable, canary.release],
   );
   return Object.fromEntries(
-    named.flatMap((release) => (records[release] === undefined ? [] : [[release, records[release]]])),
+    releaseIds.flatMap((release) => (records[release] === undefined ? [] : [[release, records[release]]])),
   );
 }
 
-async function openDocument(file: string, key: VerificationKey): Promise<Deployment | null> {
+async function verifyDocument(file: string, key: VerificationKey): Promise<Deployment | null> {
   try {
     const signed: GeneralJWSInput = Signed.parse(JSON.parse(readFileSync(file, "utf8")));
     const { payload } = await generalVerify(signed, createLocalJWKSet({ keys: [key] }), { algorithms: ["EdDSA"] });

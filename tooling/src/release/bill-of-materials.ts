@@ -7,10 +7,10 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { pnpm } from "./pnpm.ts";
+import { runPnpm } from "./pnpm.ts";
 
 /** Its name in a release, and in what the host is served from. */
-export const billOfMaterials = "sbom.cdx.json";
+export const billOfMaterialsFile = "sbom.cdx.json";
 
 const Bill = z.looseObject({
   bomFormat: z.literal("CycloneDX"),
@@ -23,7 +23,7 @@ const Bill = z.looseObject({
  * order, and the number and time of the run, which CycloneDX does not ask for, are left out.
  */
 export async function writeBillOfMaterials(packageFolder: string): Promise<void> {
-  const said = await pnpm(packageFolder, [
+  const output = await runPnpm(packageFolder, [
     "sbom",
     "--sbom-format",
     "cyclonedx",
@@ -35,18 +35,18 @@ export async function writeBillOfMaterials(packageFolder: string): Promise<void>
     "--filter",
     ".",
   ]);
-  const { serialNumber: _number, ...bill } = Bill.parse(JSON.parse(said));
+  const { serialNumber: _number, ...bill } = Bill.parse(JSON.parse(output));
   const { timestamp: _time, ...metadata } = bill.metadata;
   const components = bill.components.toSorted((a, b) => (a["bom-ref"] < b["bom-ref"] ? -1 : 1));
   mkdirSync(join(packageFolder, "build"), { recursive: true });
   writeFileSync(
-    join(packageFolder, "build", billOfMaterials),
+    join(packageFolder, "build", billOfMaterialsFile),
     `${JSON.stringify({ ...bill, metadata, components })}\n`,
   );
 }
 
 /** Puts a package's bill, where it has one, among the files that are served. */
 export function copyBillOfMaterials(packageFolder: string, folder: string): void {
-  const bill = join(packageFolder, "build", billOfMaterials);
-  if (existsSync(bill)) copyFileSync(bill, join(folder, billOfMaterials));
+  const bill = join(packageFolder, "build", billOfMaterialsFile);
+  if (existsSync(bill)) copyFileSync(bill, join(folder, billOfMaterialsFile));
 }

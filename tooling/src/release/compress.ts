@@ -3,32 +3,32 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 
-import { filesBelow } from "./files.ts";
+import { listFiles } from "./files.ts";
 
-const asBrotli = promisify(brotliCompress);
-const asGzip = promisify(gzip);
-const worthIt = /\.(js|css|html|json|svg|wasm|webmanifest)$/;
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+const compressibleFiles = /\.(js|css|html|json|svg|wasm|webmanifest)$/;
 
 /**
  * True for `x.br` and `x.gz`: the same bytes as `x`, as they travel. Hashes are of the bytes as
  * they arrive, so only `x` is listed.
  */
-export function isEncodedForm(file: string): boolean {
+export function isPrecompressed(file: string): boolean {
   return file.endsWith(".br") || file.endsWith(".gz");
 }
 
 /** Writes a brotli and a gzip form beside each file of a folder that gains by it. */
 export async function compressFolder(folder: string): Promise<void> {
   await Promise.all(
-    filesBelow(folder)
-      .filter((file) => worthIt.test(file))
+    listFiles(folder)
+      .filter((file) => compressibleFiles.test(file))
       .map(async (file) => {
         const bytes = await readFile(join(folder, file));
         const [brotli, gzipped] = await Promise.all([
-          asBrotli(bytes, {
+          compressBrotli(bytes, {
             params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
           }),
-          asGzip(bytes, { level: 9 }),
+          compressGzip(bytes, { level: 9 }),
         ]);
         if (brotli.length < bytes.length) await writeFile(join(folder, `${file}.br`), brotli);
         if (gzipped.length < bytes.length) await writeFile(join(folder, `${file}.gz`), gzipped);

@@ -11,12 +11,12 @@ import { rootFolder } from "../paths.ts";
  * Runs the pnpm that wrote the lockfile, in a folder, and gives its stdout. @throws with all that
  * it said
  */
-export async function pnpm(folder: string, words: readonly string[]): Promise<string> {
+export async function runPnpm(folder: string, args: readonly string[]): Promise<string> {
   const { config } = z
     .object({ config: z.object({ pnpm: z.string() }) })
     .parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8")));
   const environment = { ...process.env, CI: "true" };
-  const { stdout } = await promisify(execFile)("npx", ["--yes", config.pnpm, ...words], {
+  const { stdout } = await promisify(execFile)("npx", ["--yes", config.pnpm, ...args], {
     cwd: folder,
     env: environment,
     maxBuffer: 64 * 1024 * 1024,

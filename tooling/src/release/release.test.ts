@@ -13,13 +13,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-import { developmentKey, type SigningKey } from "../keys/development-keys.ts";
-import { makeRelease, openRecord, presentRelease, type ReleaseSources } from "./release.ts";
+import { loadOrCreateKey, type SigningKey } from "../keys/development-keys.ts";
+import { makeRelease, verifyReleaseRecord, findCurrentRelease, type ReleaseSources } from "./release.ts";
 
 const federation = { id: "relicario_secrets", name: "relicario_secrets" };
 const manifest = {
   name: "secrets",
-  contract: "^2",
+  contract: "^3",
   title: { en: "Secrets", es: "Secretos" },
   routes: [{ path: "/home", titleKey: "beta-home:a", access: "signed_in", shell: true }],
   namespaces: ["beta-home"],
@@ -35,7 +35,7 @@ describe("makeRelease", () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "release-"));
-    key = await developmentKey(join(folder, "keys"), "team");
+    key = await loadOrCreateKey(join(folder, "keys"), "team");
     const packageFolder = join(folder, "package");
     const webFolder = join(packageFolder, "build/web");
     mkdirSync(webFolder, { recursive: true });
@@ -54,7 +54,7 @@ describe("makeRelease", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const change = (file: string, text: string): void => {
+  const writeSource = (file: string, text: string): void => {
     writeFileSync(join(sources.packageFolder, file), text);
   };
 
@@ -71,20 +71,20 @@ describe("makeRelease", () => {
   });
 
   it("names the folder by remote, version and the hash of its file list", async () => {
-    const { record, folder: made } = await makeRelease(sources);
+    const { record, folder: releaseFolder } = await makeRelease(sources);
     const list = Object.entries(record.files)
       .map(([path, integrity]) => `${path} ${integrity}\n`)
       .join("");
     expect(record.release).toBe(`secrets-1.2.3-${createHash("sha256").update(list).digest("hex").slice(0, 12)}`);
-    expect(made).toBe(join(sources.packageFolder, "dist", record.release));
+    expect(releaseFolder).toBe(join(sources.packageFolder, "dist", record.release));
   });
 
   it("makes the same release of the same sources", async () => {
     const first = await makeRelease(sources);
-    const made = statSync(first.folder).ino;
+    const inode = statSync(first.folder).ino;
     const second = await makeRelease(sources);
     expect(second.record.release).toBe(first.record.release);
-    expect(statSync(second.folder).ino).toBe(made);
+    expect(statSync(second.folder).ino).toBe(inode);
   });
 
   it.each([
@@ -96,74 +96,74 @@ describe("makeRelease", () => {
       "manifest.json",
       JSON.stringify({ ...manifest, routes: [{ ...manifest.routes[0], access: "public" }] }),
     ],
-  ])("makes another release when %s changes, and keeps the former", async (_what, file, text) => {
+  ])("makes another release when %s changes, and keeps the former", async (_case, file, text) => {
     const first = await makeRelease(sources);
-    change(file, text);
+    writeSource(file, text);
     const second = await makeRelease(sources);
     expect(second.record.release).not.toBe(first.record.release);
     expect(existsSync(join(first.folder, "release.json"))).toBe(true);
-    expect((await presentRelease(sources.packageFolder, key))?.record.release).toBe(second.record.release);
+    expect((await findCurrentRelease(sources.packageFolder, key))?.record.release).toBe(second.record.release);
   });
 
   it("keeps two former releases and removes older ones", async () => {
-    const made: string[] = [];
+    const releases: string[] = [];
     for (const text of ["1", "2", "3", "4"]) {
-      change("build/web/remoteEntry.js", text);
-      made.push((await makeRelease(sources)).record.release);
+      writeSource("build/web/remoteEntry.js", text);
+      releases.push((await makeRelease(sources)).record.release);
     }
-    const kept = readdirSync(join(sources.packageFolder, "dist"));
-    expect(kept).toContain(made[3]);
-    expect(kept.filter((name) => made.includes(name))).toHaveLength(3);
+    const remaining = readdirSync(join(sources.packageFolder, "dist"));
+    expect(remaining).toContain(releases[3]);
+    expect(remaining.filter((name) => releases.includes(name))).toHaveLength(3);
   });
 
   it("signs the record so that it opens with the team's key", async () => {
     const { record, jws } = await makeRelease(sources);
-    await expect(openRecord(jws, key)).resolves.toEqual(record);
+    await expect(verifyReleaseRecord(jws, key)).resolves.toEqual(record);
   });
 
   it("does not open a record of another key", async () => {
     const { jws } = await makeRelease(sources);
-    await expect(openRecord(jws, await developmentKey(join(folder, "keys"), "stranger"))).resolves.toBeNull();
+    await expect(verifyReleaseRecord(jws, await loadOrCreateKey(join(folder, "keys"), "stranger"))).resolves.toBeNull();
   });
 
   it("throws when a signed record was changed", async () => {
     const { record, jws } = await makeRelease(sources);
     const [header, , signature] = jws.split(".");
     const payload = Buffer.from(JSON.stringify({ ...record, version: "9.9.9" })).toString("base64url");
-    await expect(openRecord(`${header ?? ""}.${payload}.${signature ?? ""}`, key)).rejects.toThrow(
+    await expect(verifyReleaseRecord(`${header ?? ""}.${payload}.${signature ?? ""}`, key)).rejects.toThrow(
       "signature verification failed",
     );
   });
 
   it("signs an unchanged release again when the team has a new key", async () => {
     const first = await makeRelease(sources);
-    const newKey = await developmentKey(join(folder, "keys"), "new");
-    await expect(presentRelease(sources.packageFolder, newKey)).resolves.toBeNull();
+    const newKey = await loadOrCreateKey(join(folder, "keys"), "new");
+    await expect(findCurrentRelease(sources.packageFolder, newKey)).resolves.toBeNull();
     await makeRelease({ ...sources, key: newKey });
-    expect((await presentRelease(sources.packageFolder, newKey))?.record.release).toBe(first.record.release);
+    expect((await findCurrentRelease(sources.packageFolder, newKey))?.record.release).toBe(first.record.release);
   });
 
   it("has no present release when one of its files is missing", async () => {
-    const { folder: made } = await makeRelease(sources);
-    rmSync(join(made, "remoteEntry.js"));
-    await expect(presentRelease(sources.packageFolder, key)).resolves.toBeNull();
+    const { folder: releaseFolder } = await makeRelease(sources);
+    rmSync(join(releaseFolder, "remoteEntry.js"));
+    await expect(findCurrentRelease(sources.packageFolder, key)).resolves.toBeNull();
   });
 
   it("carries the package's bill of materials among the files that the team signs", async () => {
-    const without = await makeRelease(sources);
-    expect(Object.keys(without.record.files)).not.toContain("sbom.cdx.json");
+    const withoutBill = await makeRelease(sources);
+    expect(Object.keys(withoutBill.record.files)).not.toContain("sbom.cdx.json");
     const bill = JSON.stringify({ bomFormat: "CycloneDX" });
-    change("build/sbom.cdx.json", bill);
-    const { record, folder: made } = await makeRelease(sources);
+    writeSource("build/sbom.cdx.json", bill);
+    const { record, folder: releaseFolder } = await makeRelease(sources);
     expect(record.files["sbom.cdx.json"]).toBe(`sha384-${createHash("sha384").update(bill).digest("base64")}`);
-    expect(readFileSync(join(made, "sbom.cdx.json"), "utf8")).toBe(bill);
-    expect(record.release).not.toBe(without.record.release);
+    expect(readFileSync(join(releaseFolder, "sbom.cdx.json"), "utf8")).toBe(bill);
+    expect(record.release).not.toBe(withoutBill.record.release);
   });
 
   it("writes compressed forms that hold the same bytes", async () => {
-    const { folder: made } = await makeRelease(sources);
-    expect(brotliDecompressSync(readFileSync(join(made, "remoteEntry.js.br"))).toString()).toBe(script);
-    expect(gunzipSync(readFileSync(join(made, "remoteEntry.js.gz"))).toString()).toBe(script);
+    const { folder: releaseFolder } = await makeRelease(sources);
+    expect(brotliDecompressSync(readFileSync(join(releaseFolder, "remoteEntry.js.br"))).toString()).toBe(script);
+    expect(gunzipSync(readFileSync(join(releaseFolder, "remoteEntry.js.gz"))).toString()).toBe(script);
   });
 
   it.each<[string, object, string]>([
@@ -175,9 +175,9 @@ describe("makeRelease", () => {
       { routes: [], namespaces: [] },
       "does not name the namespace of locales/en/beta-home.json",
     ],
-  ])("refuses a manifest that %s", async (_what, changes, words) => {
-    change("manifest.json", JSON.stringify({ ...manifest, ...changes }));
-    await expect(makeRelease(sources)).rejects.toThrow(words);
+  ])("refuses a manifest that %s", async (_case, changes, message) => {
+    writeSource("manifest.json", JSON.stringify({ ...manifest, ...changes }));
+    await expect(makeRelease(sources)).rejects.toThrow(message);
     expect(existsSync(join(sources.packageFolder, "dist/current"))).toBe(false);
   });
 });

@@ -29,9 +29,9 @@ import { z } from "zod";
 
 import type { SigningKey } from "../keys/development-keys.ts";
 import { copyBillOfMaterials } from "./bill-of-materials.ts";
-import { compressFolder, isEncodedForm } from "./compress.ts";
-import { filesBelow } from "./files.ts";
-import { integrityOfFile } from "./integrity.ts";
+import { compressFolder, isPrecompressed } from "./compress.ts";
+import { listFiles } from "./files.ts";
+import { computeFileIntegrity } from "./integrity.ts";
 
 export interface ReleaseSources {
   readonly remote: RemoteName;
@@ -54,42 +54,48 @@ export interface Release {
 
 const federationFile = "mf-manifest.json";
 /** Of what webpack made, what no release has. */
-export const notReleased = (path: string) =>
+export const isExcludedFromRelease = (path: string) =>
   path.endsWith(".map") || path === federationFile || path === "mf-stats.json";
 /** Releases before the present one that stay, for sessions that started with them. */
-const kept = 2;
+const retainedReleaseCount = 2;
 
 /** Makes the release, or finds that it is there already, and notes it as the present one. */
 export async function makeRelease({ remote, packageFolder, webFolder, key }: ReleaseSources): Promise<Release> {
   const dist = join(packageFolder, "dist");
-  const part = join(dist, `.part-${String(process.pid)}`);
-  rmSync(part, { recursive: true, force: true });
-  mkdirSync(part, { recursive: true });
+  const stagingFolder = join(dist, `.part-${String(process.pid)}`);
+  rmSync(stagingFolder, { recursive: true, force: true });
+  mkdirSync(stagingFolder, { recursive: true });
 
-  cpSync(webFolder, part, { recursive: true, filter: (source) => !notReleased(source.slice(webFolder.length + 1)) });
+  cpSync(webFolder, stagingFolder, {
+    recursive: true,
+    filter: (source) => !isExcludedFromRelease(source.slice(webFolder.length + 1)),
+  });
   const locales = join(packageFolder, "src/locales");
   if (existsSync(locales))
-    cpSync(locales, join(part, "locales"), { recursive: true, filter: (source) => !source.includes(".test.") });
-  copyBillOfMaterials(packageFolder, part);
+    cpSync(locales, join(stagingFolder, "locales"), {
+      recursive: true,
+      filter: (source) => !source.includes(".test."),
+    });
+  copyBillOfMaterials(packageFolder, stagingFolder);
   // A file like the others: what a remote says of itself is part of what names its release.
-  cpSync(join(packageFolder, "manifest.json"), join(part, "manifest.json"));
+  cpSync(join(packageFolder, "manifest.json"), join(stagingFolder, "manifest.json"));
 
-  const record = recordOf({ remote, packageFolder, webFolder }, integrityOfFiles(part));
+  const record = createReleaseRecord({ remote, packageFolder, webFolder }, computeIntegrities(stagingFolder));
   const { release } = record;
   const folder = join(dist, release);
   const jws = await signCompact(record, key);
   if (existsSync(folder)) {
-    rmSync(part, { recursive: true });
+    rmSync(stagingFolder, { recursive: true });
     // The same files, signed by a key that this machine no longer has.
-    if ((await openRecord(readFileSync(join(folder, "release.json"), "utf8"), key)) === null)
+    if ((await verifyReleaseRecord(readFileSync(join(folder, "release.json"), "utf8"), key)) === null)
       writeFileSync(join(folder, "release.json"), jws);
   } else {
-    await compressFolder(part);
-    writeFileSync(join(part, "release.json"), jws);
-    renameSync(part, folder);
+    await compressFolder(stagingFolder);
+    writeFileSync(join(stagingFolder, "release.json"), jws);
+    renameSync(stagingFolder, folder);
   }
   writeFileSync(join(dist, "current"), `${release}\n`);
-  removeOld(dist, release);
+  removeOldReleases(dist, release);
   return { record, jws: readFileSync(join(folder, "release.json"), "utf8"), folder };
 }
 
@@ -98,10 +104,10 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
  * @param files hashes of its files, by their paths
  * @param hash 12 hex digits that end its name
  */
-export function recordOf(
+export function createReleaseRecord(
   { remote, packageFolder, webFolder }: Omit<ReleaseSources, "key">,
   files: Readonly<Record<string, string>>,
-  hash: string = hashOfList(files),
+  hash: string = hashFileList(files),
 ): ReleaseRecord {
   const manifest = readManifest(readFileSync(join(packageFolder, "manifest.json"), "utf8"), remote, files);
   const { version } = z
@@ -121,19 +127,19 @@ export function recordOf(
  * The present release of a package, or null when none was made, or its signature is not of this
  * key, or a file is missing.
  */
-export async function presentRelease(packageFolder: string, key: SigningKey): Promise<Release | null> {
+export async function findCurrentRelease(packageFolder: string, key: SigningKey): Promise<Release | null> {
   const dist = join(packageFolder, "dist");
   if (!existsSync(join(dist, "current"))) return null;
   const folder = join(dist, readFileSync(join(dist, "current"), "utf8").trim());
   if (!existsSync(join(folder, "release.json"))) return null;
   const jws = readFileSync(join(folder, "release.json"), "utf8");
-  const record = await openRecord(jws, key);
+  const record = await verifyReleaseRecord(jws, key);
   if (record === null || !Object.keys(record.files).every((file) => existsSync(join(folder, file)))) return null;
   return { record, jws, folder };
 }
 
 /** The record of a JWS that this key signed; null for another's. */
-export async function openRecord(jws: string, key: SigningKey): Promise<ReleaseRecord | null> {
+export async function verifyReleaseRecord(jws: string, key: SigningKey): Promise<ReleaseRecord | null> {
   if (decodeProtectedHeader(jws).kid !== key.publicKey.kid) return null;
   const { payload } = await compactVerify(jws, await importJWK(key.publicKey, "EdDSA"), { algorithms: ["EdDSA"] });
   return ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
@@ -146,16 +152,16 @@ export function signCompact(payload: ReleaseOverride | ReleaseRecord, key: Signi
     .sign(key.privateKey);
 }
 
-function integrityOfFiles(folder: string): Record<string, string> {
-  const files = filesBelow(folder).filter((file) => !isEncodedForm(file));
-  return Object.fromEntries(files.map((file) => [file, integrityOfFile(join(folder, file))]));
+function computeIntegrities(folder: string): Record<string, string> {
+  const files = listFiles(folder).filter((file) => !isPrecompressed(file));
+  return Object.fromEntries(files.map((file) => [file, computeFileIntegrity(join(folder, file))]));
 }
 
 /**
  * First 12 hex digits of the SHA-256 over `<path> <integrity>\n` of each file, in the order of
  * their paths.
  */
-function hashOfList(files: Readonly<Record<string, string>>): string {
+function hashFileList(files: Readonly<Record<string, string>>): string {
   const list = Object.entries(files).map(([path, integrity]) => `${path} ${integrity}\n`);
   return createHash("sha256").update(list.join("")).digest("hex").slice(0, 12);
 }
@@ -169,23 +175,24 @@ function readManifest(text: string, remote: RemoteName, files: Readonly<Record<s
   if (!parsed.success) throw new Error(`The manifest of ${remote} does not hold:\n${z.prettifyError(parsed.error)}`);
   const { name, namespaces } = parsed.data;
   if (name !== remote) throw new Error(`The manifest of ${remote} says that it is ${name}.`);
-  const wanted = namespaces.flatMap((namespace) =>
+  const expected = namespaces.flatMap((namespace) =>
     languages.map((language) => `locales/${language}/${namespace}.json`),
   );
-  const carried = Object.keys(files).filter((file) => file.startsWith("locales/"));
-  const lacking = wanted.filter((file) => !carried.includes(file));
-  const unnamed = carried.filter((file) => !wanted.includes(file));
-  if (lacking.length > 0)
-    throw new Error(`${remote} names namespaces without texts: ${lacking.join(", ")} is missing.`);
-  if (unnamed.length > 0)
-    throw new Error(`The manifest of ${remote} does not name the namespace of ${unnamed.join(", ")}.`);
+  const packaged = Object.keys(files).filter((file) => file.startsWith("locales/"));
+  const missingTexts = expected.filter((file) => !packaged.includes(file));
+  const undeclaredTexts = packaged.filter((file) => !expected.includes(file));
+  if (missingTexts.length > 0)
+    throw new Error(`${remote} names namespaces without texts: ${missingTexts.join(", ")} is missing.`);
+  if (undeclaredTexts.length > 0)
+    throw new Error(`The manifest of ${remote} does not name the namespace of ${undeclaredTexts.join(", ")}.`);
   return parsed.data;
 }
 
-function removeOld(dist: string, present: string): void {
-  const older = readdirSync(dist, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== present && !entry.name.startsWith("."))
-    .map(({ name }) => ({ name, made: statSync(join(dist, name)).mtimeMs }))
-    .sort((a, b) => b.made - a.made);
-  for (const { name } of older.slice(kept)) rmSync(join(dist, name), { recursive: true, force: true });
+function removeOldReleases(dist: string, currentRelease: string): void {
+  const olderReleases = readdirSync(dist, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== currentRelease && !entry.name.startsWith("."))
+    .map(({ name }) => ({ name, modifiedAt: statSync(join(dist, name)).mtimeMs }))
+    .sort((a, b) => b.modifiedAt - a.modifiedAt);
+  for (const { name } of olderReleases.slice(retainedReleaseCount))
+    rmSync(join(dist, name), { recursive: true, force: true });
 }

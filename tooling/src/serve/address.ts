@@ -25,12 +25,12 @@ export const TrustedProxies = z.string().transform((names, context): IsTrusted =
  * The address as it is usually written: IPv4 that is mapped into IPv6 is IPv4. What is no address
  * stays as it is.
  */
-export function plainAddress(address: string): string {
+export function normalizeAddress(address: string): string {
   return isIP(address) !== 0 ? ipaddr.process(address).toString() : address;
 }
 
 /** What counts as one address: of IPv6 the /64, of which each line has at least one. */
-export function neighbourhood(address: string): string {
+export function clientNetwork(address: string): string {
   if (isIP(address) === 0) return address;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6

@@ -4,18 +4,21 @@ import { z } from "zod";
  * Settings of a process, parsed once. Ends it with one line that lists all names that are missing
  * or wrong, without values.
  */
-export function readEnvironment<Shape extends z.ZodRawShape>(who: string, shape: Shape): z.infer<z.ZodObject<Shape>> {
+export function readEnvironment<Shape extends z.ZodRawShape>(
+  processName: string,
+  shape: Shape,
+): z.infer<z.ZodObject<Shape>> {
   const parsed = z.object(shape).safeParse(process.env);
   if (parsed.success) return parsed.data;
   const problems = new Map(parsed.error.issues.map(({ path, message }) => [String(path[0]), message]));
   console.error(
-    `${who}: wrong settings: ${[...problems].map(([name, message]) => `${name} (${process.env[name] === undefined ? "missing" : message})`).join(", ")}`,
+    `${processName}: wrong settings: ${[...problems].map(([name, message]) => `${name} (${process.env[name] === undefined ? "missing" : message})`).join(", ")}`,
   );
   process.exit(78); // EX_CONFIG
 }
 
 /** A setting whose text is JSON. */
-export function json<T extends z.ZodType>(schema: T) {
+export function jsonSetting<T extends z.ZodType>(schema: T) {
   return z
     .string()
     .transform((text, context): unknown => {

@@ -3,33 +3,33 @@ import { PortalPage } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { TrustedProxies } from "./address.ts";
-import { json, readEnvironment } from "./environment.ts";
+import { jsonSetting, readEnvironment } from "./environment.ts";
 import { buildGateway } from "./gateway.ts";
 import { ServeLimits } from "./limits.ts";
 import { serve } from "./serve.ts";
 import { remoteAddresses, Upstreams } from "./upstreams.ts";
 
-const Address = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 
 const settings = readEnvironment("gateway", {
   GATEWAY_HOST: z.string().min(1).default("localhost"),
   GATEWAY_PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
-  PUBLIC_ORIGIN: Address,
+  PUBLIC_ORIGIN: HttpUrl,
   HOST_FOLDER: z.string().min(1),
   DEPLOYMENTS_FOLDER: z.string().min(1),
   /** Vendor and public keys, as the page gets them. */
-  PORTAL_PAGE: json(PortalPage),
-  IDP_AUTHORITY: Address,
-  API_BASE_URL: Address,
+  PORTAL_PAGE: jsonSetting(PortalPage),
+  IDP_AUTHORITY: HttpUrl,
+  API_BASE_URL: HttpUrl,
   /** The service and the remotes, as this process reaches them. */
-  UPSTREAMS: json(Upstreams),
+  UPSTREAMS: jsonSetting(Upstreams),
   /** Whose `X-Forwarded-…` headers are believed. */
   TRUSTED_PROXIES: TrustedProxies.prefault(""),
   /**
    * Other limits than the usual ones, by name (limits.ts), such as `{"callsOfAddress":2000}` for a
    * large office.
    */
-  GATEWAY_LIMITS: json(ServeLimits).prefault("{}"),
+  GATEWAY_LIMITS: jsonSetting(ServeLimits).prefault("{}"),
 });
 
 const app = await buildGateway({

@@ -7,18 +7,18 @@ import type { PortalPage, ReleaseRecord, RemoteName } from "@relicario/shared/co
 import fastify, { type FastifyInstance } from "fastify";
 
 import { publishDeployment } from "../deployment/deployment.ts";
-import { developmentKey } from "../keys/development-keys.ts";
+import { loadOrCreateKey } from "../keys/development-keys.ts";
 import { signCompact } from "../release/release.ts";
 import { buildGateway } from "./gateway.ts";
 import { buildRemoteServer } from "./remote-server.ts";
 import { portOf } from "./serve.ts";
 
 const origin = "http://localhost:3000";
-const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
+const publicKey = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
 const page: PortalPage = {
   vendor_id: "relicario",
-  portal_keys: [key],
-  team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] },
+  portal_keys: [publicKey],
+  team_keys: { secrets: [publicKey], sharing: [publicKey], recovery: [publicKey], settings: [publicKey] },
 };
 const release = "secrets-0.3.1-0123456789ab";
 const navigation = { accept: "text/html,*/*;q=0.8", "sec-fetch-mode": "navigate" };
@@ -28,30 +28,30 @@ describe("the gateway", () => {
   let service: FastifyInstance;
   let remote: FastifyInstance;
   let gateway: FastifyInstance;
-  const notes: Readonly<Record<string, string>>[] = [];
-  const seen: { url: string; headers: Record<string, unknown>; body: string }[] = [];
+  const failures: Readonly<Record<string, string>>[] = [];
+  const receivedRequests: { url: string; headers: Record<string, unknown>; body: string }[] = [];
 
   beforeAll(async () => {
     folder = join(mkdtempSync(join(tmpdir(), "gateway-")), "static"); // a folder of this name above changes nothing
-    const put = (path: string, text: string): void => {
+    const writeFixture = (path: string, text: string): void => {
       const file = join(folder, path);
       mkdirSync(join(file, ".."), { recursive: true });
       writeFileSync(file, text);
     };
-    put(
+    writeFixture(
       "host/index.html",
       '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script><link hreflang=en><link hreflang=es>',
     );
-    put("host/silent-renew.html", "<!doctype html><script src=/silent-renew.js></script>");
-    put("host/drive-answer.html", "<!doctype html><script src=/drive-answer.js></script>");
-    put("host/static/main.0123abcd.js", "host();");
-    put("host/static/main.0123abcd.js.br", "compressed");
-    put("host/locales/en/header.json", '{"a":"A"}');
-    put(`remote/${release}/remoteEntry.js`, "remote();");
-    put(`remote/${release}/locales/es/beta-home.json`, '{"a":"Á"}');
+    writeFixture("host/silent-renew.html", "<!doctype html><script src=/silent-renew.js></script>");
+    writeFixture("host/drive-answer.html", "<!doctype html><script src=/drive-answer.js></script>");
+    writeFixture("host/static/main.0123abcd.js", "host();");
+    writeFixture("host/static/main.0123abcd.js.br", "compressed");
+    writeFixture("host/locales/en/header.json", '{"a":"A"}');
+    writeFixture(`remote/${release}/remoteEntry.js`, "remote();");
+    writeFixture(`remote/${release}/locales/es/beta-home.json`, '{"a":"Á"}');
 
-    const signing = await developmentKey(join(folder, "keys"), "portal");
-    const recordOf = (remote: RemoteName): ReleaseRecord => ({
+    const signingKey = await loadOrCreateKey(join(folder, "keys"), "portal");
+    const buildRecord = (remote: RemoteName): ReleaseRecord => ({
       ...{
         v: 1,
         release: release.replace("secrets", remote),
@@ -61,7 +61,7 @@ describe("the gateway", () => {
       },
       manifest: {
         name: remote,
-        contract: "^2",
+        contract: "^3",
         title: { en: remote, es: remote },
         routes: [],
         namespaces: remote === "secrets" ? ["beta-home"] : remote === "sharing" ? ["beta-share"] : [],
@@ -81,11 +81,11 @@ describe("the gateway", () => {
         drives: { google: { client_id: "g", api_origin: "https://drive.example" } },
         releases: await Promise.all(
           ["secrets", "sharing", "recovery", "settings"]
-            .map(recordOf)
-            .map(async (record) => ({ record, jws: await signCompact(record, signing) })),
+            .map(buildRecord)
+            .map(async (record) => ({ record, jws: await signCompact(record, signingKey) })),
         ),
       },
-      signing,
+      signingKey,
     );
 
     service = fastify();
@@ -94,7 +94,7 @@ describe("the gateway", () => {
       done(null, body);
     });
     service.all("/*", async (request, reply) => {
-      seen.push({
+      receivedRequests.push({
         url: request.url,
         headers: request.headers,
         body: typeof request.body === "string" ? request.body : "",
@@ -107,8 +107,8 @@ describe("the gateway", () => {
     await service.listen({ host: "127.0.0.1", port: 0 });
     remote = await buildRemoteServer({ folder: join(folder, "remote") });
     await remote.listen({ host: "127.0.0.1", port: 0 });
-    const dead = await freedPort();
-    const nobody = `http://127.0.0.1:${String(dead)}`;
+    const unusedPort = await findUnusedPort();
+    const unusedAddress = `http://127.0.0.1:${String(unusedPort)}`;
     gateway = await buildGateway({
       origin,
       hostFolder: join(folder, "host"),
@@ -119,11 +119,11 @@ describe("the gateway", () => {
       service: `http://127.0.0.1:${String(portOf(service))}`,
       remotes: new Map([
         ["secrets", `http://127.0.0.1:${String(portOf(remote))}`],
-        ["sharing", nobody],
-        ["recovery", nobody],
-        ["settings", nobody],
+        ["sharing", unusedAddress],
+        ["recovery", unusedAddress],
+        ["settings", unusedAddress],
       ]),
-      note: (facts) => notes.push(facts),
+      logFailure: (facts) => failures.push(facts),
     });
   });
   afterAll(async () => {
@@ -139,10 +139,10 @@ describe("the gateway", () => {
     it.each(["/", "/home", "/edit-secret/0190", "/shared/AAAAAAAAAAAAAAAAAAAAAA", "/secrets?x=1"])(
       "answers when somebody goes to %s",
       async (path) => {
-        const answer = await get(path, navigation);
-        expect(answer.statusCode).toBe(200);
-        expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
-        expect(answer.headers["cache-control"]).toBe("no-store");
+        const response = await get(path, navigation);
+        expect(response.statusCode).toBe(200);
+        expect(response.headers["content-type"]).toBe("text/html; charset=utf-8");
+        expect(response.headers["cache-control"]).toBe("no-store");
       },
     );
 
@@ -156,14 +156,14 @@ describe("the gateway", () => {
       "/index.html",
       "/host/../index.html.br",
     ])("does not answer for %s", async (path) => {
-      const answer = await get(path, navigation);
-      expect(answer.statusCode).toBe(404);
-      expect(answer.json()).toMatchObject({ status: 404, code: "not_found" });
+      const response = await get(path, navigation);
+      expect(response.statusCode).toBe(404);
+      expect(response.json()).toMatchObject({ status: 404, code: "not_found" });
     });
 
     it("does not answer a script's request for a path of the portal", async () => {
-      const answer = await get("/home", { accept: "*/*", "sec-fetch-mode": "cors" });
-      expect(answer.statusCode).toBe(404);
+      const response = await get("/home", { accept: "*/*", "sec-fetch-mode": "cors" });
+      expect(response.statusCode).toBe(404);
     });
 
     it("answers a tool that takes anything, or says nothing of what it takes", async () => {
@@ -177,8 +177,8 @@ describe("the gateway", () => {
     });
 
     it("has the same nonce in page and policy, and another in each answer", async () => {
-      const answers = [await get("/home", navigation), await get("/home", navigation)];
-      const nonces = answers.map(({ headers, body }) => {
+      const responses = [await get("/home", navigation), await get("/home", navigation)];
+      const nonces = responses.map(({ headers, body }) => {
         const nonce = /style-src [^;]*'nonce-([^']+)'/.exec(String(headers["content-security-policy"]))?.[1] ?? "";
         expect(nonce).toMatch(/^[A-Za-z0-9_-]{22}$/);
         expect(body.split(`nonce="${nonce}"`)).toHaveLength(3);
@@ -237,9 +237,9 @@ describe("the gateway", () => {
     });
 
     it("sends people from the number to the name of this machine", async () => {
-      const answer = await get("/home?x=1", { ...navigation, host: "127.0.0.1:3000" });
-      expect(answer.statusCode).toBe(307);
-      expect(answer.headers.location).toBe("http://localhost:3000/home?x=1");
+      const response = await get("/home?x=1", { ...navigation, host: "127.0.0.1:3000" });
+      expect(response.statusCode).toBe(307);
+      expect(response.headers.location).toBe("http://localhost:3000/home?x=1");
     });
   });
 
@@ -248,12 +248,12 @@ describe("the gateway", () => {
       const plain = await get("/static/main.0123abcd.js");
       expect(plain.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
       expect(plain.body).toBe("host();");
-      const small = await get("/static/main.0123abcd.js", { "accept-encoding": "br" });
-      expect(small.headers).toMatchObject({
+      const compressed = await get("/static/main.0123abcd.js", { "accept-encoding": "br" });
+      expect(compressed.headers).toMatchObject({
         "content-encoding": "br",
         vary: expect.stringMatching(/accept-encoding/i),
       });
-      expect(small.body).toBe("compressed");
+      expect(compressed.body).toBe("compressed");
     });
 
     it("may be framed by the host itself only where the renewal ends", async () => {
@@ -278,11 +278,11 @@ describe("the gateway", () => {
 
   describe("deployments", () => {
     it("gives the signed document, to be asked for each time", async () => {
-      const answer = await get("/deployments/relicario");
-      expect(answer.statusCode).toBe(200);
-      expect(answer.headers).toMatchObject({ "cache-control": "no-cache", vary: "accept-encoding" });
-      expect(answer.headers).not.toHaveProperty("content-encoding");
-      expect(answer.json()).toMatchObject({
+      const response = await get("/deployments/relicario");
+      expect(response.statusCode).toBe(200);
+      expect(response.headers).toMatchObject({ "cache-control": "no-cache", vary: "accept-encoding" });
+      expect(response.headers).not.toHaveProperty("content-encoding");
+      expect(response.json()).toMatchObject({
         payload: expect.any(String),
         signatures: [{ signature: expect.any(String) }],
       });
@@ -291,22 +291,22 @@ describe("the gateway", () => {
     it.each<[string, string, (bytes: Buffer) => Buffer]>([
       ["br", "gzip, br", brotliDecompressSync],
       ["gzip", "gzip;q=0.5, br;q=0", gunzipSync],
-    ])("sends it packed as %s", async (coding, accepted, unpacked) => {
+    ])("sends it packed as %s", async (coding, accepted, decompress) => {
       const plain = await get("/deployments/relicario");
-      const answer = await get("/deployments/relicario", { "accept-encoding": accepted });
-      expect(answer.headers["content-encoding"]).toBe(coding);
-      expect(unpacked(answer.rawPayload).toString()).toBe(plain.body);
+      const response = await get("/deployments/relicario", { "accept-encoding": accepted });
+      expect(response.headers["content-encoding"]).toBe(coding);
+      expect(decompress(response.rawPayload).toString()).toBe(plain.body);
     });
 
     it("sends it once to whoever has it still", async () => {
-      const tag = String((await get("/deployments/relicario")).headers.etag);
-      const again = await get("/deployments/relicario", { "if-none-match": `"other", W/${tag}` });
-      expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, "", tag]);
+      const etag = String((await get("/deployments/relicario")).headers.etag);
+      const revalidated = await get("/deployments/relicario", { "if-none-match": `"other", W/${etag}` });
+      expect([revalidated.statusCode, revalidated.body, revalidated.headers.etag]).toEqual([304, "", etag]);
       const file = join(folder, "deployments/relicario.json");
       const document = readFileSync(file, "utf8");
       try {
         writeFileSync(file, ` ${document}`);
-        expect((await get("/deployments/relicario", { "if-none-match": tag })).statusCode).toBe(200);
+        expect((await get("/deployments/relicario", { "if-none-match": etag })).statusCode).toBe(200);
       } finally {
         writeFileSync(file, document);
       }
@@ -322,23 +322,23 @@ describe("the gateway", () => {
 
   describe("texts", () => {
     it("come from the promoted release of their owner, without a redirect, to be asked for each time", async () => {
-      const answer = await get("/locales/es/beta-home.json?x=1");
-      expect(answer.statusCode).toBe(200);
-      expect(answer.headers).toMatchObject({
+      const response = await get("/locales/es/beta-home.json?x=1");
+      expect(response.statusCode).toBe(200);
+      expect(response.headers).toMatchObject({
         "content-type": expect.stringContaining("application/json"),
         "cache-control": "no-cache",
       });
-      expect(answer.json()).toEqual({ a: "Á" });
+      expect(response.json()).toEqual({ a: "Á" });
       expect(
-        (await get("/locales/es/beta-home.json", { "if-none-match": String(answer.headers.etag) })).statusCode,
+        (await get("/locales/es/beta-home.json", { "if-none-match": String(response.headers.etag) })).statusCode,
       ).toBe(304);
     });
 
     it("answer 502 in our words when nobody is there", async () => {
-      const answer = await get("/locales/es/beta-share.json");
-      expect(answer.statusCode).toBe(502);
-      expect(answer.headers["cache-control"]).toBe("no-store");
-      expect(answer.json()).toMatchObject({ code: "remote_unreachable" });
+      const response = await get("/locales/es/beta-share.json");
+      expect(response.statusCode).toBe(502);
+      expect(response.headers["cache-control"]).toBe("no-store");
+      expect(response.json()).toMatchObject({ code: "remote_unreachable" });
     });
 
     it.each([
@@ -348,9 +348,9 @@ describe("the gateway", () => {
       "/locales/es/%62eta-home.json",
       "/locales/es/..%2f..%2findex.json",
     ])("answer 404 for what is not there: %s", async (path) => {
-      const answer = await get(path);
-      expect(answer.statusCode).toBe(404);
-      expect(answer.headers["cache-control"]).toBe("no-store");
+      const response = await get(path);
+      expect(response.statusCode).toBe(404);
+      expect(response.headers["cache-control"]).toBe("no-store");
     });
 
     it("come from the host when they are its own", async () => {
@@ -363,7 +363,7 @@ describe("the gateway", () => {
       try {
         writeFileSync(file, "broken");
         expect((await get("/locales/es/beta-home.json")).statusCode).toBe(404);
-        expect(notes.at(-1)).toEqual({ failure: "SyntaxError" });
+        expect(failures.at(-1)).toEqual({ failure: "SyntaxError" });
         expect((await get("/locales/en/header.json")).json()).toEqual({ a: "A" });
       } finally {
         writeFileSync(file, document);
@@ -373,16 +373,16 @@ describe("the gateway", () => {
 
   describe("remotes", () => {
     it("are served from their releases, for ever the same", async () => {
-      const answer = await get(`/r/secrets/${release}/remoteEntry.js`);
-      expect(answer.body).toBe("remote();");
-      expect(answer.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
-      expect(answer.headers["x-content-type-options"]).toBe("nosniff");
+      const response = await get(`/r/secrets/${release}/remoteEntry.js`);
+      expect(response.body).toBe("remote();");
+      expect(response.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+      expect(response.headers["x-content-type-options"]).toBe("nosniff");
     });
 
     it("answer 404 for what is not in the release, never a page", async () => {
-      const answer = await get(`/r/secrets/${release}/missing.js`, navigation);
-      expect(answer.statusCode).toBe(404);
-      expect(answer.headers["cache-control"]).toBe("no-store");
+      const response = await get(`/r/secrets/${release}/missing.js`, navigation);
+      expect(response.statusCode).toBe(404);
+      expect(response.headers["cache-control"]).toBe("no-store");
     });
 
     it.each([
@@ -390,22 +390,22 @@ describe("the gateway", () => {
       "/r/secrets/%2e%2e/host/index.html",
       "/r/secrets/..%2fhost%2findex.html",
     ])("cannot be left: %s", async (path) => {
-      const answer = await get(path);
-      expect([400, 403, 404]).toContain(answer.statusCode);
-      expect(answer.body).not.toContain("doctype");
+      const response = await get(path);
+      expect([400, 403, 404]).toContain(response.statusCode);
+      expect(response.body).not.toContain("doctype");
     });
 
     it("answer 502 in our words when nobody is there, while the others go on", async () => {
-      const answer = await get("/r/sharing/x/remoteEntry.js");
-      expect(answer.statusCode).toBe(502);
-      expect(answer.headers["content-type"]).toContain("application/problem+json");
-      expect(answer.json()).toEqual({
+      const response = await get("/r/sharing/x/remoteEntry.js");
+      expect(response.statusCode).toBe(502);
+      expect(response.headers["content-type"]).toContain("application/problem+json");
+      expect(response.json()).toEqual({
         type: "about:blank",
         title: "Bad Gateway",
         status: 502,
         code: "remote_unreachable",
       });
-      expect(notes.at(-1)).toMatchObject({
+      expect(failures.at(-1)).toMatchObject({
         upstream: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
         failure: expect.any(String),
       });
@@ -416,7 +416,7 @@ describe("the gateway", () => {
 
   describe("the service", () => {
     it("gets path, query, body and token as they were sent, without the prefix", async () => {
-      const answer = await gateway.inject({
+      const response = await gateway.inject({
         method: "POST",
         url: "/api/secrets/store?limit=3",
         headers: {
@@ -427,28 +427,28 @@ describe("the gateway", () => {
         },
         payload: '{"a": 1}',
       });
-      expect(answer.statusCode).toBe(201);
-      expect(answer.headers["x-request-id"]).toBe("yes");
-      const got = seen.at(-1);
-      expect(got).toMatchObject({
+      expect(response.statusCode).toBe(201);
+      expect(response.headers["x-request-id"]).toBe("yes");
+      const received = receivedRequests.at(-1);
+      expect(received).toMatchObject({
         url: "/secrets/store?limit=3",
         body: '{"a": 1}',
         headers: { authorization: "Bearer t", "content-type": "application/json" },
       });
-      expect(got?.headers["x-forwarded-for"]).toBe("127.0.0.1");
-      expect(got?.headers["forwarded"]).toBeUndefined();
+      expect(received?.headers["x-forwarded-for"]).toBe("127.0.0.1");
+      expect(received?.headers["forwarded"]).toBeUndefined();
     });
 
     it("is asked once when it says that it is busy", async () => {
-      const before = seen.length;
+      const requestCount = receivedRequests.length;
       expect((await get("/api/busy")).statusCode).toBe(503);
-      expect(seen.length).toBe(before + 1);
+      expect(receivedRequests.length).toBe(requestCount + 1);
     });
   });
 });
 
 /** A port on which nobody listens any more. */
-async function freedPort(): Promise<number> {
+async function findUnusedPort(): Promise<number> {
   const app = fastify();
   await app.listen({ host: "127.0.0.1", port: 0 });
   const port = portOf(app);

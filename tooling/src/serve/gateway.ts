@@ -9,27 +9,32 @@ import { negotiate } from "@fastify/accept-negotiator";
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
 import { languages, type Drives, type Language, type PortalPage, type RemoteName } from "@relicario/shared/contract";
-import { errorOfStatus, type ErrorCode } from "@relicario/shared/errors";
+import { describeStatus, type ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
 import { codeOf } from "../error-code.ts";
-import { plainAddress, type IsTrusted } from "./address.ts";
-import { readBodies } from "./bodies.ts";
-import { answersOfReleases, answersOfService, guardAnswers, type AnswerRules } from "./response-allow-list.ts";
-import { openDeployments } from "./deployments.ts";
-import { FairShares } from "./fair-shares.ts";
+import { normalizeAddress, type IsTrusted } from "./address.ts";
+import { registerBodyParsers } from "./request-bodies.ts";
 import {
-  bareHeaders,
+  releaseResponseRules,
+  serviceResponseRules,
+  filterResponses,
+  type ResponseRules,
+} from "./response-allow-list.ts";
+import { openDeployments } from "./deployments.ts";
+import { ClientLimiter } from "./client-limiter.ts";
+import {
+  basePageHeaders,
   commonHeaders,
   pageHeaders,
-  policyOfDriveAnswer,
-  policyOfFiles,
-  policyOfHost,
-  policyOfRenewal,
+  buildDriveAnswerPolicy,
+  filePolicy,
+  buildHostPolicy,
+  renewalPolicy,
   reportingHeaders,
 } from "./headers.ts";
-import { defaultLimits, servicePatienceMs, timesOf, type ServeLimits } from "./limits.ts";
-import { pageOfFile } from "./page.ts";
+import { defaultLimits, serviceTimeoutMs, serverTimeouts, type ServeLimits } from "./limits.ts";
+import { createPageReader } from "./page.ts";
 import { openPool } from "./pool.ts";
 import { sendProblem } from "./problem.ts";
 
@@ -56,38 +61,44 @@ export interface GatewaySettings {
   /** What one address may hold, and for how long. */
   readonly limits?: ServeLimits;
   /** Told when something behind the gateway fails; never paths, addresses of people or tokens. */
-  readonly note?: (facts: Readonly<Record<string, string>>) => void;
+  readonly logFailure?: (failure: Readonly<Record<string, string>>) => void;
 }
 
 /** Below these, nothing is ever answered with the host's page. */
-const notPages = /^\/(api|r|deployments|locales|static)(\/|$)/;
-const textsPath = /^\/locales\/([a-z]{2})\/([a-z][a-z-]*)\.json(?:\?|$)/;
-const aFile = /\.[a-z0-9]{2,12}$/i;
-const loopback = new Set(["127.0.0.1", "[::1]"]);
+const nonPagePaths = /^\/(api|r|deployments|locales|static)(\/|$)/;
+const localePath = /^\/locales\/([a-z]{2})\/([a-z][a-z-]*)\.json(?:\?|$)/;
+const fileExtension = /\.[a-z0-9]{2,12}$/i;
+const loopbackHosts = new Set(["127.0.0.1", "[::1]"]);
 
 export async function buildGateway(settings: GatewaySettings): Promise<FastifyInstance> {
-  const { origin, hostFolder, trustedProxies = () => false, limits = defaultLimits, note = writeNote } = settings;
-  const shares = new FairShares(limits, trustedProxies);
+  const {
+    origin,
+    hostFolder,
+    trustedProxies = () => false,
+    limits = defaultLimits,
+    logFailure = writeFailureLog,
+  } = settings;
+  const limiter = new ClientLimiter(limits, trustedProxies);
   const app = fastify({
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
     trustProxy: trustedProxies,
-    ...timesOf(limits, limits.streamedBodyMs),
+    ...serverTimeouts(limits, limits.streamedBodyMs),
     bodyLimit: 1_024, // nothing here takes a body but what the service answers for
     forceCloseConnections: "idle",
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
-    rewriteUrl: ({ url = "/" }) => textsOfRelease(url) ?? url,
+    rewriteUrl: ({ url = "/" }) => resolveLocalePath(url) ?? url,
   });
-  const page = pageOfFile(join(hostFolder, "index.html"), settings.page);
+  const readPage = createPageReader(join(hostFolder, "index.html"), settings.page);
   const hashedFolder = join(resolve(hostFolder), "static", sep);
-  page(); // a page that cannot be used is found now, not by the first visitor
+  readPage(); // a page that cannot be used is found now, not by the first visitor
   const deployments = openDeployments(settings.deploymentsFolder);
-  const ofEverything = commonHeaders(origin);
+  const defaultHeaders = commonHeaders(origin);
   const publicHost = new URL(origin).hostname;
 
   app.addHook("onRequest", async (_request, reply) => {
-    void reply.headers(ofEverything);
+    void reply.headers(defaultHeaders);
   });
-  shares.guard(app);
+  limiter.limitRequests(app);
   app.addHook("onSend", async ({ originalUrl }, reply) => {
     // A release's file never changes, but the release that this address stands for does.
     if (originalUrl.startsWith("/locales/") && reply.statusCode < 400) void reply.header("cache-control", "no-cache");
@@ -96,44 +107,49 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   app.get("/healthz", async (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
 
   app.get<{ Params: { vendor: string } }>("/deployments/:vendor", async ({ params, headers }, reply) => {
-    const document = deployments.document(params.vendor);
+    const document = deployments.getDocument(params.vendor);
     if (document === null) return sendProblem(reply, 404, "not_found", "Not found");
-    void reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag: document.tag });
-    if (headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === document.tag) === true)
+    void reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag: document.etag });
+    if (headers["if-none-match"]?.split(",").some((tag) => tag.trim().replace(/^W\//, "") === document.etag) === true)
       return reply.code(304).send();
     const coding = negotiate(headers["accept-encoding"] ?? "", ["br", "gzip"]);
     if (coding !== null) void reply.header("content-encoding", coding);
     return reply.type("application/jose+json").send(document[coding ?? "plain"]);
   });
 
-  const behind = (rules: AnswerRules, upstream: string, code: ErrorCode, options: FastifyHttpProxyOptions) =>
+  const registerUpstream = (
+    rules: ResponseRules,
+    upstream: string,
+    code: ErrorCode,
+    options: FastifyHttpProxyOptions,
+  ) =>
     app.register(async (scope) => {
-      guardAnswers(scope, {
+      filterResponses(scope, {
         rules,
-        own: ofEverything,
+        defaultHeaders,
         code,
-        refused: (failure) => {
-          note({ upstream, failure });
+        onRejected: (failure) => {
+          logFailure({ upstream, failure });
         },
       });
-      readBodies(scope);
-      shares.takeTurns(scope);
-      shares.keepPace(scope);
+      registerBodyParsers(scope);
+      limiter.queueCalls(scope);
+      limiter.throttleBodies(scope);
       await scope.register(httpProxy, { ...options, proxyPayloads: false, rewritePrefix: "/" });
     });
-  const proxyTo = proxiesOf(app, shares, { connections: limits.callsOfAll, note });
-  await behind(answersOfService, settings.service, "service_unavailable", {
-    ...proxyTo({
+  const proxyOptionsFor = createProxyOptionsFactory(app, limiter, { connections: limits.callsOfAll, logFailure });
+  await registerUpstream(serviceResponseRules, settings.service, "service_unavailable", {
+    ...proxyOptionsFor({
       upstream: settings.service,
-      session: true,
+      forwardsAuthorization: true,
       code: "service_unavailable",
-      patienceMs: servicePatienceMs,
+      timeoutMs: serviceTimeoutMs,
     }),
     prefix: "/api",
   });
   for (const [remote, upstream] of settings.remotes) {
-    await behind(answersOfReleases, upstream, "remote_unreachable", {
-      ...proxyTo({ upstream, session: false, code: "remote_unreachable", patienceMs: 10_000 }),
+    await registerUpstream(releaseResponseRules, upstream, "remote_unreachable", {
+      ...proxyOptionsFor({ upstream, forwardsAuthorization: false, code: "remote_unreachable", timeoutMs: 10_000 }),
       prefix: `/r/${remote}`,
       httpMethods: ["GET", "HEAD"],
     });
@@ -143,7 +159,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   app.get<{ Params: { language: string; file: string } }>(
     "/locales/:language/:file",
     async ({ params: { language, file } }, reply) => {
-      if (!textsPath.test(`/locales/${language}/${file}`)) return sendProblem(reply, 404, "not_found", "Not found");
+      if (!localePath.test(`/locales/${language}/${file}`)) return sendProblem(reply, 404, "not_found", "Not found");
       return reply.sendFile(`locales/${language}/${file}`, { cacheControl: false });
     },
   );
@@ -160,26 +176,26 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
         "cache-control",
         path.startsWith(hashedFolder) ? "public, max-age=31536000, immutable" : "no-cache",
       );
-      void reply.headers(headersOfFile(path));
+      void reply.headers(fileHeaders(path));
     },
     // The host's page goes out with a nonce, never as the file that it is made from.
     allowedPath: (path) => !/^\/index\.html(\.br|\.gz)?$/.test(path),
   });
 
-  const answerOtherwise = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  const handleUnmatched = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     if (!isNavigation(request)) return sendProblem(reply, 404, "not_found", "Not found");
     // Sign-in, renewal and the deployment document all know the portal by one name.
-    if (publicHost === "localhost" && loopback.has(request.hostname))
+    if (publicHost === "localhost" && loopbackHosts.has(request.hostname))
       return reply.redirect(`${origin}${request.url}`, 307);
     return sendPage(request, reply);
   };
-  app.get("/", answerOtherwise);
-  app.setNotFoundHandler(answerOtherwise);
+  app.get("/", handleUnmatched);
+  app.setNotFoundHandler(handleUnmatched);
   app.setErrorHandler((error, _request, reply) => {
     const status =
       error instanceof Error && "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
-    if (status >= 500) note({ failure: error instanceof Error ? error.name : "unknown" });
-    const { code, title } = errorOfStatus(status >= 500 ? 500 : status);
+    if (status >= 500) logFailure({ failure: error instanceof Error ? error.name : "unknown" });
+    const { code, title } = describeStatus(status >= 500 ? 500 : status);
     return sendProblem(reply, status >= 500 ? 500 : status, code, title);
   });
   return app;
@@ -188,32 +204,32 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
    * Where the promoted release keeps these texts. The portal itself reads the pinned file there,
    * with integrity; this is the plain way in.
    */
-  function textsOfRelease(url: string): string | null {
-    const [path, language = "", namespace = ""] = textsPath.exec(url) ?? [];
+  function resolveLocalePath(url: string): string | null {
+    const [path, language = "", namespace = ""] = localePath.exec(url) ?? [];
     if (path === undefined) return null;
     try {
-      const owner = deployments.ownerOfNamespace(settings.page.vendor_id, namespace);
+      const owner = deployments.findNamespaceOwner(settings.page.vendor_id, namespace);
       return owner === null ? null : `/r/${owner.remote}/${owner.release}/locales/${language}/${namespace}.json`;
     } catch (error) {
       // Nobody answers for what is thrown before a route is found. Without a document that can be
       // read, there are the host's texts alone.
-      note({ failure: error instanceof Error ? error.name : "unknown" });
+      logFailure({ failure: error instanceof Error ? error.name : "unknown" });
       return null;
     }
   }
 
-  function headersOfFile(path: string): Readonly<Record<string, string>> {
-    if (/silent-renew\.html(\.br|\.gz)?$/.test(path)) return bareHeaders(policyOfRenewal);
-    if (/drive-answer\.html(\.br|\.gz)?$/.test(path)) return bareHeaders(policyOfDriveAnswer(drives()));
-    return pageHeaders(policyOfFiles);
+  function fileHeaders(path: string): Readonly<Record<string, string>> {
+    if (/silent-renew\.html(\.br|\.gz)?$/.test(path)) return basePageHeaders(renewalPolicy);
+    if (/drive-answer\.html(\.br|\.gz)?$/.test(path)) return basePageHeaders(buildDriveAnswerPolicy(readDrives()));
+    return pageHeaders(filePolicy);
   }
 
   /** None while the document cannot be read: the page then says so itself. */
-  function drives(): Drives {
+  function readDrives(): Drives {
     try {
-      return deployments.drives(settings.page.vendor_id);
+      return deployments.getDrives(settings.page.vendor_id);
     } catch (error) {
-      note({ failure: error instanceof Error ? error.name : "unknown" });
+      logFailure({ failure: error instanceof Error ? error.name : "unknown" });
       return {};
     }
   }
@@ -222,18 +238,18 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     const nonce = randomBytes(16).toString("base64url");
     const { identityOrigin, apiBase } = settings;
     return reply
-      .headers(pageHeaders(policyOfHost({ nonce, origin, identityOrigin, apiBase, drives: drives() })))
+      .headers(pageHeaders(buildHostPolicy({ nonce, origin, identityOrigin, apiBase, drives: readDrives() })))
       .headers(reportingHeaders(apiBase))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
-      .send(page().html(nonce, languageOf(headers["accept-language"])));
+      .send(readPage().render(nonce, preferredLanguage(headers["accept-language"])));
   }
 }
 
 /** Of the browser's first language, as a page takes it whose reader chose none. */
-function languageOf(accepted = ""): Language {
-  const [first] = accepted.toLowerCase().split(/[-,;]/, 1);
-  return languages.find((language) => language === first) ?? "en";
+function preferredLanguage(acceptLanguage = ""): Language {
+  const [preferred] = acceptLanguage.toLowerCase().split(/[-,;]/, 1);
+  return languages.find((language) => language === preferred) ?? "en";
 }
 
 /**
@@ -243,7 +259,7 @@ function languageOf(accepted = ""): Language {
 function isNavigation(request: FastifyRequest): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
   const path = request.url.split("?", 1)[0] ?? "/";
-  if (notPages.test(path) || aFile.test(path)) return false;
+  if (nonPagePaths.test(path) || fileExtension.test(path)) return false;
   const mode = request.headers["sec-fetch-mode"];
   return mode === undefined || mode === "navigate"; // what says nothing is a tool or a reader: it may see what this is
 }
@@ -252,29 +268,29 @@ function isNavigation(request: FastifyRequest): boolean {
  * Makes settings that pass everything on, the session to the service alone, and answer quickly and
  * in our words when nobody is there.
  */
-function proxiesOf(
+function createProxyOptionsFactory(
   app: FastifyInstance,
-  shares: FairShares,
-  { connections, note }: { connections: number; note: NonNullable<GatewaySettings["note"]> },
+  limiter: ClientLimiter,
+  { connections, logFailure }: { connections: number; logFailure: NonNullable<GatewaySettings["logFailure"]> },
 ) {
   return ({
     upstream,
-    session,
+    forwardsAuthorization,
     code,
-    patienceMs,
+    timeoutMs,
   }: {
     upstream: string;
-    session: boolean;
+    forwardsAuthorization: boolean;
     code: ErrorCode;
-    patienceMs: number;
+    timeoutMs: number;
   }): FastifyHttpProxyOptions => {
-    const pool = openPool({ connections, patienceMs });
+    const pool = openPool({ connections, timeoutMs });
     app.addHook("onClose", () => pool.destroy());
     /**
      * Ends of calls under way there, by the headers that were sent: the proxy tells of each attempt
      * with them.
      */
-    const underWay = new WeakMap<object, () => void>();
+    const pendingReleases = new WeakMap<object, () => void>();
     return {
       upstream,
       undici: pool,
@@ -291,8 +307,8 @@ function proxiesOf(
         ),
       replyOptions: {
         retryDelay: ({ err, req, attempt }) => {
-          underWay.get(req.headers)?.();
-          underWay.delete(req.headers);
+          pendingReleases.get(req.headers)?.();
+          pendingReleases.delete(req.headers);
           // The one failure worth trying again is a kept connection that the other side had just
           // closed.
           return attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null;
@@ -301,16 +317,16 @@ function proxiesOf(
           // What the browser claims of its own address counts for nothing.
           // Cookies of other servers of this host, the identity provider's among them, are nobody's
           // business there.
-          const { forwarded: _forwarded, cookie: _cookie, authorization, ...kept } = headers;
-          const sent = {
-            ...kept,
-            ...(session && authorization !== undefined ? { authorization } : {}),
-            "x-forwarded-for": plainAddress(request.ip),
+          const { forwarded: _forwarded, cookie: _cookie, authorization, ...forwardedHeaders } = headers;
+          const upstreamHeaders = {
+            ...forwardedHeaders,
+            ...(forwardsAuthorization && authorization !== undefined ? { authorization } : {}),
+            "x-forwarded-for": normalizeAddress(request.ip),
             "x-forwarded-proto": request.protocol,
             "x-forwarded-host": request.host,
           };
-          underWay.set(sent, shares.alsoBehind(request));
-          return sent;
+          pendingReleases.set(upstreamHeaders, limiter.retainForUpstream(request));
+          return upstreamHeaders;
         },
         onResponse: (_request, reply, { stream }) => {
           // Of the connection behind, or because the body is still under way: it is read to its
@@ -319,15 +335,17 @@ function proxiesOf(
         },
         onError: (reply, { error }) => {
           const failure = codeOf(error) ?? "unknown";
-          note({ upstream, failure });
-          const late = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
-          void (late ? sendProblem(reply, 504, code, "Gateway Timeout") : sendProblem(reply, 502, code, "Bad Gateway"));
+          logFailure({ upstream, failure });
+          const isTimeout = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
+          void (isTimeout
+            ? sendProblem(reply, 504, code, "Gateway Timeout")
+            : sendProblem(reply, 502, code, "Bad Gateway"));
         },
       },
     };
   };
 }
 
-function writeNote(facts: Readonly<Record<string, string>>): void {
-  console.error(JSON.stringify({ time: new Date().toISOString(), ...facts }));
+function writeFailureLog(failure: Readonly<Record<string, string>>): void {
+  console.error(JSON.stringify({ time: new Date().toISOString(), ...failure }));
 }

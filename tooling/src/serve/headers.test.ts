@@ -1,4 +1,4 @@
-import { policyOfDriveAnswer, policyOfHost, reportingHeaders } from "./headers.ts";
+import { buildDriveAnswerPolicy, buildHostPolicy, reportingHeaders } from "./headers.ts";
 
 const google = { client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: "https://drive.example" };
 const onedrive = {
@@ -8,9 +8,9 @@ const onedrive = {
   picker_url: "https://picker.example/picker",
   content_origins: ["https://*.content.example"],
 };
-const connects = (drives: Parameters<typeof policyOfDriveAnswer>[0]) =>
+const connectSources = (drives: Parameters<typeof buildDriveAnswerPolicy>[0]) =>
   /connect-src ([^;]*)/.exec(
-    policyOfHost({
+    buildHostPolicy({
       nonce: "n",
       origin: "https://p.example",
       identityOrigin: "https://id.example",
@@ -24,17 +24,17 @@ describe("the policies about cloud drives", () => {
     ["none", {}, ""],
     ["Google Drive", { google }, " https://drive.example"],
     ["OneDrive", { onedrive }, " https://login.example https://graph.example https://*.content.example"],
-  ])("let the page call exactly what is configured: %s", (_, drives, more) => {
-    expect(connects(drives)).toBe(`'self' https://id.example https://p.example${more}`);
+  ])("let the page call exactly what is configured: %s", (_, drives, extraSources) => {
+    expect(connectSources(drives)).toBe(`'self' https://id.example https://p.example${extraSources}`);
   });
 
   it("let a token be posted to OneDrive's picker alone, from the page of the answer alone", () => {
-    expect(policyOfDriveAnswer({ onedrive })).toContain(
+    expect(buildDriveAnswerPolicy({ onedrive })).toContain(
       "form-action https://picker.example https://*.content.example;",
     );
-    expect(policyOfDriveAnswer({ google })).toContain("form-action 'none';");
+    expect(buildDriveAnswerPolicy({ google })).toContain("form-action 'none';");
     expect(
-      policyOfHost({
+      buildHostPolicy({
         nonce: "n",
         origin: "https://p.example",
         identityOrigin: "https://id.example",
@@ -47,7 +47,7 @@ describe("the policies about cloud drives", () => {
 
 describe("reports of violations", () => {
   const directives = (apiBase: string) =>
-    policyOfHost({ nonce: "n", origin: new URL(apiBase).origin, identityOrigin: "https://id.example", apiBase })
+    buildHostPolicy({ nonce: "n", origin: new URL(apiBase).origin, identityOrigin: "https://id.example", apiBase })
       .split("; ")
       .filter((directive) => directive.startsWith("report-"));
 

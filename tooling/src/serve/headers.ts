@@ -36,7 +36,7 @@ const permissions = {
 /** Headers of pages only. */
 export function pageHeaders(policy: string): Readonly<Record<string, string>> {
   return {
-    ...bareHeaders(policy),
+    ...basePageHeaders(policy),
     // A script without a hash is not even fetched.
     // https://w3c.github.io/webappsec-subresource-integrity/#integrity-policy-section
     "integrity-policy": "blocked-destinations=(script)",
@@ -49,11 +49,11 @@ export function pageHeaders(policy: string): Readonly<Record<string, string>> {
  * Headers of a page that a sign-in ends with: a policy for its opener would cut it from the page
  * that opened its window.
  */
-export function bareHeaders(policy: string): Readonly<Record<string, string>> {
+export function basePageHeaders(policy: string): Readonly<Record<string, string>> {
   return {
     "content-security-policy": policy,
     "permissions-policy": Object.entries(permissions)
-      .map(([name, who]) => `${name}=${who}`)
+      .map(([name, allowlist]) => `${name}=${allowlist}`)
       .join(", "),
   };
 }
@@ -62,7 +62,7 @@ export function bareHeaders(policy: string): Readonly<Record<string, string>> {
  * What the host's page may do. Where code comes from is never configuration: the folders of code of
  * this origin, and blobs for workers.
  */
-export function policyOfHost({
+export function buildHostPolicy({
   nonce,
   origin,
   identityOrigin,
@@ -75,14 +75,14 @@ export function policyOfHost({
   apiBase: string;
   drives?: Drives;
 }): string {
-  return policy({
+  return formatPolicy({
     "default-src": "'none'",
     "script-src": `${origin}/static/ ${origin}/r/ 'nonce-${nonce}' 'wasm-unsafe-eval'`,
     // one of a remote has the nonce, and its signed hash, from the way in which it is loaded
     "style-src": `${origin}/static/ 'nonce-${nonce}'`,
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
-    "connect-src": [...new Set(["'self'", identityOrigin, originOf(apiBase), ...callsOf(drives)])].join(" "),
+    "connect-src": [...new Set(["'self'", identityOrigin, originOf(apiBase), ...driveOrigins(drives)])].join(" "),
     "frame-src": `'self' ${identityOrigin}`, // silent renewal begins at the provider and ends in a bare page of ours
     "worker-src": "blob:",
     "manifest-src": "'self'",
@@ -94,7 +94,7 @@ export function policyOfHost({
     "require-trusted-types-for": "'script'",
     "trusted-types": "default",
     ...(hasReportingApi(apiBase) ? { "report-to": reportGroup } : {}),
-    "report-uri": violationsAddress(apiBase), // for browsers without the Reporting API
+    "report-uri": cspReportUrl(apiBase), // for browsers without the Reporting API
   });
 }
 
@@ -103,7 +103,7 @@ const reportGroup = "csp";
 /** Where the host's page has its violations reported, by the Reporting API. */
 export function reportingHeaders(apiBase: string): Readonly<Record<string, string>> {
   if (!hasReportingApi(apiBase)) return {};
-  return { "reporting-endpoints": `${reportGroup}="${violationsAddress(apiBase)}"` };
+  return { "reporting-endpoints": `${reportGroup}="${cspReportUrl(apiBase)}"` };
 }
 
 /**
@@ -114,7 +114,7 @@ function hasReportingApi(apiBase: string): boolean {
   return apiBase.startsWith("https:");
 }
 
-function violationsAddress(apiBase: string): string {
+function cspReportUrl(apiBase: string): string {
   return `${apiBase}/reports/csp`;
 }
 
@@ -122,7 +122,7 @@ function violationsAddress(apiBase: string): string {
  * The bare page that ends a silent renewal, inside a frame of the host, or a sign-in in a window
  * beside it.
  */
-export const policyOfRenewal = policy({
+export const renewalPolicy = formatPolicy({
   "default-src": "'none'",
   "script-src": "'self'",
   "base-uri": "'none'",
@@ -134,8 +134,8 @@ export const policyOfRenewal = policy({
  * The bare page where the answer of a cloud drive ends, in a window of its own. From it a person
  * goes on to OneDrive's picker, which takes its token by a form.
  */
-export function policyOfDriveAnswer({ onedrive }: Drives): string {
-  return policy({
+export function buildDriveAnswerPolicy({ onedrive }: Drives): string {
+  return formatPolicy({
     "default-src": "'none'",
     "script-src": "'self'",
     "base-uri": "'none'",
@@ -146,7 +146,7 @@ export function policyOfDriveAnswer({ onedrive }: Drives): string {
 }
 
 /** What the page calls of the cloud drives that the deployment document names, and of no other. */
-function callsOf({ google, onedrive }: Drives): readonly string[] {
+function driveOrigins({ google, onedrive }: Drives): readonly string[] {
   return [
     ...(google === undefined ? [] : [google.api_origin]),
     ...(onedrive === undefined
@@ -160,7 +160,7 @@ function originOf(address: string): string {
 }
 
 /** Any other document that somebody opens from here: it may do nothing. */
-export const policyOfFiles = policy({
+export const filePolicy = formatPolicy({
   "default-src": "'none'",
   "base-uri": "'none'",
   "form-action": "'none'",
@@ -171,9 +171,9 @@ export const policyOfFiles = policy({
  * What comes from behind the gateway is data and code of the page, never a document: as one it has
  * no origin and may do nothing.
  */
-export const policyOfAnswers = "sandbox; default-src 'none'; frame-ancestors 'none'";
+export const upstreamResponsePolicy = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
-function policy(directives: Readonly<Record<string, string>>): string {
+function formatPolicy(directives: Readonly<Record<string, string>>): string {
   return Object.entries(directives)
     .map(([name, value]) => `${name} ${value}`)
     .join("; ");

@@ -1,4 +1,4 @@
-import { pageFrom } from "./page.ts";
+import { createPage } from "./page.ts";
 
 const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
 const content = {
@@ -10,22 +10,25 @@ const template = '<script type="application/json" id="portal-page"></script><sty
 
 describe("pageFrom", () => {
   it("keeps JSON from ending its element early", () => {
-    const html = pageFrom(template, { ...content, vendor_id: "</script><script>alert(1)</script>$&" }).html("n", null);
+    const html = createPage(template, { ...content, vendor_id: "</script><script>alert(1)</script>$&" }).render(
+      "n",
+      null,
+    );
     expect(html.match(/<script/g)).toHaveLength(1);
     expect(html).toContain("\\u003c/script>\\u003cscript>alert(1)\\u003c/script>$&");
   });
 
   it("asks for the vendor's document ahead, whose name ends no attribute", () => {
-    expect(pageFrom(template, content).html("n", null)).toContain(
+    expect(createPage(template, content).render("n", null)).toContain(
       '<link rel="preload" href="/deployments/relicario" as="fetch" crossorigin="anonymous">',
     );
-    expect(pageFrom(template, { ...content, vendor_id: '"><b>' }).html("n", null)).toContain(
+    expect(createPage(template, { ...content, vendor_id: '"><b>' }).render("n", null)).toContain(
       'href="/deployments/%22%3E%3Cb%3E"',
     );
   });
 
   it("finds the place in a page whose attributes lost their quotes", () => {
-    expect(pageFrom("<script type=application/json id=portal-page></script>", content).html("n", null)).toContain(
+    expect(createPage("<script type=application/json id=portal-page></script>", content).render("n", null)).toContain(
       '"vendor_id":"relicario"',
     );
   });
@@ -34,15 +37,15 @@ describe("pageFrom", () => {
     ["en", "<link href=/en.js hreflang=en>"],
     ["es", '<link hreflang="es" href=/es.js>'],
     [null, ""],
-  ] as const)("leaves the host's texts of language %s", (language, left) => {
+  ] as const)("leaves the host's texts of language %s", (language, expected) => {
     expect(
-      pageFrom(`${template}<link href=/en.js hreflang=en><link hreflang="es" href=/es.js>|`, content)
-        .html("n", language)
-        .endsWith(`</style>${left}|`),
+      createPage(`${template}<link href=/en.js hreflang=en><link hreflang="es" href=/es.js>|`, content)
+        .render("n", language)
+        .endsWith(`</style>${expected}|`),
     ).toBe(true);
   });
 
   it("refuses a page without a place for it", () => {
-    expect(() => pageFrom("<!doctype html>", content)).toThrow("portal-page");
+    expect(() => createPage("<!doctype html>", content)).toThrow("portal-page");
   });
 });

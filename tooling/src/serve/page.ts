@@ -7,32 +7,38 @@ import type { Language, PortalPage } from "@relicario/shared/contract";
  * vendor's document asked for ahead, and the host's texts in one language, or in none.
  */
 export interface Page {
-  readonly html: (nonce: string, language: Language | null) => string;
+  readonly render: (nonce: string, language: Language | null) => string;
 }
 
-const slot = /(<script\b[^>]*\bid="?portal-page"?[^>]*>)[^<]*(<\/script>)/;
-const ofLanguage = /<link\b[^>]*\bhreflang="?([a-z]+)"?[^>]*>/g;
+const portalPageElement = /(<script\b[^>]*\bid="?portal-page"?[^>]*>)[^<]*(<\/script>)/;
+const languageLink = /<link\b[^>]*\bhreflang="?([a-z]+)"?[^>]*>/g;
 
 /** @throws Error when the page has no place for the JSON: the portal could not start from it */
-export function pageFrom(template: string, content: PortalPage): Page {
-  if (!slot.test(template))
+export function createPage(template: string, content: PortalPage): Page {
+  if (!portalPageElement.test(template))
     throw new Error('the host\'s page has no <script type="application/json" id="portal-page">');
   // `<` would end the element early; `$` is special to replace(), so a function gives the text.
   const json = JSON.stringify(content).replaceAll("<", "\\u003c");
-  const ahead = `<link rel="preload" href="/deployments/${encodeURIComponent(content.vendor_id)}" as="fetch" crossorigin="anonymous">`;
-  const filled = template.replace(slot, (_all, open: string, close: string) => `${open}${json}${close}${ahead}`);
+  const preloadLink = `<link rel="preload" href="/deployments/${encodeURIComponent(content.vendor_id)}" as="fetch" crossorigin="anonymous">`;
+  const filled = template.replace(
+    portalPageElement,
+    (_all, open: string, close: string) => `${open}${json}${close}${preloadLink}`,
+  );
   return {
-    html: (nonce, language) =>
-      filled.replaceAll("{{nonce}}", nonce).replace(ofLanguage, (link, of: string) => (of === language ? link : "")),
+    render: (nonce, language) =>
+      filled
+        .replaceAll("{{nonce}}", nonce)
+        .replace(languageLink, (link, linkLanguage: string) => (linkLanguage === language ? link : "")),
   };
 }
 
 /** The page of a file, read again when the file has changed. */
-export function pageOfFile(file: string, content: PortalPage): () => Page {
-  let known: { readonly changed: number; readonly page: Page } | null = null;
+export function createPageReader(file: string, content: PortalPage): () => Page {
+  let cached: { readonly modifiedMs: number; readonly page: Page } | null = null;
   return () => {
-    const changed = statSync(file).mtimeMs;
-    if (known?.changed !== changed) known = { changed, page: pageFrom(readFileSync(file, "utf8"), content) };
-    return known.page;
+    const modifiedMs = statSync(file).mtimeMs;
+    if (cached?.modifiedMs !== modifiedMs)
+      cached = { modifiedMs, page: createPage(readFileSync(file, "utf8"), content) };
+    return cached.page;
   };
 }

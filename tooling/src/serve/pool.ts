@@ -1,24 +1,24 @@
 import { Agent, Client, type Dispatcher } from "undici";
 
-import { heldFormBytes } from "./bodies.ts";
+import { maxBufferedFormBytes } from "./request-bodies.ts";
 
 /**
- * Connections to a server behind the gateway. `patienceMs`: longest wait for its answer to begin,
+ * Connections to a server behind the gateway. `timeoutMs`: longest wait for its answer to begin,
  * and to go on.
  */
 export function openPool({
   connections,
-  patienceMs,
+  timeoutMs,
 }: {
   readonly connections: number;
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
 }): Dispatcher {
-  const settings = { connect: { timeout: 2_000 }, headersTimeout: patienceMs, bodyTimeout: patienceMs };
+  const settings = { connect: { timeout: 2_000 }, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
   return new Agent({ ...settings, connections }).compose((dispatch) => (options, handler) => {
     if (options.origin === undefined || !mayBeLeftUnread(options.body)) return dispatch(options, handler);
-    const own = new Client(options.origin, settings);
-    const accepted = own.dispatch(options, handler);
-    void own.close(); // as soon as this call has ended
+    const dedicatedClient = new Client(options.origin, settings);
+    const accepted = dedicatedClient.dispatch(options, handler);
+    void dedicatedClient.close(); // as soon as this call has ended
     return accepted;
   });
 }
@@ -31,5 +31,5 @@ export function openPool({
  */
 function mayBeLeftUnread(body: Dispatcher.DispatchOptions["body"]): boolean {
   if (body === null || body === undefined || typeof body === "string") return false;
-  return !(body instanceof Uint8Array) || body.byteLength > heldFormBytes;
+  return !(body instanceof Uint8Array) || body.byteLength > maxBufferedFormBytes;
 }

@@ -12,12 +12,12 @@ interface Reply {
 }
 
 /** Answers with a problem document (RFC 9457), as the service does. */
-export function sendProblem<Answer extends Reply>(
-  reply: Answer,
+export function sendProblem<ReplyType extends Reply>(
+  reply: ReplyType,
   status: number,
   code: ErrorCode,
   title: string,
-): Answer {
+): ReplyType {
   void reply
     .code(status)
     .header("cache-control", "no-store")

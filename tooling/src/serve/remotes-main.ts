@@ -7,39 +7,43 @@ import { createInterface } from "node:readline";
 
 import type { FastifyInstance } from "fastify";
 
-import { json, readEnvironment } from "./environment.ts";
+import { jsonSetting, readEnvironment } from "./environment.ts";
 import { buildRemoteServer } from "./remote-server.ts";
-import { collect, portOf, stopWith } from "./serve.ts";
-import { ServingOrder, StaticServers, type Serving } from "./static-servers.ts";
+import { collectGarbage, portOf, stopOnSignals } from "./serve.ts";
+import { StaticServerCommand, StaticServers, type StaticServerStatus } from "./static-servers.ts";
 
-const { STATIC_SERVERS: known } = readEnvironment("static servers", { STATIC_SERVERS: json(StaticServers) });
-const ports = new Map(known.map(({ name, port }) => [name, port])); // kept when one is opened again
-const open = new Map<string, FastifyInstance>();
-stopWith(() => [...open.values()]);
+const { STATIC_SERVERS: configuredServers } = readEnvironment("static servers", {
+  STATIC_SERVERS: jsonSetting(StaticServers),
+});
+const ports = new Map(configuredServers.map(({ name, port }) => [name, port])); // kept when one is opened again
+const openServers = new Map<string, FastifyInstance>();
+stopOnSignals(() => [...openServers.values()]);
 
-for (const { name, wanted } of known) if (wanted) await obey({ act: "open", name });
+for (const { name, openAtStart } of configuredServers) if (openAtStart) await executeCommand({ action: "open", name });
 console.log(JSON.stringify({ ready: true, port: 0 })); // each has its own, said above
-collect();
+collectGarbage();
 
-let last = Promise.resolve();
+let pendingCommands = Promise.resolve();
 createInterface({ input: process.stdin }).on("line", (line) => {
-  last = last.then(() => obey(ServingOrder.parse(JSON.parse(line))));
+  pendingCommands = pendingCommands.then(() => executeCommand(StaticServerCommand.parse(JSON.parse(line))));
 });
 
-async function obey({ act, name }: ServingOrder): Promise<void> {
-  const app = open.get(name);
-  const settings = known.find((each) => each.name === name);
-  if (act === "close" && app !== undefined) {
-    open.delete(name);
+async function executeCommand({ action, name }: StaticServerCommand): Promise<void> {
+  const app = openServers.get(name);
+  const settings = configuredServers.find((server) => server.name === name);
+  if (action === "close" && app !== undefined) {
+    openServers.delete(name);
     app.server.closeAllConnections();
     await app.close();
   }
-  if (act === "open" && app === undefined && settings !== undefined) {
+  if (action === "open" && app === undefined && settings !== undefined) {
     const opened = await buildRemoteServer({ folder: settings.folder });
     await opened.listen({ host: "127.0.0.1", port: ports.get(name) ?? 0 });
     ports.set(name, portOf(opened));
-    open.set(name, opened);
+    openServers.set(name, opened);
   }
-  const serving: Serving = { serving: Object.fromEntries([...open].map(([each, server]) => [each, portOf(server)])) };
+  const serving: StaticServerStatus = {
+    serving: Object.fromEntries([...openServers].map(([serverName, server]) => [serverName, portOf(server)])),
+  };
   console.log(JSON.stringify(serving));
 }

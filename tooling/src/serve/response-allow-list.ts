@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { ErrorCode } from "@relicario/shared/errors";
 import type { FastifyInstance } from "fastify";
 
-import { policyOfAnswers } from "./headers.ts";
+import { upstreamResponsePolicy } from "./headers.ts";
 import { sendProblem } from "./problem.ts";
 
 /**
@@ -11,7 +11,7 @@ import { sendProblem } from "./problem.ts";
  * own origin, where a page, a script or a header such as `Clear-Site-Data` of theirs would have the
  * rights of the portal itself.
  */
-export interface AnswerRules {
+export interface ResponseRules {
   /**
    * Values of `Sec-Fetch-Dest` (Fetch Metadata) that may ask. Whoever sends none is no browser
    * page.
@@ -25,29 +25,29 @@ export interface AnswerRules {
   readonly challenge: string | null;
 }
 
-const json = ["application/json", "application/problem+json"];
+const jsonTypes = ["application/json", "application/problem+json"];
 
 /**
  * The service is called by `fetch`, and by browsers that report violations of the page's policy.
  */
-export const answersOfService: AnswerRules = {
+export const serviceResponseRules: ResponseRules = {
   destinations: ["empty", "report"],
-  mediaTypes: [...json, "application/octet-stream"],
+  mediaTypes: [...jsonTypes, "application/octet-stream"],
   challenge: "Bearer",
 };
 
 /** What a release can hold. Workers are fetched, and started from a blob address. */
-export const answersOfReleases: AnswerRules = {
+export const releaseResponseRules: ResponseRules = {
   destinations: ["empty", "script", "style", "font", "image"],
   mediaTypes: [
-    ...json,
+    ...jsonTypes,
     ...["text/javascript", "application/javascript", "text/css", "text/plain", "application/wasm", "font/woff2"],
     ...["image/svg+xml", "image/png", "image/jpeg", "image/webp", "image/avif"],
   ],
   challenge: null,
 };
 
-const passed = new Set([
+const forwardedHeaders = new Set([
   ...[
     "content-type",
     "content-length",
@@ -63,17 +63,22 @@ const passed = new Set([
 ]);
 
 /**
- * Adds the rules to a scope in which a proxy is registered. `own`: headers that the gateway gives
- * to every answer.
+ * Adds the rules to a scope in which a proxy is registered. `defaultHeaders`: headers that the
+ * gateway gives to every answer.
  */
-export function guardAnswers(
+export function filterResponses(
   scope: FastifyInstance,
   {
     rules,
-    own,
+    defaultHeaders,
     code,
-    refused,
-  }: { rules: AnswerRules; own: Readonly<Record<string, string>>; code: ErrorCode; refused: (why: string) => void },
+    onRejected,
+  }: {
+    rules: ResponseRules;
+    defaultHeaders: Readonly<Record<string, string>>;
+    code: ErrorCode;
+    onRejected: (reason: string) => void;
+  },
 ): void {
   scope.addHook("onRequest", async (request, reply) => {
     const destination = request.headers["sec-fetch-dest"];
@@ -82,20 +87,21 @@ export function guardAnswers(
   });
 
   scope.addHook("onSend", async (_request, reply, payload) => {
-    const why = objectionTo(
+    const reason = rejectionReason(
       rules,
       reply.statusCode,
       reply.getHeader("content-type"),
       reply.getHeader("content-length"),
     );
-    const answer = why === null ? payload : problemInstead();
+    const body = reason === null ? payload : replaceWithProblem();
     for (const [name, value] of Object.entries(reply.getHeaders()))
-      if (!passed.has(name) || (name === "www-authenticate" && !isChallenge(rules, value))) reply.removeHeader(name);
-    void reply.headers({ ...own, "content-security-policy": policyOfAnswers });
-    return answer;
+      if (!forwardedHeaders.has(name) || (name === "www-authenticate" && !isChallenge(rules, value)))
+        reply.removeHeader(name);
+    void reply.headers({ ...defaultHeaders, "content-security-policy": upstreamResponsePolicy });
+    return body;
 
-    function problemInstead(): string {
-      refused(why ?? "");
+    function replaceWithProblem(): string {
+      onRejected(reason ?? "");
       // says that it was ended, as is meant
       if (payload instanceof Readable) payload.once("error", () => undefined).destroy();
       for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name);
@@ -105,13 +111,13 @@ export function guardAnswers(
   });
 }
 
-function isChallenge({ challenge }: AnswerRules, value: unknown): boolean {
+function isChallenge({ challenge }: ResponseRules, value: unknown): boolean {
   return (
     challenge !== null && typeof value === "string" && value.split(/[\s,]/)[0] === challenge && !value.includes(",")
   );
 }
 
-function objectionTo({ mediaTypes }: AnswerRules, status: number, type: unknown, length: unknown): string | null {
+function rejectionReason({ mediaTypes }: ResponseRules, status: number, type: unknown, length: unknown): string | null {
   if (status === 204 || status === 304) return null;
   if (status >= 300 && status < 400) return "REDIRECT";
   if (type === undefined && length === "0") return null;

@@ -1,26 +1,26 @@
 import type { FastifyInstance } from "fastify";
 
 /** Longest wait for answers that are under way. */
-const patienceMs = 5_000;
+const shutdownTimeoutMs = 5_000;
 
 /**
  * Listens, says so in one JSON line on stdout (`{"ready":true,"port":N}`), and stops gracefully on
  * SIGTERM and SIGINT.
  */
 export async function serve(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<void> {
-  stopWith(() => [app]);
+  stopOnSignals(() => [app]);
   await app.listen({ host, port });
   console.log(JSON.stringify({ ready: true, port: portOf(app) }));
-  collect();
+  collectGarbage();
 }
 
 /** Ends the process on SIGTERM and SIGINT, once these have answered. */
-export function stopWith(apps: () => readonly FastifyInstance[]): void {
+export function stopOnSignals(apps: () => readonly FastifyInstance[]): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => process.exit(0), patienceMs).unref();
+    setTimeout(() => process.exit(0), shutdownTimeoutMs).unref();
     Promise.all(apps().map((app) => app.close())).then(
       () => process.exit(0),
       () => process.exit(1),
@@ -31,7 +31,7 @@ export function stopWith(apps: () => readonly FastifyInstance[]): void {
 }
 
 /** Where Node has --expose-gc: gives back what starting left and V8 keeps while nobody calls. */
-export function collect(): void {
+export function collectGarbage(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 

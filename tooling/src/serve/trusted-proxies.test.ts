@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import fastify, { type FastifyInstance } from "fastify";
 
-import { neighbourhood, plainAddress, TrustedProxies } from "./address.ts";
+import { clientNetwork, normalizeAddress, TrustedProxies } from "./address.ts";
 import { buildGateway } from "./gateway.ts";
 import { portOf } from "./serve.ts";
 
@@ -41,8 +41,8 @@ describe("TRUSTED_PROXIES", () => {
    * What the service hears of a person who comes through a TLS proxy, which adds whom it sees and
    * how it was asked.
    */
-  async function seenBehindProxy(
-    trusted: string,
+  async function requestThroughProxy(
+    trustedProxies: string,
     { from = person, claims = {} }: { from?: string; claims?: Record<string, string> } = {},
   ): Promise<unknown> {
     const gateway = await buildGateway({
@@ -54,21 +54,27 @@ describe("TRUSTED_PROXIES", () => {
       },
       service: `http://127.0.0.1:${String(portOf(service))}`,
       remotes: new Map(),
-      trustedProxies: TrustedProxies.parse(trusted),
+      trustedProxies: TrustedProxies.parse(trustedProxies),
     });
     await gateway.listen({ host: "127.0.0.1", port: 0 });
-    const proxy = createServer(({ url, headers }, answer) => {
-      const before = headers["x-forwarded-for"];
-      const added = {
-        "x-forwarded-for": [...(before === undefined ? [] : [before]), from].join(", "),
+    const proxy = createServer(({ url, headers }, response) => {
+      const existing = headers["x-forwarded-for"];
+      const forwardedHeaders = {
+        "x-forwarded-for": [...(existing === undefined ? [] : [existing]), from].join(", "),
         "x-forwarded-proto": "https",
         "x-forwarded-host": "portal.example",
       };
       request(
-        { host: "127.0.0.1", port: portOf(gateway), path: url, agent: false, headers: { ...headers, ...added } },
-        (found) => {
-          answer.writeHead(found.statusCode ?? 0);
-          found.pipe(answer);
+        {
+          host: "127.0.0.1",
+          port: portOf(gateway),
+          path: url,
+          agent: false,
+          headers: { ...headers, ...forwardedHeaders },
+        },
+        (upstreamResponse) => {
+          response.writeHead(upstreamResponse.statusCode ?? 0);
+          upstreamResponse.pipe(response);
         },
       ).end();
     }).listen(0, "127.0.0.1");
@@ -85,18 +91,20 @@ describe("TRUSTED_PROXIES", () => {
   }
 
   it("makes the address and the protocol right behind a proxy that it names", async () => {
-    const right = { for: person, proto: "https", host: "portal.example" };
-    expect(await seenBehindProxy("loopback")).toEqual(right);
-    expect(await seenBehindProxy("192.0.2.0/24, 127.0.0.1")).toEqual(right);
-    expect(await seenBehindProxy("loopback", { from: `::ffff:${person}` })).toEqual(right);
+    const expected = { for: person, proto: "https", host: "portal.example" };
+    expect(await requestThroughProxy("loopback")).toEqual(expected);
+    expect(await requestThroughProxy("192.0.2.0/24, 127.0.0.1")).toEqual(expected);
+    expect(await requestThroughProxy("loopback", { from: `::ffff:${person}` })).toEqual(expected);
   });
 
   it("never makes a browser's own word count", async () => {
     expect(
-      await seenBehindProxy("loopback", { claims: { "x-forwarded-for": "6.6.6.6", "x-forwarded-proto": "gopher" } }),
+      await requestThroughProxy("loopback", {
+        claims: { "x-forwarded-for": "6.6.6.6", "x-forwarded-proto": "gopher" },
+      }),
     ).toMatchObject({ for: person, proto: "https" });
-    for (const trusted of ["", "192.0.2.0/24"])
-      expect(await seenBehindProxy(trusted)).toMatchObject({ for: "127.0.0.1", proto: "http" });
+    for (const trustedProxies of ["", "192.0.2.0/24"])
+      expect(await requestThroughProxy(trustedProxies)).toMatchObject({ for: "127.0.0.1", proto: "http" });
   });
 
   it("is refused when it names no address", () => {
@@ -113,7 +121,7 @@ describe("an address", () => {
     ["2001:db8::1", "2001:db8::1", "2001:db8:0:0::/64"],
     ["2001:0DB8:0:0:ffff::2", "2001:db8::ffff:0:0:2", "2001:db8:0:0::/64"],
     ["unknown", "unknown", "unknown"],
-  ])("%s is written one way, and has its neighbours", (address, plain, neighbours) => {
-    expect([plainAddress(address), neighbourhood(address)]).toEqual([plain, neighbours]);
+  ])("%s is written one way, and has its neighbours", (address, normalized, network) => {
+    expect([normalizeAddress(address), clientNetwork(address)]).toEqual([normalized, network]);
   });
 });

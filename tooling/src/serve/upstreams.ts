@@ -1,13 +1,13 @@
 import type { RemoteName } from "@relicario/shared/contract";
 import { z } from "zod";
 
-const Address = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
+const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 
 /**
  * Addresses as the gateway reaches them: the service (`api`), remotes by name, and of all others by
  * one pattern, `*`, in which `*` stands for the name.
  */
-export const Upstreams = z.object({ api: Address, "*": Address.includes("*").optional() }).catchall(Address);
+export const Upstreams = z.object({ api: HttpUrl, "*": HttpUrl.includes("*").optional() }).catchall(HttpUrl);
 export type Upstreams = z.infer<typeof Upstreams>;
 
 /** Where each of these remotes is. Throws for one that has no address. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { createChild, type Child } from "./child.ts";
 
-const server = `
+const serverScript = `
   import { createServer } from "node:http";
   const app = createServer((_q, a) => a.end(process.env.WORD)).listen(Number(process.env.PORT), "127.0.0.1", () => {
     console.log('{"level":30,"msg":"starting"}');
@@ -16,11 +16,11 @@ const server = `
 describe("createChild", () => {
   let folder: string;
   let child: Child | null = null;
-  const deaths: string[] = [];
+  const unexpectedExits: string[] = [];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "child-"));
-    deaths.length = 0;
+    unexpectedExits.length = 0;
   });
   afterEach(async () => {
     await child?.kill();
@@ -29,43 +29,44 @@ describe("createChild", () => {
   });
 
   const logFile = (): string => join(folder, "logs/x.log");
-  const childOf = (script: string): Child => {
+  const createTestChild = (script: string): Child => {
     writeFileSync(join(folder, "script.mjs"), script);
     child = createChild({
       name: "x",
       script: join(folder, "script.mjs"),
       environment: (port) => ({ PORT: String(port), WORD: "hello" }),
       logFile: logFile(),
-      onDeath: (name, how) => deaths.push(`${name}: ${how}`),
+      onUnexpectedExit: (name, reason) => unexpectedExits.push(`${name}: ${reason}`),
     });
     return child;
   };
-  const ask = async (of: Child): Promise<string> => (await fetch(`http://127.0.0.1:${String(of.port())}`)).text();
+  const fetchWord = async (target: Child): Promise<string> =>
+    (await fetch(`http://127.0.0.1:${String(target.port())}`)).text();
 
   it("is started when it says so, stopped when asked, and started again on the same port", async () => {
-    const it = childOf(server);
-    await it.start();
-    const port = it.port();
-    await expect(ask(it)).resolves.toBe("hello");
-    await it.stop();
-    expect(it.running()).toBe(false);
+    const testChild = createTestChild(serverScript);
+    await testChild.start();
+    const port = testChild.port();
+    await expect(fetchWord(testChild)).resolves.toBe("hello");
+    await testChild.stop();
+    expect(testChild.isRunning()).toBe(false);
     expect(readFileSync(logFile(), "utf8")).toContain("goodbye");
-    await it.start();
-    expect(it.port()).toBe(port);
-    await expect(ask(it)).resolves.toBe("hello");
-    expect(deaths).toEqual([]);
+    await testChild.start();
+    expect(testChild.port()).toBe(port);
+    await expect(fetchWord(testChild)).resolves.toBe("hello");
+    expect(unexpectedExits).toEqual([]);
   });
 
   it("does not call it a death when it was killed on purpose", async () => {
-    const it = childOf(server);
-    await it.start();
-    await it.kill();
-    await expect(ask(it)).rejects.toThrow();
-    expect(deaths).toEqual([]);
+    const testChild = createTestChild(serverScript);
+    await testChild.start();
+    await testChild.kill();
+    await expect(fetchWord(testChild)).rejects.toThrow();
+    expect(unexpectedExits).toEqual([]);
   });
 
   it("tells of a death that nobody asked for", async () => {
-    const died = new Promise<string>((resolve) => {
+    const exit = new Promise<string>((resolve) => {
       writeFileSync(
         join(folder, "script.mjs"),
         `console.log(JSON.stringify({ ready: true, port: 1 })); setTimeout(() => process.exit(3), 10);`,
@@ -75,27 +76,27 @@ describe("createChild", () => {
         script: join(folder, "script.mjs"),
         environment: () => ({}),
         logFile: logFile(),
-        onDeath: (_name, how) => resolve(how),
+        onUnexpectedExit: (_name, reason) => resolve(reason),
       });
     });
     await child?.start();
-    await expect(died).resolves.toBe("exit code 3");
+    await expect(exit).resolves.toBe("exit code 3");
   });
 
   it("gives its last words when it does not start", async () => {
-    const it = childOf(`console.error("first"); console.error("PORT is wrong"); process.exit(78);`);
-    await expect(it.start()).rejects.toMatchObject({
-      name: "Complaint",
+    const testChild = createTestChild(`console.error("first"); console.error("PORT is wrong"); process.exit(78);`);
+    await expect(testChild.start()).rejects.toMatchObject({
+      name: "UserFacingError",
       message: expect.stringContaining("x did not start: PORT is wrong"),
     });
-    expect(it.running()).toBe(false);
+    expect(testChild.isRunning()).toBe(false);
   });
 
   it("keeps the log of the run before", async () => {
-    const it = childOf(server);
-    await it.start();
-    await it.stop();
-    await it.start();
+    const testChild = createTestChild(serverScript);
+    await testChild.start();
+    await testChild.stop();
+    await testChild.start();
     expect(readFileSync(`${logFile()}.1`, "utf8")).toContain("goodbye");
   });
 });

@@ -8,7 +8,7 @@ import { z } from "zod";
 
 import { compileCache } from "../compile-cache.ts";
 import { rootFolder } from "../paths.ts";
-import { Complaint } from "./complaint.ts";
+import { UserFacingError } from "./user-facing-error.ts";
 
 /**
  * A process of the portal. It says when it is ready, and where it listens, in one JSON line on its
@@ -18,7 +18,7 @@ export interface Child {
   readonly name: string;
   /** Where it listens: the same after each new start. */
   readonly port: () => number;
-  readonly running: () => boolean;
+  readonly isRunning: () => boolean;
   readonly start: () => Promise<void>;
   /** Asks it to end (SIGTERM) and waits; after ten seconds it is killed. */
   readonly stop: () => Promise<void>;
@@ -27,8 +27,8 @@ export interface Child {
 }
 
 /** One that hears lines on its standard input. */
-export interface ToldChild extends Child {
-  readonly tell: (line: string) => void;
+export interface ChildWithInput extends Child {
+  readonly sendLine: (line: string) => void;
 }
 
 export interface ChildSettings {
@@ -44,35 +44,35 @@ export interface ChildSettings {
   /** Hears each line of its stdout. */
   readonly onLine?: (line: string) => void;
   /** It ended, and nobody had asked it to. */
-  readonly onDeath: (name: string, how: string) => void;
+  readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
 const ReadyLine = z.object({ ready: z.literal(true), port: z.int() });
-const startsWithinMs = 60_000;
-const stopsWithinMs = 10_000;
-const preload = join(import.meta.dirname, "end-with-parent.mjs");
+const startTimeoutMs = 60_000;
+const stopTimeoutMs = 10_000;
+const preloadScript = join(import.meta.dirname, "end-with-parent.mjs");
 
 export function createChild({
   name,
   script,
   environment,
-  port: fixed = 0,
+  port: fixedPort = 0,
   logFile,
   watch = false,
   onLine,
-  onDeath,
-}: ChildSettings): ToldChild {
-  let port = fixed;
-  let running: {
+  onUnexpectedExit,
+}: ChildSettings): ChildWithInput {
+  let port = fixedPort;
+  let current: {
     readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
     readonly ended: Promise<void>;
-    asked: boolean;
+    stopRequested: boolean;
   } | null = null;
 
   async function start(): Promise<void> {
-    if (running !== null) return;
+    if (current !== null) return;
     mkdirSync(dirname(logFile), { recursive: true });
-    keepFormerLog(logFile);
+    rotateLog(logFile);
     const log = createWriteStream(logFile, { flags: "a", mode: 0o600 });
     const child = spawn(
       process.execPath,
@@ -81,12 +81,12 @@ export function createChild({
         "--expose-gc",
         ...(watch ? ["--watch", "--watch-preserve-output"] : []),
         "--import",
-        preload,
+        preloadScript,
         script,
       ],
       {
         cwd: rootFolder,
-        env: { ...compileCache, ...inherited(), ...environment(port) },
+        env: { ...compileCache, ...inheritedEnvironment(), ...environment(port) },
         stdio: ["pipe", "pipe", "pipe"],
         // A group of its own: Ctrl-C reaches the starter alone, which then ends the others in
         // order.
@@ -100,60 +100,60 @@ export function createChild({
         log.end(resolve);
       });
     });
-    const mine = { process: child, ended, asked: false };
-    running = mine;
+    const started = { process: child, ended, stopRequested: false };
+    current = started;
     child.once("exit", () => {
-      if (running === mine) running = null;
+      if (current === started) current = null;
     });
 
     const lines = createInterface({ input: child.stdout });
     await new Promise<void>((resolve, reject) => {
-      const late = setTimeout(() => {
+      const timeout = setTimeout(() => {
         child.kill("SIGKILL");
-        reject(new Complaint(`${name} was not ready after ${String(startsWithinMs / 1000)} s: see ${logFile}`));
-      }, startsWithinMs);
+        reject(new UserFacingError(`${name} was not ready after ${String(startTimeoutMs / 1000)} s: see ${logFile}`));
+      }, startTimeoutMs);
       lines.on("line", (line) => {
         log.write(`${line}\n`);
         onLine?.(line);
-        const ready = readyIn(line);
+        const ready = parseReadyLine(line);
         if (ready === null) return;
         port = ready.port;
-        clearTimeout(late);
+        clearTimeout(timeout);
         resolve();
       });
       child.once("error", (cause) => {
-        clearTimeout(late);
-        reject(new Complaint(`${name} could not be started: ${cause.message}`, { cause }));
+        clearTimeout(timeout);
+        reject(new UserFacingError(`${name} could not be started: ${cause.message}`, { cause }));
       });
       void ended.then(() => {
-        clearTimeout(late);
-        reject(new Complaint(`${name} did not start: ${lastWords(logFile)} (${logFile})`));
+        clearTimeout(timeout);
+        reject(new UserFacingError(`${name} did not start: ${lastLogLine(logFile)} (${logFile})`));
       });
     });
     child.once("exit", (code, signal) => {
-      if (!mine.asked) onDeath(name, signal ?? `exit code ${String(code)}`);
+      if (!started.stopRequested) onUnexpectedExit(name, signal ?? `exit code ${String(code)}`);
     });
   }
 
   async function end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
-    if (running === null) return;
-    const mine = running;
-    mine.asked = true;
-    mine.process.kill(signal);
-    const late = setTimeout(() => mine.process.kill("SIGKILL"), stopsWithinMs);
-    await mine.ended;
-    clearTimeout(late);
+    if (current === null) return;
+    const stopping = current;
+    stopping.stopRequested = true;
+    stopping.process.kill(signal);
+    const timeout = setTimeout(() => stopping.process.kill("SIGKILL"), stopTimeoutMs);
+    await stopping.ended;
+    clearTimeout(timeout);
   }
 
-  const tell = (line: string): void => void running?.process.stdin.write(`${line}\n`);
+  const sendLine = (line: string): void => void current?.process.stdin.write(`${line}\n`);
   return {
     name,
     port: () => port,
-    running: () => running !== null,
+    isRunning: () => current !== null,
     start,
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
-    tell,
+    sendLine,
   };
 }
 
@@ -161,14 +161,14 @@ export function createChild({
  * What a child gets of the starter's own environment: nothing that would change how Node itself
  * runs.
  */
-function inherited(): Record<string, string> {
+function inheritedEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(
     entries.filter(([name]) => !/^(NODE_OPTIONS|NODE_CHANNEL_FD|JEST_WORKER_ID|npm_.*|TEST_.*)$/.test(name)),
   );
 }
 
-function readyIn(line: string): z.infer<typeof ReadyLine> | null {
+function parseReadyLine(line: string): z.infer<typeof ReadyLine> | null {
   if (!line.startsWith("{")) return null;
   try {
     return ReadyLine.safeParse(JSON.parse(line)).data ?? null;
@@ -178,13 +178,13 @@ function readyIn(line: string): z.infer<typeof ReadyLine> | null {
 }
 
 /** One former log is kept, so that the reason of a crash outlives the next start. */
-function keepFormerLog(file: string): void {
+function rotateLog(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
   rmSync(`${file}.1`, { force: true });
   renameSync(file, `${file}.1`);
 }
 
-function lastWords(file: string): string {
+function lastLogLine(file: string): string {
   const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
   return text === "" ? "it said nothing" : text.slice(text.lastIndexOf("\n") + 1);
 }

@@ -8,29 +8,29 @@ import { createDatabaseChild, type DatabaseChild } from "./database-child.ts";
 
 let folder: string;
 let child: DatabaseChild;
-let deaths: string[];
-let died: () => void;
+let unexpectedExits: string[];
+let onExit: () => void;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-database-"));
   child = createDatabaseChild({
     folder,
-    onDeath: (name, how) => {
-      deaths.push(`${name}: ${how}`);
-      died();
+    onUnexpectedExit: (name, reason) => {
+      unexpectedExits.push(`${name}: ${reason}`);
+      onExit();
     },
   });
   await child.start();
 });
 beforeEach(() => {
-  deaths = [];
-  died = () => undefined;
+  unexpectedExits = [];
+  onExit = () => undefined;
 });
 afterAll(async () => {
   await child.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
-const ask = async (text: string): Promise<unknown[]> => {
+const query = async (text: string): Promise<unknown[]> => {
   const client = new Client({ connectionString: child.url("postgres") });
   await client.connect();
   try {
@@ -46,24 +46,24 @@ const serverPid = async (): Promise<number> =>
 /**
  * What a dead server leaves may be in its way for a moment: the start command tries again as well.
  */
-const startUntilItDoes = async (): Promise<void> => {
-  while (!child.running()) await child.start().catch(() => undefined);
+const startWithRetry = async (): Promise<void> => {
+  while (!child.isRunning()) await child.start().catch(() => undefined);
 };
 
 describe("createDatabaseChild", () => {
   it("tells that the server was killed, and starts it again at the same address with what it kept", async () => {
-    await ask("create table kept as select 7 as number");
+    await query("create table kept as select 7 as number");
     const address = child.url("postgres");
     const death = new Promise<void>((resolve) => {
-      died = resolve;
+      onExit = resolve;
     });
     process.kill(await serverPid(), "SIGKILL");
     await death;
-    expect(deaths).toEqual(["database: SIGKILL"]);
-    expect(child.running()).toBe(false);
-    await startUntilItDoes();
+    expect(unexpectedExits).toEqual(["database: SIGKILL"]);
+    expect(child.isRunning()).toBe(false);
+    await startWithRetry();
     expect(child.url("postgres")).toBe(address);
-    expect(await ask("select number from kept")).toEqual([{ number: 7 }]);
+    expect(await query("select number from kept")).toEqual([{ number: 7 }]);
   });
 
   it("does not call it a death when it was asked to end, and starts again at the same port", async () => {
@@ -71,7 +71,7 @@ describe("createDatabaseChild", () => {
     await child.stop();
     await Promise.all([child.start(), child.start()]); // by itself, and by somebody who is impatient
     expect(child.port()).toBe(port);
-    expect(await ask("select 1 as one")).toEqual([{ one: 1 }]);
-    expect(deaths).toEqual([]);
+    expect(await query("select 1 as one")).toEqual([{ one: 1 }]);
+    expect(unexpectedExits).toEqual([]);
   });
 });

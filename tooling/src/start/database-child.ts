@@ -1,6 +1,6 @@
 import { startDatabase, type Database } from "../database/embedded.ts";
 import type { Child } from "./child.ts";
-import { Complaint } from "./complaint.ts";
+import { UserFacingError } from "./user-facing-error.ts";
 
 /**
  * The embedded PostgreSQL server as a part of the portal: it keeps its port, and so its address,
@@ -15,59 +15,59 @@ export interface DatabaseChild extends Child {
 export interface DatabaseChildSettings {
   readonly folder: string;
   /** It ended, and nobody had asked it to. */
-  readonly onDeath: (name: string, how: string) => void;
+  readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
-export function createDatabaseChild({ folder, onDeath }: DatabaseChildSettings): DatabaseChild {
+export function createDatabaseChild({ folder, onUnexpectedExit }: DatabaseChildSettings): DatabaseChild {
   const name = "database";
-  let last: Database | null = null;
-  let running: { readonly database: Database; asked: boolean } | null = null;
+  let lastDatabase: Database | null = null;
+  let current: { readonly database: Database; stopRequested: boolean } | null = null;
 
-  const known = (): Database => {
-    if (last === null) throw new TypeError("the database was never started");
-    return last;
+  const requireDatabase = (): Database => {
+    if (lastDatabase === null) throw new TypeError("the database was never started");
+    return lastDatabase;
   };
 
   /** One at a time, whoever asks; it can be ended only once it runs. */
   let starting: Promise<void> | null = null;
   const start = (): Promise<void> =>
-    (starting ??= startNow().finally(() => {
+    (starting ??= startOnce().finally(() => {
       starting = null;
     }));
 
-  async function startNow(): Promise<void> {
-    if (running !== null) return;
-    const database = await startDatabase(last === null ? { folder } : { folder, port: last.port }).catch(
-      (error: unknown) => {
-        throw error instanceof Error && error.name === "DatabaseUnavailable"
-          ? new Complaint(error.message, { cause: error })
-          : error;
-      },
-    );
-    const mine = { database, asked: false };
-    [last, running] = [database, mine];
-    void database.ended.then((how) => {
-      if (running === mine) running = null;
-      if (!mine.asked) onDeath(name, how);
+  async function startOnce(): Promise<void> {
+    if (current !== null) return;
+    const database = await startDatabase(
+      lastDatabase === null ? { folder } : { folder, port: lastDatabase.port },
+    ).catch((error: unknown) => {
+      throw error instanceof Error && error.name === "DatabaseUnavailable"
+        ? new UserFacingError(error.message, { cause: error })
+        : error;
+    });
+    const started = { database, stopRequested: false };
+    [lastDatabase, current] = [database, started];
+    void database.ended.then((reason) => {
+      if (current === started) current = null;
+      if (!started.stopRequested) onUnexpectedExit(name, reason);
     });
   }
 
-  async function end(how: "stop" | "kill"): Promise<void> {
+  async function end(method: "stop" | "kill"): Promise<void> {
     await starting?.catch(() => undefined); // whoever started it is told
-    if (running === null) return;
-    running.asked = true;
-    await running.database[how]();
-    running = null;
+    if (current === null) return;
+    current.stopRequested = true;
+    await current.database[method]();
+    current = null;
   }
 
   return {
     name,
-    port: () => known().port,
-    running: () => running !== null,
+    port: () => requireDatabase().port,
+    isRunning: () => current !== null,
     start,
     stop: () => end("stop"),
     kill: () => end("kill"),
-    url: (database) => known().url(database),
-    createDatabase: (database) => known().createDatabase(database),
+    url: (database) => requireDatabase().url(database),
+    createDatabase: (database) => requireDatabase().createDatabase(database),
   };
 }

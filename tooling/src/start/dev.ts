@@ -17,19 +17,19 @@ import { z } from "zod";
 import { buildables, folderOf, isBuildable, type Buildable } from "../bundle/packages.ts";
 import { rootFolder } from "../paths.ts";
 import { remoteNames } from "../remotes.ts";
-import { Complaint } from "./complaint.ts";
+import { UserFacingError } from "./user-facing-error.ts";
 import { startPortal, vendorId, type ProcessName } from "./portal.ts";
 import { portsFrom } from "./ports.ts";
 import { readStartSettings } from "./settings.ts";
 
 const log = (line: string): void => console.log(line);
 const watchable = [...buildables, "service", "identity"] as const;
-const { remote, asked } = read();
-const packages = asked.length === 0 ? buildables : asked.filter(isBuildable);
+const { remote, requestedNames } = parseCommandLine();
+const packages = requestedNames.length === 0 ? buildables : requestedNames.filter(isBuildable);
 const processes: ProcessName[] = (["service", "identity"] as const).filter(
-  (name) => asked.length === 0 || asked.includes(name),
+  (name) => requestedNames.length === 0 || requestedNames.includes(name),
 );
-const Message = z.object({ built: z.string() });
+const BuildMessage = z.object({ built: z.string() });
 
 try {
   const stop = await (remote === undefined ? watchAll() : develop(remote));
@@ -48,32 +48,32 @@ try {
     });
   }
 } catch (error) {
-  console.error(error instanceof Complaint ? error.message : error);
+  console.error(error instanceof UserFacingError ? error.message : error);
   process.exitCode = 1;
 }
 
 /** Beside a portal that runs. Returns how to end it. */
-async function develop(named: string): Promise<() => Promise<void>> {
+async function develop(remoteOrFolder: string): Promise<() => Promise<void>> {
   const { port, dataDir } = readStartSettings(process.env);
   const folder =
-    isBuildable(named) && named !== "host"
-      ? join(rootFolder, folderOf(named))
-      : resolve(process.env["INIT_CWD"] ?? process.cwd(), named);
+    isBuildable(remoteOrFolder) && remoteOrFolder !== "host"
+      ? join(rootFolder, folderOf(remoteOrFolder))
+      : resolve(process.env["INIT_CWD"] ?? process.cwd(), remoteOrFolder);
   if (!existsSync(join(folder, "manifest.json")))
-    throw new Complaint(
-      `There is no remote ${named} in this repository (${remoteNames.join(", ")}), and ${folder} is no folder of one.`,
+    throw new UserFacingError(
+      `There is no remote ${remoteOrFolder} in this repository (${remoteNames.join(", ")}), and ${folder} is no folder of one.`,
     );
   const { developRemote } = await import("../develop/develop-remote.ts"); // webpack and its parts, for this alone
-  const developed = await developRemote({
+  const development = await developRemote({
     folder,
     portal: { origin: `http://localhost:${String(port)}`, vendor: vendorId, dataDir },
     port: portsFrom(port).development,
     log,
   });
   log(
-    `\n  Open            ${developed.origin}   ${developed.remote} from its sources\n\nWhat you change is in the open page at once. Ctrl-C stops it; the portal goes on.`,
+    `\n  Open            ${development.origin}   ${development.remote} from its sources\n\nWhat you change is in the open page at once. Ctrl-C stops it; the portal goes on.`,
   );
-  return developed.stop;
+  return development.stop;
 }
 
 /** The whole portal. Returns how to end it. */
@@ -90,17 +90,17 @@ async function watchAll(): Promise<() => Promise<void>> {
   };
 }
 
-function read(): { readonly remote: string | undefined; readonly asked: readonly string[] } {
+function parseCommandLine(): { readonly remote: string | undefined; readonly requestedNames: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({ options: { remote: { type: "string" } }, allowPositionals: true });
-    const unknown = positionals.filter((name) => !watchable.some((known) => known === name));
-    if (unknown.length > 0)
-      throw new Complaint(
-        `Nothing is called ${unknown.join(", ")}: choose of ${watchable.join(", ")}, or none for all.`,
+    const unknownNames = positionals.filter((name) => !watchable.some((candidate) => candidate === name));
+    if (unknownNames.length > 0)
+      throw new UserFacingError(
+        `Nothing is called ${unknownNames.join(", ")}: choose of ${watchable.join(", ")}, or none for all.`,
       );
     if (values.remote !== undefined && positionals.length > 0)
-      throw new Complaint("--remote develops one remote beside a portal that runs, and nothing else.");
-    return { remote: values.remote, asked: positionals };
+      throw new UserFacingError("--remote develops one remote beside a portal that runs, and nothing else.");
+    return { remote: values.remote, requestedNames: positionals };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(2);
@@ -116,7 +116,7 @@ function watch(name: Buildable, publish: () => Promise<void>): ReturnType<typeof
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   watcher.on("message", (message) => {
-    if (!Message.safeParse(message).success) return;
+    if (!BuildMessage.safeParse(message).success) return;
     publish().then(
       () => log(`${name} is built.`),
       (error: unknown) => console.error(error),

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { takeLock } from "./lock.ts";
+import { tryLock } from "./lock.ts";
 
 describe("takeLock", () => {
   let folder: string;
@@ -17,36 +17,36 @@ describe("takeLock", () => {
   });
 
   it("is taken, given back, and taken again", () => {
-    const first = takeLock(file);
+    const first = tryLock(file);
     if (!("release" in first)) throw new Error("not taken");
     first.release();
     expect(existsSync(file)).toBe(false);
-    expect(takeLock(file)).toHaveProperty("release");
+    expect(tryLock(file)).toHaveProperty("release");
   });
 
   it("says which process has it while that lives", () => {
-    const born =
+    const startTime =
       spawnSync("cat", [`/proc/${String(process.ppid)}/stat`], { encoding: "utf8" })
         .stdout.split(") ")
         .at(-1)
         ?.split(" ")[19] ?? "";
-    writeFileSync(file, JSON.stringify({ pid: process.ppid, since: born }));
-    expect(takeLock(file)).toEqual({ heldBy: { pid: process.ppid, since: born } });
+    writeFileSync(file, JSON.stringify({ pid: process.ppid, since: startTime }));
+    expect(tryLock(file)).toEqual({ heldBy: { pid: process.ppid, since: startTime } });
   });
 
   it("is free when its holder was killed", () => {
     const { pid } = spawnSync(process.execPath, ["--eval", ""]);
     writeFileSync(file, JSON.stringify({ pid, since: "1" }));
-    expect(takeLock(file)).toHaveProperty("release");
+    expect(tryLock(file)).toHaveProperty("release");
   });
 
   it("is free when another process has the holder's number by now", () => {
     writeFileSync(file, JSON.stringify({ pid: process.ppid, since: "1" }));
-    expect(takeLock(file)).toHaveProperty("release");
+    expect(tryLock(file)).toHaveProperty("release");
   });
 
   it("is free when the file says nothing that we wrote", () => {
     writeFileSync(file, "");
-    expect(takeLock(file)).toHaveProperty("release");
+    expect(tryLock(file)).toHaveProperty("release");
   });
 });

@@ -14,13 +14,13 @@ export type Holder = z.infer<typeof Holder>;
  * Takes the lock of a file, or says who has it. A holder that was killed does not count. Returns
  * the way to give it back.
  */
-export function takeLock(file: string): { readonly release: () => void } | { readonly heldBy: Holder } {
+export function tryLock(file: string): { readonly release: () => void } | { readonly heldBy: Holder } {
   mkdirSync(dirname(file), { recursive: true });
-  const mine = JSON.stringify({ pid: process.pid, since: bornAt(process.pid) } satisfies Holder);
+  const ownHolder = JSON.stringify({ pid: process.pid, since: processStartTime(process.pid) } satisfies Holder);
   for (;;) {
-    const found = writeOnce(file, mine);
-    if (found === mine) return { release: () => rmSync(file, { force: true }) };
-    const holder = holderOf(found);
+    const content = writeOnce(file, ownHolder);
+    if (content === ownHolder) return { release: () => rmSync(file, { force: true }) };
+    const holder = parseHolder(content);
     if (holder !== null && isAlive(holder)) return { heldBy: holder };
     rmSync(file, { force: true });
   }
@@ -29,13 +29,13 @@ export function takeLock(file: string): { readonly release: () => void } | { rea
 /** Waits for the lock. */
 export async function waitForLock(file: string): Promise<() => void> {
   for (;;) {
-    const taken = takeLock(file);
-    if ("release" in taken) return taken.release;
+    const attempt = tryLock(file);
+    if ("release" in attempt) return attempt.release;
     await pause(200);
   }
 }
 
-function holderOf(text: string): Holder | null {
+function parseHolder(text: string): Holder | null {
   try {
     return Holder.parse(JSON.parse(text));
   } catch {
@@ -50,11 +50,11 @@ function isAlive({ pid, since }: Holder): boolean {
   } catch (error) {
     if (codeOf(error) !== "EPERM") return false; // it lives, under another user
   }
-  return bornAt(pid) === since;
+  return processStartTime(pid) === since;
 }
 
 /** When a process was started, in the system's own count; empty where the system does not tell. */
-function bornAt(pid: number): string {
+function processStartTime(pid: number): string {
   try {
     // Field 22 of proc_pid_stat(5); the name of the program, before it, may hold spaces.
     return (

@@ -10,21 +10,21 @@ import { RemoteManifest, type PortalPage, type RemoteName } from "@relicario/sha
 import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
-import { makeDeployment, type DeploymentFacts } from "../deployment/deployment.ts";
-import { teamKey } from "../keys/development-keys.ts";
+import { makeDeployment, type DeploymentInput } from "../deployment/deployment.ts";
+import { loadTeamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { startVendor } from "../portal/acts.ts";
+import { startVendor } from "../portal/operations.ts";
 import { openStore } from "../portal/store.ts";
-import { makeRelease, presentRelease } from "../release/release.ts";
+import { makeRelease, findCurrentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
 import { createChild, type Child, type ChildSettings } from "./child.ts";
-import { Complaint } from "./complaint.ts";
+import { UserFacingError } from "./user-facing-error.ts";
 import { createDatabaseChild } from "./database-child.ts";
-import { takeLock } from "./lock.ts";
+import { tryLock } from "./lock.ts";
 import { choosePorts } from "./ports.ts";
-import { createRevival } from "./revival.ts";
-import type { OtherVendor } from "./second-vendor.ts";
-import { metricsToken, secretsOf, type DemoAccount } from "./secrets.ts";
+import { createSupervisor } from "./supervisor.ts";
+import type { AdditionalVendor } from "./second-vendor.ts";
+import { loadMetricsToken, loadSecrets, type DemoAccount } from "./secrets.ts";
 import { readStartSettings } from "./settings.ts";
 import { createStaticChildren } from "./static-children.ts";
 
@@ -63,9 +63,9 @@ export interface PortalSettings {
    * A second vendor, with a portal on an origin of its own: the same host, service and identity
    * provider.
    */
-  readonly second?: OtherVendor;
+  readonly secondVendor?: AdditionalVendor;
   /** Cloud drives of the deployment document, in place of the vendor's. */
-  readonly drives?: NonNullable<DeploymentFacts["drives"]>;
+  readonly drives?: NonNullable<DeploymentInput["drives"]>;
   /** Processes that start anew when their sources change. */
   readonly watch?: readonly ProcessName[];
   /**
@@ -94,7 +94,7 @@ export interface RunningPortal {
     readonly stop: (name: ProcessName) => Promise<void>;
     readonly kill: (name: ProcessName) => Promise<void>;
     readonly start: (name: ProcessName) => Promise<void>;
-    readonly running: (name: ProcessName) => boolean;
+    readonly isRunning: (name: ProcessName) => boolean;
     /** Where it listens on 127.0.0.1, also while it does not run. */
     readonly port: (name: ProcessName) => number;
   };
@@ -107,12 +107,12 @@ type DatabaseName = "relicario" | "relicario_identity";
 
 /** The vendor of a portal that is started here. */
 export const vendorId = "relicario";
-const renewEveryMs = 24 * 60 * 60_000;
+const renewalIntervalMs = 24 * 60 * 60_000;
 
 /**
  * Builds what is not built, starts everything and waits until it is healthy.
- * @throws Complaint, with one line, for what the person can put right: a port in use, a second
- *   start on the same folder
+ * @throws UserFacingError, with one line, for what the person can put right: a port in use, a
+ *   second start on the same folder
  */
 export async function startPortal({
   port,
@@ -120,85 +120,90 @@ export async function startPortal({
   log = () => undefined,
   environment = {},
   remoteFolders = [],
-  second,
+  secondVendor,
   drives,
   watch = [],
   signal,
 }: PortalSettings): Promise<RunningPortal> {
-  const given = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
+  const startSettings = readStartSettings({ ...process.env, PORT: String(port), DATA_DIR: dataDir });
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const lock = takeLock(join(dataDir, "running.lock"));
+  const lock = tryLock(join(dataDir, "running.lock"));
   if ("heldBy" in lock)
-    throw new Complaint(
+    throw new UserFacingError(
       `The portal is already running on ${dataDir} (process ${String(lock.heldBy.pid)}). Stop it first, or use another folder with DATA_DIR.`,
     );
 
   /** How to undo what was started, the last first. */
-  const undo: (() => Promise<void> | void)[] = [lock.release];
-  let stopped: Promise<void> | null = null;
-  const parts: Child[] = [];
-  const named = (name: ProcessName): Child => {
-    const found = parts.find((each) => each.name === name);
-    if (found === undefined) throw new TypeError(`${name} is not run here`);
-    return found;
+  const cleanups: (() => Promise<void> | void)[] = [lock.release];
+  let stopping: Promise<void> | null = null;
+  const children: Child[] = [];
+  const requireChild = (name: ProcessName): Child => {
+    const match = children.find((child) => child.name === name);
+    if (match === undefined) throw new TypeError(`${name} is not run here`);
+    return match;
   };
-  const revival = createRevival({ log, start: (name) => named(name).start() });
-  const onDeath = (name: ProcessName, how: string): void => void revival.ended(name, how);
+  const supervisor = createSupervisor({ log, start: (name) => requireChild(name).start() });
+  const onUnexpectedExit = (name: ProcessName, reason: string): void => void supervisor.handleExit(name, reason);
   const stop = (): Promise<void> => {
-    revival.stop();
-    return (stopped ??= undoAll(undo));
+    supervisor.stop();
+    return (stopping ??= runCleanups(cleanups));
   };
   try {
-    const ports = await choosePorts(port, second === undefined ? 2 : 3);
-    await untilStopped(ensureBuilt(log), signal); // builds end with this process
+    const ports = await choosePorts(port, secondVendor === undefined ? 2 : 3);
+    await raceWithAbort(ensureBuilt(log), signal); // builds end with this process
 
     const origin = `http://localhost:${String(ports.gateway)}`;
-    const authority = given.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
-    const secondOrigin = second === undefined ? null : `http://localhost:${String(ports.second)}`;
+    const authority = startSettings.authority ?? `http://localhost:${String(ports.identity)}/realms/relicario`;
+    const secondOrigin = secondVendor === undefined ? null : `http://localhost:${String(ports.secondGateway)}`;
     const origins = secondOrigin === null ? [origin] : [origin, secondOrigin];
     // A remote in development has an origin of its own beside this portal (develop-remote.ts), in
     // production none.
-    const known =
-      given.environment === "production" ? origins : [...origins, `http://localhost:${String(ports.development)}`];
+    const allowedOrigins =
+      startSettings.environment === "production"
+        ? origins
+        : [...origins, `http://localhost:${String(ports.development)}`];
     const apiBase = `${origin}/api`;
-    const secrets = await secretsOf(join(dataDir, "keys"));
-    const operatorToken = process.env["METRICS_TOKEN"] ?? (await metricsToken(join(dataDir, "keys")));
+    const secrets = await loadSecrets(join(dataDir, "keys"));
+    const operatorToken = process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(join(dataDir, "keys")));
     const store = await openStore({
       keys: join(dataDir, "keys"),
       deployments: join(dataDir, "deployments"),
       registry: join(dataDir, "releases"),
     });
-    const databases = given.databaseUrls ?? (await embeddedDatabases());
+    const databases = startSettings.databaseUrls ?? (await embeddedDatabases());
     signal?.throwIfAborted();
 
     const child = (
-      settings: Omit<ChildSettings, "logFile" | "onDeath" | "name" | "watch"> & { readonly name: ProcessName },
+      settings: Omit<ChildSettings, "logFile" | "onUnexpectedExit" | "name" | "watch"> & { readonly name: ProcessName },
     ): Child =>
       createChild({
         ...settings,
-        environment: (ownPort) => ({
-          ...settings.environment(ownPort),
+        environment: (childPort) => ({
+          ...settings.environment(childPort),
           ...Object.entries(environment).find(([name]) => name === settings.name)?.[1],
         }),
         watch: watch.includes(settings.name),
         logFile: join(dataDir, "logs", `${settings.name}.log`),
-        onDeath,
+        onUnexpectedExit,
       });
     const identity = child({
       name: "identity",
       script: "api/src/identity/main.ts",
       port: ports.identity,
-      environment: (ownPort) => ({
-        IDENTITY_PORT: String(ownPort),
+      environment: (childPort) => ({
+        IDENTITY_PORT: String(childPort),
         IDENTITY_HOST: "localhost",
         IDENTITY_ISSUER: authority,
         IDENTITY_DATABASE_URL: databases.identity ?? "",
         IDENTITY_CLIENTS: JSON.stringify([
           {
-            client_id: given.clientId,
-            redirect_uris: known.flatMap((each) => [`${each}/`, `${each}/silent-renew.html`]),
-            post_logout_redirect_uris: known.map((each) => `${each}/`),
-            origins: known,
+            client_id: startSettings.clientId,
+            redirect_uris: allowedOrigins.flatMap((allowedOrigin) => [
+              `${allowedOrigin}/`,
+              `${allowedOrigin}/silent-renew.html`,
+            ]),
+            post_logout_redirect_uris: allowedOrigins.map((allowedOrigin) => `${allowedOrigin}/`),
+            origins: allowedOrigins,
           },
         ]),
         ...secrets.identity,
@@ -209,30 +214,30 @@ export async function startPortal({
     const service = child({
       name: "service",
       script: "api/src/main.ts",
-      environment: (ownPort) => ({
+      environment: (childPort) => ({
         OBJECTS_URL: process.env["OBJECTS_URL"] ?? join(dataDir, "objects"),
         MAIL_URL: process.env["MAIL_URL"] ?? join(dataDir, "outbox"),
         STOP_WAIT_SECONDS: "0", // nobody balances
         STOP_DRAIN_SECONDS: "8",
         API_HOST: "127.0.0.1",
-        API_PORT: String(ownPort),
+        API_PORT: String(childPort),
         DATABASE_URL: databases.service,
         IDP_AUTHORITY: authority,
-        IDP_CLIENT_ID: given.clientId,
-        ...(given.authority === null && {
+        IDP_CLIENT_ID: startSettings.clientId,
+        ...(startSettings.authority === null && {
           IDP_ADMIN: JSON.stringify({ kind: "embedded", url: authority, token: secrets.identityAdminToken }),
         }),
         PUBLIC_ORIGIN: origin,
         API_BASE_URL: apiBase,
         TRUSTED_PROXIES: "loopback", // the gateway; whom that one trusts is the operator's to say
-        ...(second !== undefined &&
+        ...(secondVendor !== undefined &&
           process.env["VENDORS"] === undefined && {
             VENDORS: JSON.stringify([
               { vendor_id: vendorId, name: "Relicario" },
-              { vendor_id: second.id, name: second.name, origin: secondOrigin },
+              { vendor_id: secondVendor.id, name: secondVendor.name, origin: secondOrigin },
             ]),
           }),
-        ENVIRONMENT: given.environment,
+        ENVIRONMENT: startSettings.environment,
         APP_VERSION: appVersion(),
         DEPLOYMENTS_FOLDER: store.deployments,
         METRICS_TOKEN: operatorToken,
@@ -245,39 +250,39 @@ export async function startPortal({
         vendor: vendorId,
         origin,
         port: ports.gateway,
-        served: servedRemotes([...given.remoteFolders, ...remoteFolders]),
+        servedRemotes: resolveServedRemotes([...startSettings.remoteFolders, ...remoteFolders]),
         ...(drives !== undefined && { drives }),
       },
     ];
-    if (second !== undefined && secondOrigin !== null) {
+    if (secondVendor !== undefined && secondOrigin !== null) {
       sites.push({
-        gateway: `gateway-${second.id}`,
-        vendor: second.id,
+        gateway: `gateway-${secondVendor.id}`,
+        vendor: secondVendor.id,
         origin: secondOrigin,
-        port: ports.second,
-        served: servedRemotes(second.remoteFolders, `${second.id}-`),
+        port: ports.secondGateway,
+        servedRemotes: resolveServedRemotes(secondVendor.remoteFolders, `${secondVendor.id}-`),
       });
     }
-    const names = new Set(sites.flatMap(({ served }) => served.map(({ name }) => name)));
+    const names = new Set(sites.flatMap(({ servedRemotes }) => servedRemotes.map(({ name }) => name)));
     const remotes = createStaticChildren(new Map([...names].map((name) => [name, join(store.registry, name)])), {
       logFile: join(dataDir, "logs", "remotes.log"),
-      onDeath,
+      onUnexpectedExit,
     });
     const portals = await Promise.all(
       sites.map(async (site) => {
-        const { vendor, served } = site;
+        const { vendor, servedRemotes } = site;
         const page: PortalPage = {
           vendor_id: vendor,
           portal_keys: [store.key.publicKey],
-          team_keys: await teamKeys(served),
+          team_keys: await teamKeys(servedRemotes),
         };
         const gateway = child({
           name: site.gateway,
           script: "tooling/src/serve/gateway-main.ts",
           port: site.port,
-          environment: (ownPort) => ({
+          environment: (childPort) => ({
             GATEWAY_HOST: "localhost",
-            GATEWAY_PORT: String(ownPort),
+            GATEWAY_PORT: String(childPort),
             PUBLIC_ORIGIN: site.origin,
             HOST_FOLDER: join(rootFolder, "host/dist"),
             DEPLOYMENTS_FOLDER: store.deployments,
@@ -285,11 +290,11 @@ export async function startPortal({
             IDP_AUTHORITY: authority,
             API_BASE_URL: `${site.origin}/api`,
             UPSTREAMS: JSON.stringify({
-              api: upstream(service),
+              api: childAddress(service),
               ...Object.fromEntries(
-                remotes.each
-                  .filter(({ name }) => served.some((each) => each.name === name))
-                  .map((remote) => [remote.name, upstream(remote)]),
+                remotes.servers
+                  .filter(({ name }) => servedRemotes.some((remote) => remote.name === name))
+                  .map((remote) => [remote.name, childAddress(remote)]),
               ),
             }),
           }),
@@ -299,23 +304,27 @@ export async function startPortal({
     );
 
     const publish = async (): Promise<void> => {
-      for (const { vendor, origin: own, page, served, drives: ownDrives } of portals) {
-        const releases = await Promise.all(served.map(releaseOf));
-        const facts = {
+      for (const { vendor, origin: vendorOrigin, page, servedRemotes, drives: vendorDrives } of portals) {
+        const releases = await Promise.all(servedRemotes.map(prepareRelease));
+        const deploymentFacts = {
           vendorId: vendor,
-          origin: own,
-          environment: given.environment,
+          origin: vendorOrigin,
+          environment: startSettings.environment,
           appVersion: appVersion(),
           releases,
         };
-        const api = { base_url: `${own}/api`, credentials: false, ...(own !== origin && { issuer: apiBase }) };
+        const api = {
+          base_url: `${vendorOrigin}/api`,
+          credentials: false,
+          ...(vendorOrigin !== origin && { issuer: apiBase }),
+        };
         const settings = {
-          identity: { authority, client_id: given.clientId, scope: "openid profile email" },
+          identity: { authority, client_id: startSettings.clientId, scope: "openid profile email" },
           api,
-          ...(ownDrives !== undefined && { drives: ownDrives }),
+          ...(vendorDrives !== undefined && { drives: vendorDrives }),
         };
         await startVendor(store, {
-          deployment: makeDeployment({ ...facts, ...settings }, 1, new Date()),
+          deployment: makeDeployment({ ...deploymentFacts, ...settings }, 1, new Date()),
           page,
           releases,
         });
@@ -323,23 +332,28 @@ export async function startPortal({
     };
 
     const gateways = portals.map(({ gateway }) => gateway);
-    const all = [...(given.authority === null ? [identity] : []), service, remotes.process, ...gateways];
-    parts.push(...all, ...remotes.each);
-    undo.push(async () => {
-      await Promise.all(gateways.map((each) => each.stop()));
-      await Promise.all(all.map((each) => each.stop()));
+    const allChildren = [
+      ...(startSettings.authority === null ? [identity] : []),
+      service,
+      remotes.process,
+      ...gateways,
+    ];
+    children.push(...allChildren, ...remotes.servers);
+    cleanups.push(async () => {
+      await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await Promise.all(allChildren.map((child) => child.stop()));
     });
     await publish(); // the static servers serve what it puts into the registry
     // Everything but the gateways at once: they need to know where the others are.
-    await settleAll([...all.filter((each) => !gateways.includes(each)).map((each) => each.start())]);
+    await waitForAll([...allChildren.filter((child) => !gateways.includes(child)).map((child) => child.start())]);
     signal?.throwIfAborted();
-    await settleAll(gateways.map((each) => each.start()));
-    await becomesHealthy([
+    await waitForAll(gateways.map((gateway) => gateway.start()));
+    await waitUntilHealthy([
       `${authority.replace(/\/$/, "")}/.well-known/openid-configuration`,
-      ...portals.flatMap((each) => [
-        `${each.origin}/healthz`,
-        `${each.origin}/api/readyz`,
-        ...each.served.map(({ name }) => `${each.origin}/r/${name}/healthz`),
+      ...portals.flatMap((portal) => [
+        `${portal.origin}/healthz`,
+        `${portal.origin}/api/readyz`,
+        ...portal.servedRemotes.map(({ name }) => `${portal.origin}/r/${name}/healthz`),
       ]),
     ]);
     signal?.throwIfAborted();
@@ -349,9 +363,9 @@ export async function startPortal({
       publish().catch((error: unknown) =>
         log(`The deployment document could not be renewed: ${error instanceof Error ? error.message : "unknown"}`),
       );
-    }, renewEveryMs);
+    }, renewalIntervalMs);
     renewal.unref();
-    undo.push(() => clearInterval(renewal));
+    cleanups.push(() => clearInterval(renewal));
 
     return {
       origin,
@@ -361,12 +375,12 @@ export async function startPortal({
       demo: secrets.demo,
       databaseUrl: (name) => (name === "relicario" ? databases.service : (databases.identity ?? "")),
       processes: {
-        names: parts.map((each) => each.name),
-        stop: (name) => named(name).stop(),
-        kill: (name) => named(name).kill(),
-        start: (name) => named(name).start(),
-        running: (name) => named(name).running(),
-        port: (name) => named(name).port(),
+        names: children.map((child) => child.name),
+        stop: (name) => requireChild(name).stop(),
+        kill: (name) => requireChild(name).kill(),
+        start: (name) => requireChild(name).start(),
+        isRunning: (name) => requireChild(name).isRunning(),
+        port: (name) => requireChild(name).port(),
       },
       publish,
       stop,
@@ -377,9 +391,9 @@ export async function startPortal({
   }
 
   async function embeddedDatabases(): Promise<{ readonly service: string; readonly identity: string }> {
-    const database = createDatabaseChild({ folder: join(dataDir, "database"), onDeath });
-    parts.push(database);
-    undo.push(() => database.stop());
+    const database = createDatabaseChild({ folder: join(dataDir, "database"), onUnexpectedExit });
+    children.push(database);
+    cleanups.push(() => database.stop());
     await database.start();
     await database.createDatabase("relicario");
     await database.createDatabase("relicario_identity");
@@ -388,12 +402,12 @@ export async function startPortal({
 }
 
 /** The work's own end, or the signal's reason as soon as it is given. */
-async function untilStopped(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+async function raceWithAbort(task: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
-  const stopped = new Promise<void>((resolve) => {
+  const aborted = new Promise<void>((resolve) => {
     signal?.addEventListener("abort", () => resolve(), { once: true });
   });
-  await Promise.race([work, stopped]);
+  await Promise.race([task, aborted]);
   signal?.throwIfAborted();
 }
 
@@ -404,8 +418,8 @@ interface Site {
   readonly vendor: string;
   readonly origin: string;
   readonly port: number;
-  readonly served: readonly ServedRemote[];
-  readonly drives?: NonNullable<DeploymentFacts["drives"]>;
+  readonly servedRemotes: readonly ServedRemote[];
+  readonly drives?: NonNullable<DeploymentInput["drives"]>;
 }
 
 /** A remote whose releases are served here. */
@@ -415,45 +429,48 @@ interface ServedRemote {
   readonly team: string;
   /** Of its package; releases lie in `dist`. */
   readonly folder: string;
-  readonly foreign: boolean;
+  readonly isExternal: boolean;
 }
 
 /**
- * The remotes of this repository, and others; one of the same name takes the place of ours. `teams`
- * stands before the names of the others' teams.
+ * The remotes of this repository, and others; one of the same name takes the place of ours.
+ * `teamPrefix` stands before the names of the others' teams.
  */
-function servedRemotes(foreignFolders: readonly string[], teams = ""): readonly ServedRemote[] {
-  const served = new Map<RemoteName, ServedRemote>(
-    remoteNames.map((name) => [name, { name, team: name, folder: join(rootFolder, `remote-${name}`), foreign: false }]),
+function resolveServedRemotes(externalFolders: readonly string[], teamPrefix = ""): readonly ServedRemote[] {
+  const remotesByName = new Map<RemoteName, ServedRemote>(
+    remoteNames.map((name) => [
+      name,
+      { name, team: name, folder: join(rootFolder, `remote-${name}`), isExternal: false },
+    ]),
   );
-  for (const folder of foreignFolders) {
+  for (const folder of externalFolders) {
     if (!existsSync(join(folder, "build/web")))
-      throw new Complaint(`${folder} is not a remote that is built: it has no build/web.`);
+      throw new UserFacingError(`${folder} is not a remote that is built: it has no build/web.`);
     const { name } = RemoteManifest.parse(JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")));
-    served.set(name, { name, team: `${teams}${name}`, folder, foreign: true });
+    remotesByName.set(name, { name, team: `${teamPrefix}${name}`, folder, isExternal: true });
   }
-  return [...served.values()];
+  return [...remotesByName.values()];
 }
 
 /**
  * What was built last; of a remote from elsewhere the release is made here, signed with a
  * development key.
  */
-async function releaseOf({ name, team, folder, foreign }: ServedRemote) {
-  const key = await teamKey(team);
-  const release = foreign
+async function prepareRelease({ name, team, folder, isExternal }: ServedRemote) {
+  const key = await loadTeamKey(team);
+  const release = isExternal
     ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), key })
-    : await presentRelease(folder, key);
-  if (release === null) throw new Complaint(`remote-${name} is not built.`);
+    : await findCurrentRelease(folder, key);
+  if (release === null) throw new UserFacingError(`remote-${name} is not built.`);
   return release;
 }
 
-async function teamKeys(served: readonly ServedRemote[]): Promise<PortalPage["team_keys"]> {
+async function teamKeys(servedRemotes: readonly ServedRemote[]): Promise<PortalPage["team_keys"]> {
   return Object.fromEntries(
     await Promise.all(
-      served.map(
+      servedRemotes.map(
         async ({ name, team }) =>
-          [name, [(await teamKey(team)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]],
+          [name, [(await loadTeamKey(team)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]],
       ),
     ),
   );
@@ -464,19 +481,19 @@ function appVersion(): string {
     .version;
 }
 
-function upstream(child: Child): string {
+function childAddress(child: Child): string {
   return `http://127.0.0.1:${String(child.port())}`;
 }
 
 /** Waits for all, also when one fails: what still starts could not be stopped otherwise. */
-async function settleAll(tasks: readonly Promise<void>[]): Promise<void> {
-  const failed = (await Promise.allSettled(tasks)).find((result) => result.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
+async function waitForAll(tasks: readonly Promise<void>[]): Promise<void> {
+  const failure = (await Promise.allSettled(tasks)).find((result) => result.status === "rejected");
+  if (failure !== undefined) throw failure.reason;
 }
 
-async function becomesHealthy(addresses: readonly string[]): Promise<void> {
+async function waitUntilHealthy(addresses: readonly string[]): Promise<void> {
   const deadline = Date.now() + 30_000;
-  await settleAll(
+  await waitForAll(
     addresses.map(async (address) => {
       for (;;) {
         const status = await fetch(address).then(
@@ -484,7 +501,7 @@ async function becomesHealthy(addresses: readonly string[]): Promise<void> {
           () => "no answer",
         );
         if (status === "200") return;
-        if (Date.now() > deadline) throw new Complaint(`${address} is not healthy: ${status}.`);
+        if (Date.now() > deadline) throw new UserFacingError(`${address} is not healthy: ${status}.`);
         await pause(100);
       }
     }),
@@ -492,11 +509,11 @@ async function becomesHealthy(addresses: readonly string[]): Promise<void> {
 }
 
 /** The last first; one that fails does not keep the others from being undone. */
-async function undoAll(undo: (() => Promise<void> | void)[]): Promise<void> {
+async function runCleanups(cleanups: (() => Promise<void> | void)[]): Promise<void> {
   const failures: unknown[] = [];
-  for (const step of undo.reverse()) {
+  for (const cleanup of cleanups.reverse()) {
     try {
-      await step();
+      await cleanup();
     } catch (error) {
       failures.push(error);
     }

@@ -36,7 +36,7 @@ describe("choosePorts", () => {
     );
     await close(server);
     expect(failure).toMatchObject({
-      name: "Complaint",
+      name: "UserFacingError",
       message: expect.stringMatching(
         new RegExp(
           `^Port ${String(gateway + offset)} is in use by another program\\. Choose another with PORT.*npm start$`,

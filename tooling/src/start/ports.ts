@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { createServer } from "node:net";
 
 import { codeOf } from "../error-code.ts";
-import { Complaint } from "./complaint.ts";
+import { UserFacingError } from "./user-facing-error.ts";
 
 /**
  * The gateway's port and, right behind it, the identity provider's; then that of the second
@@ -12,41 +12,42 @@ import { Complaint } from "./complaint.ts";
 export interface Ports {
   readonly gateway: number;
   readonly identity: number;
-  readonly second: number;
+  readonly secondGateway: number;
   readonly development: number;
 }
 
 /**
  * Checks so many ports in a row before anything starts, two or three; 0 finds four free ones.
- * @throws Complaint when one is taken
+ * @throws UserFacingError when one is taken
  */
-export async function choosePorts(wanted: number, count: 2 | 3 = 2): Promise<Ports> {
-  const row = (first: number, length: number): number[] => Array.from({ length }, (_, at) => first + at);
-  if (wanted !== 0) {
-    for (const port of row(wanted, count)) {
-      const objection = await objectionTo(port);
-      if (objection !== null)
-        throw new Complaint(
-          `Port ${String(port)} ${objection}. Choose another with PORT, for example: PORT=${String(elsewhere(wanted))} npm start`,
+export async function choosePorts(requested: number, count: 2 | 3 = 2): Promise<Ports> {
+  const consecutivePorts = (first: number, length: number): number[] =>
+    Array.from({ length }, (_, offset) => first + offset);
+  if (requested !== 0) {
+    for (const port of consecutivePorts(requested, count)) {
+      const conflict = await findConflict(port);
+      if (conflict !== null)
+        throw new UserFacingError(
+          `Port ${String(port)} ${conflict}. Choose another with PORT, for example: PORT=${String(suggestPort(requested))} npm start`,
         );
     }
-    return portsFrom(wanted);
+    return portsFrom(requested);
   }
   for (let attempt = 0; attempt < 100; attempt++) {
     const gateway = randomInt(20_000, 32_000); // below the range from which the system takes ports of its own
-    if ((await Promise.all(row(gateway, 4).map(objectionTo))).every((objection) => objection === null))
+    if ((await Promise.all(consecutivePorts(gateway, 4).map(findConflict))).every((conflict) => conflict === null))
       return portsFrom(gateway);
   }
-  throw new Complaint("There are no 4 free ports next to each other on this machine.");
+  throw new UserFacingError("There are no 4 free ports next to each other on this machine.");
 }
 
 /** The ports of a portal by its first. */
 export function portsFrom(gateway: number): Ports {
-  return { gateway, identity: gateway + 1, second: gateway + 2, development: gateway + 3 };
+  return { gateway, identity: gateway + 1, secondGateway: gateway + 2, development: gateway + 3 };
 }
 
 /** Why this port of `localhost` cannot be taken; null when it can. */
-async function objectionTo(port: number): Promise<string | null> {
+async function findConflict(port: number): Promise<string | null> {
   for (const { address } of await lookup("localhost", { all: true })) {
     const code = await tryToListen(port, address);
     if (code === "EADDRINUSE") return "is in use by another program";
@@ -64,6 +65,6 @@ function tryToListen(port: number, host: string): Promise<string | null> {
   });
 }
 
-function elsewhere(port: number): number {
+function suggestPort(port: number): number {
   return port < 60_000 ? port + 1000 : 3000;
 }

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 
 import { makeKey, StoredKey } from "../keys/development-keys.ts";
-import { readOrMake } from "../keys/write-once.ts";
+import { readOrCreate } from "../keys/write-once.ts";
 import { rootFolder } from "../paths.ts";
 
 const execute = promisify(execFile);
@@ -32,42 +32,42 @@ export interface Secrets {
   readonly demo: DemoAccount;
 }
 
-export async function secretsOf(keysFolder: string): Promise<Secrets> {
+export async function loadSecrets(keysFolder: string): Promise<Secrets> {
   const [service, identity, identityAdminToken, demo] = await Promise.all([
-    serviceSecrets(keysFolder),
-    identitySecrets(keysFolder),
-    adminToken(keysFolder),
-    demoAccount(keysFolder),
+    loadServiceSecrets(keysFolder),
+    loadIdentitySecrets(keysFolder),
+    loadAdminToken(keysFolder),
+    loadDemoAccount(keysFolder),
   ]);
   return { service, identity, identityAdminToken, demo };
 }
 
-export async function serviceSecrets(keysFolder: string): Promise<Secrets["service"]> {
+export async function loadServiceSecrets(keysFolder: string): Promise<Secrets["service"]> {
   const { SESSION_KEYS, RECORD_KEY } = ServiceSecrets.parse(
-    await readOrMake(join(keysFolder, "service.json"), makeServiceSecrets),
+    await readOrCreate(join(keysFolder, "service.json"), makeServiceSecrets),
   );
   return { SESSION_KEYS: JSON.stringify(SESSION_KEYS), RECORD_KEY };
 }
 
-export async function identitySecrets(keysFolder: string): Promise<Secrets["identity"]> {
-  return IdentitySecrets.parse(await readOrMake(join(keysFolder, "identity.json"), makeIdentitySecrets));
+export async function loadIdentitySecrets(keysFolder: string): Promise<Secrets["identity"]> {
+  return IdentitySecrets.parse(await readOrCreate(join(keysFolder, "identity.json"), makeIdentitySecrets));
 }
 
-async function adminToken(keysFolder: string): Promise<string> {
-  return keptToken(join(keysFolder, "identity-admin.json"));
+async function loadAdminToken(keysFolder: string): Promise<string> {
+  return loadOrCreateToken(join(keysFolder, "identity-admin.json"));
 }
 
 /** By which the operator reads what the service measured. */
-export async function metricsToken(keysFolder: string): Promise<string> {
-  return keptToken(join(keysFolder, "metrics.json"));
+export async function loadMetricsToken(keysFolder: string): Promise<string> {
+  return loadOrCreateToken(join(keysFolder, "metrics.json"));
 }
 
-async function keptToken(file: string): Promise<string> {
-  return Token.parse(await readOrMake(file, async () => ({ token: randomBytes(32).toString("base64url") }))).token;
+async function loadOrCreateToken(file: string): Promise<string> {
+  return Token.parse(await readOrCreate(file, async () => ({ token: randomBytes(32).toString("base64url") }))).token;
 }
 
-export async function demoAccount(keysFolder: string): Promise<DemoAccount> {
-  return DemoAccount.parse(await readOrMake(join(keysFolder, "demo-account.json"), makeDemoAccount));
+export async function loadDemoAccount(keysFolder: string): Promise<DemoAccount> {
+  return DemoAccount.parse(await readOrCreate(join(keysFolder, "demo-account.json"), makeDemoAccount));
 }
 
 /** The first key signs sessions, the next is published already, so that rotation breaks nobody. */
@@ -83,9 +83,9 @@ async function makeServiceSecrets(): Promise<z.infer<typeof ServiceSecrets>> {
  * nobody imports `api`.
  */
 async function makeIdentitySecrets(): Promise<unknown> {
-  const ask =
+  const script =
     'import { generateIdentityKeys } from "./api/src/identity/keys.ts"; console.log(JSON.stringify(await generateIdentityKeys()));';
-  const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", ask], { cwd: rootFolder });
+  const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", script], { cwd: rootFolder });
   return JSON.parse(stdout);
 }
 

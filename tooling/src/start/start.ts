@@ -1,18 +1,18 @@
 /** `npm start`: the whole portal on this machine, until Ctrl-C. */
 import { relative } from "node:path";
 
-import { collect } from "../serve/serve.ts";
-import { Complaint } from "./complaint.ts";
+import { collectGarbage } from "../serve/serve.ts";
+import { UserFacingError } from "./user-facing-error.ts";
 import { startPortal, type RunningPortal } from "./portal.ts";
-import { secondVendor } from "./second-vendor.ts";
+import { findSecondVendor } from "./second-vendor.ts";
 import { readStartSettings } from "./settings.ts";
 
-const began = performance.now();
+const startedAt = performance.now();
 const log = (line: string): void => console.log(line);
 
 let portal: RunningPortal | null = null;
 let stopping = false;
-const starting = new AbortController();
+const startAbort = new AbortController();
 
 /**
  * Ends everything in order. Ctrl-C may arrive twice (from the terminal and from npm): once is
@@ -23,7 +23,7 @@ function stop(code: number): void {
   stopping = true;
   log("Stopping.");
   if (portal === null) {
-    starting.abort(); // what was started is undone below
+    startAbort.abort(); // what was started is undone below
     return;
   }
   portal.stop().then(
@@ -36,10 +36,10 @@ function stop(code: number): void {
 }
 
 /** Starts again what has ended, without waiting for its turn. */
-async function revive(running: RunningPortal): Promise<void> {
-  for (const name of running.processes.names) {
-    if (running.processes.running(name)) continue;
-    await running.processes.start(name).then(
+async function restartEnded(runningPortal: RunningPortal): Promise<void> {
+  for (const name of runningPortal.processes.names) {
+    if (runningPortal.processes.isRunning(name)) continue;
+    await runningPortal.processes.start(name).then(
       () => log(`${name} runs again.`),
       (error: unknown) => log(error instanceof Error ? error.message : String(error)),
     );
@@ -50,30 +50,30 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 try {
   const { port, dataDir } = readStartSettings(process.env);
-  const second = secondVendor();
-  const running = await startPortal({
+  const vendor = findSecondVendor();
+  const startedPortal = await startPortal({
     port,
     dataDir,
     log,
-    signal: starting.signal,
-    ...(second !== null && { second }),
+    signal: startAbort.signal,
+    ...(vendor !== null && { secondVendor: vendor }),
   });
-  portal = running;
-  process.on("SIGUSR2", () => void revive(running));
-  const here = (path: string): string => relative(process.cwd(), path) || ".";
+  portal = startedPortal;
+  process.on("SIGUSR2", () => void restartEnded(startedPortal));
+  const relativePath = (path: string): string => relative(process.cwd(), path) || ".";
   log(`
-Ready in ${((performance.now() - began) / 1000).toFixed(1)} s.
+Ready in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.
 
-  Open            ${running.origin}
-${second === null ? "" : `  Open            ${String(running.secondOrigin)}   of ${second.name}, another vendor\n`}  Demo account    ${running.demo.email}   password  ${running.demo.password}
-  Data and logs   ${here(dataDir)}
+  Open            ${startedPortal.origin}
+${vendor === null ? "" : `  Open            ${String(startedPortal.secondOrigin)}   of ${vendor.name}, another vendor\n`}  Demo account    ${startedPortal.demo.email}   password  ${startedPortal.demo.password}
+  Data and logs   ${relativePath(dataDir)}
 
 Ctrl-C stops everything.`);
-  collect();
+  collectGarbage();
 } catch (error) {
   // Ctrl-C while starting: all is undone, and what still builds ends with this process
-  if (starting.signal.aborted) process.exit(0);
-  // A Complaint is written for the person; anything else is a fault of ours, shown whole.
-  console.error(error instanceof Complaint ? error.message : error);
+  if (startAbort.signal.aborted) process.exit(0);
+  // A UserFacingError is written for the person; anything else is a fault of ours, shown whole.
+  console.error(error instanceof UserFacingError ? error.message : error);
   process.exitCode = 1;
 }

@@ -1,16 +1,16 @@
 /**
  * `npm run vendor`: builds what the second vendor has of its own. `npm start` then shows it too.
  */
-import { Complaint } from "./complaint.ts";
+import { UserFacingError } from "./user-facing-error.ts";
 import { buildSecondVendor } from "./second-vendor.ts";
 
-const began = performance.now();
+const startedAt = performance.now();
 try {
   const { name } = await buildSecondVendor();
   console.log(
-    `The settings of ${name} are built (${((performance.now() - began) / 1000).toFixed(1)} s). The next npm start has its portal two ports above the first.`,
+    `The settings of ${name} are built (${((performance.now() - startedAt) / 1000).toFixed(1)} s). The next npm start has its portal two ports above the first.`,
   );
 } catch (error) {
-  console.error(error instanceof Complaint ? error.message : error);
+  console.error(error instanceof UserFacingError ? error.message : error);
   process.exitCode = 1;
 }

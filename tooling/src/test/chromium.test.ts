@@ -1,13 +1,13 @@
-import { findChromium, type Machine } from "./chromium.ts";
+import { findChromium, type HostMachine } from "./chromium.ts";
 
-const bare: Machine = {
-  named: undefined,
-  playwrights: () => "/cache/chromium",
+const emptyMachine: HostMachine = {
+  configuredPath: undefined,
+  playwrightPath: () => "/cache/chromium",
   exists: () => false,
-  mayInstall: () => false,
+  canInstall: () => false,
   install: () => Promise.resolve(false),
 };
-const having =
+const existsOnly =
   (...files: string[]) =>
   (file: string) =>
     files.includes(file);
@@ -15,24 +15,30 @@ const having =
 describe("findChromium", () => {
   it("takes the one that was named", async () => {
     await expect(
-      findChromium({ ...bare, named: "/my/chrome", exists: having("/my/chrome", "/cache/chromium") }),
+      findChromium({
+        ...emptyMachine,
+        configuredPath: "/my/chrome",
+        exists: existsOnly("/my/chrome", "/cache/chromium"),
+      }),
     ).resolves.toMatchObject({ program: "/my/chrome" });
   });
 
   it("does not silently take another when the named one is missing", async () => {
-    await expect(findChromium({ ...bare, named: "/my/chrome", exists: having("/usr/bin/chromium") })).resolves.toEqual({
+    await expect(
+      findChromium({ ...emptyMachine, configuredPath: "/my/chrome", exists: existsOnly("/usr/bin/chromium") }),
+    ).resolves.toEqual({
       advice: expect.stringContaining("/my/chrome, which is not there"),
     });
   });
 
   it("prefers Playwright's own to the system's", async () => {
     await expect(
-      findChromium({ ...bare, exists: having("/cache/chromium", "/usr/bin/chromium") }),
+      findChromium({ ...emptyMachine, exists: existsOnly("/cache/chromium", "/usr/bin/chromium") }),
     ).resolves.toMatchObject({ program: "/cache/chromium" });
   });
 
   it("takes the system's", async () => {
-    await expect(findChromium({ ...bare, exists: having("/usr/bin/chromium") })).resolves.toMatchObject({
+    await expect(findChromium({ ...emptyMachine, exists: existsOnly("/usr/bin/chromium") })).resolves.toMatchObject({
       program: "/usr/bin/chromium",
     });
   });
@@ -44,11 +50,13 @@ describe("findChromium", () => {
       return Promise.resolve(true);
     };
     await expect(
-      findChromium({ ...bare, exists: (file) => files.includes(file), mayInstall: () => true, install }),
-    ).resolves.toMatchObject({ program: "/usr/bin/chromium", how: "installed now" });
+      findChromium({ ...emptyMachine, exists: (file) => files.includes(file), canInstall: () => true, install }),
+    ).resolves.toMatchObject({ program: "/usr/bin/chromium", source: "installed now" });
   });
 
   it("says what to do where it may not", async () => {
-    await expect(findChromium(bare)).resolves.toEqual({ advice: expect.stringContaining("apt-get install chromium") });
+    await expect(findChromium(emptyMachine)).resolves.toEqual({
+      advice: expect.stringContaining("apt-get install chromium"),
+    });
   });
 });

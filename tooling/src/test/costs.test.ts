@@ -1,13 +1,13 @@
-import { costlier } from "./costs.ts";
+import { compareCosts } from "./costs.ts";
 import type { StepReport } from "./report.ts";
 
-const run = (
+const buildRun = (
   commit: string,
   step: string,
   seconds: number,
   files: StepReport["files"] = [],
   processorSeconds: number | null = seconds,
-): Omit<StepReport, "said"> => ({
+): Omit<StepReport, "output"> => ({
   step,
   passed: 1,
   failed: 0,
@@ -18,44 +18,47 @@ const run = (
   load: 0.5,
   files,
 });
-const file = (name: string, processorSeconds: number | null, seconds = 1) => ({
+const buildFile = (name: string, processorSeconds: number | null, seconds = 1) => ({
   file: name,
   seconds,
   processorSeconds,
 });
-const names = (costs: readonly { readonly what: string }[]): readonly string[] => costs.map(({ what }) => what);
+const names = (costs: readonly { readonly name: string }[]): readonly string[] => costs.map(({ name }) => name);
 
 describe("costlier", () => {
   it("puts the dearest first, by the processor's seconds where they are known", () => {
-    const { slowest } = costlier([run("a", "unit", 10, [file("x", 3, 90), file("y", null, 5), file("z", 1)])], 3);
+    const { slowest } = compareCosts(
+      [buildRun("a", "unit", 10, [buildFile("x", 3, 90), buildFile("y", null, 5), buildFile("z", 1)])],
+      3,
+    );
     expect(names(slowest)).toEqual(["unit", "y", "x"]);
   });
 
   it("takes the last figures of each", () => {
-    expect(costlier([run("a", "unit", 10), run("a", "unit", 4)], 1).slowest).toMatchObject([
-      { what: "unit", seconds: 4, before: null },
+    expect(compareCosts([buildRun("a", "unit", 10), buildRun("a", "unit", 4)], 1).slowest).toMatchObject([
+      { name: "unit", seconds: 4, previous: null },
     ]);
   });
 
   it("says what grew since the last commit before, and not what differs by noise", () => {
-    const { grown } = costlier(
+    const { grown } = compareCosts(
       [
-        run("a", "unit", 99),
-        run("b", "unit", 10, [file("x", 2), file("y", 20)]),
-        run("c", "unit", 12.5, [file("x", 2.9), file("y", 21)]),
-        run("c", "unit", 13, [file("x", 4), file("y", 22)]),
+        buildRun("a", "unit", 99),
+        buildRun("b", "unit", 10, [buildFile("x", 2), buildFile("y", 20)]),
+        buildRun("c", "unit", 12.5, [buildFile("x", 2.9), buildFile("y", 21)]),
+        buildRun("c", "unit", 13, [buildFile("x", 4), buildFile("y", 22)]),
       ],
       5,
     );
     expect(grown).toMatchObject([
-      { what: "unit", seconds: 13, before: 10 },
-      { what: "x", processorSeconds: 4, before: 2 },
+      { name: "unit", seconds: 13, previous: 10 },
+      { name: "x", processorSeconds: 4, previous: 2 },
     ]);
   });
 
   it("compares by the clock where one of the two has no processor's seconds", () => {
-    expect(costlier([run("a", "stories", 100, [], null), run("b", "stories", 150, [], 3)], 5).slowest).toMatchObject([
-      { what: "stories", before: 100 },
-    ]);
+    expect(
+      compareCosts([buildRun("a", "stories", 100, [], null), buildRun("b", "stories", 150, [], 3)], 5).slowest,
+    ).toMatchObject([{ name: "stories", previous: 100 }]);
   });
 });

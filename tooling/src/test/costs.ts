@@ -2,7 +2,7 @@ import type { StepReport } from "./report.ts";
 
 export interface Cost {
   /** Name of a step, or path of a test file. */
-  readonly what: string;
+  readonly name: string;
   readonly seconds: number;
   readonly processorSeconds: number | null;
   readonly load: number;
@@ -10,13 +10,13 @@ export interface Cost {
    * At the last commit before that was timed: processor seconds where both have them, else seconds
    * by the clock; null where there is none.
    */
-  readonly before: number | null;
+  readonly previous: number | null;
 }
 
-type Run = Omit<StepReport, "said">;
+type RecordedRun = Omit<StepReport, "output">;
 
 /** A file that costs this much more, and a fifth more, has grown: less is noise. In seconds. */
-const noise = 1;
+const noiseSeconds = 1;
 
 /**
  * The last figures of each step with its files and of each file, the dearest first, and those that
@@ -26,51 +26,51 @@ const noise = 1;
  * @param history the oldest first
  * @param count how many of each at most
  */
-export function costlier(
-  history: readonly Run[],
+export function compareCosts(
+  history: readonly RecordedRun[],
   count: number,
 ): { readonly slowest: readonly Cost[]; readonly grown: readonly Cost[] } {
-  const runs = new Map<string, (Omit<Cost, "before"> & { readonly commit: string })[]>();
-  const add = (key: string, cost: Omit<Cost, "before"> & { readonly commit: string }): void => {
+  const runs = new Map<string, (Omit<Cost, "previous"> & { readonly commit: string })[]>();
+  const add = (key: string, cost: Omit<Cost, "previous"> & { readonly commit: string }): void => {
     runs.set(key, [...(runs.get(key) ?? []), cost]);
   };
   for (const { step, seconds, processorSeconds, load, commit, files } of history) {
     add([step, ...files.map(({ file }) => file).sort()].join("\n"), {
-      what: step,
+      name: step,
       seconds,
       processorSeconds,
       load,
       commit,
     }); // the tiers run other files
-    for (const { file, ...cost } of files) add(file, { what: file, ...cost, load, commit });
+    for (const { file, ...cost } of files) add(file, { name: file, ...cost, load, commit });
   }
-  const costs = [...runs.values()].flatMap((ofOne): Cost[] => {
-    const last = ofOne.at(-1);
+  const costs = [...runs.values()].flatMap((measurements): Cost[] => {
+    const last = measurements.at(-1);
     if (last === undefined) return [];
     const { commit, ...cost } = last;
-    const earlier = ofOne.findLast((run) => run.commit !== commit);
+    const earlierRun = measurements.findLast((run) => run.commit !== commit);
     return [
       {
         ...cost,
-        before:
-          earlier === undefined
+        previous:
+          earlierRun === undefined
             ? null
-            : figure(earlier, cost.processorSeconds !== null && earlier.processorSeconds !== null),
+            : costSeconds(earlierRun, cost.processorSeconds !== null && earlierRun.processorSeconds !== null),
       },
     ];
   });
-  const growth = (cost: Cost): number =>
-    cost.before === null ? 0 : figure(cost, cost.processorSeconds !== null) - cost.before;
+  const growthSeconds = (cost: Cost): number =>
+    cost.previous === null ? 0 : costSeconds(cost, cost.processorSeconds !== null) - cost.previous;
   return {
-    slowest: costs.toSorted((one, other) => figure(other, true) - figure(one, true)).slice(0, count),
+    slowest: costs.toSorted((a, b) => costSeconds(b, true) - costSeconds(a, true)).slice(0, count),
     grown: costs
-      .filter((cost) => growth(cost) > Math.max(noise, (cost.before ?? 0) / 5))
-      .sort((one, other) => growth(other) - growth(one))
+      .filter((cost) => growthSeconds(cost) > Math.max(noiseSeconds, (cost.previous ?? 0) / 5))
+      .sort((a, b) => growthSeconds(b) - growthSeconds(a))
       .slice(0, count),
   };
 }
 
-function figure(
+function costSeconds(
   { seconds, processorSeconds }: Pick<Cost, "seconds" | "processorSeconds">,
   byProcessor: boolean,
 ): number {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { counted, type FileCost, type Result } from "./result.ts";
-import { bin, run } from "./run.ts";
+import { toTestResult, type FileCost, type Result } from "./result.ts";
+import { binPath, run } from "./run.ts";
 
 const jestEnvironment = { NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" } as const;
 
@@ -21,25 +21,25 @@ const Report = z.object({
 
 const Cost = z.object({ file: z.string(), processorSeconds: z.number() });
 
-interface JestRun {
+interface JestOptions {
   readonly workers?: number;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly modest?: boolean;
+  readonly lowPriority?: boolean;
 }
 
 /**
  * Runs jest. A worker is replaced when a file leaves it with more than 700 MB: with
  * `--experimental-vm-modules` it gives nothing back.
  */
-export async function jest(
+export async function runJest(
   args: readonly string[],
-  { workers = 2, environment = {}, modest = false }: JestRun = {},
+  { workers = 2, environment = {}, lowPriority = false }: JestOptions = {},
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "jest-"));
-  const [reportFile, costs] = [join(folder, "report.json"), join(folder, "costs.jsonl")];
+  const [reportFile, costsFile] = [join(folder, "report.json"), join(folder, "costs.jsonl")];
   try {
-    const { code, said } = await run(
-      bin("jest"),
+    const { code, output } = await run(
+      binPath("jest"),
       [
         `--maxWorkers=${String(workers)}`,
         "--workerIdleMemoryLimit=700MB",
@@ -49,21 +49,21 @@ export async function jest(
         ...args,
       ],
       {
-        environment: { ...jestEnvironment, RELICARIO_TEST_COSTS: costs, ...environment },
-        modest,
+        environment: { ...jestEnvironment, RELICARIO_TEST_COSTS: costsFile, ...environment },
+        lowPriority,
       },
     );
-    if (!existsSync(reportFile)) return { passed: 0, failed: 1, said };
+    if (!existsSync(reportFile)) return { passed: 0, failed: 1, output };
     const report = Report.parse(JSON.parse(readFileSync(reportFile, "utf8")));
     return {
-      ...counted(
+      ...toTestResult(
         report.numPassedTests,
         report.numFailedTests + report.numRuntimeErrorTestSuites,
         report.numPendingTests,
         code,
-        said,
+        output,
       ),
-      files: costsOf(report, costs),
+      files: readFileCosts(report, costsFile),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -71,25 +71,25 @@ export async function jest(
 }
 
 /** Test files that jest names for these arguments, from the root. */
-export async function jestFiles(args: readonly string[]): Promise<string[]> {
-  const { code, said } = await run(bin("jest"), ["--listTests", "--passWithNoTests", ...args], {
+export async function listJestFiles(args: readonly string[]): Promise<string[]> {
+  const { code, output } = await run(binPath("jest"), ["--listTests", "--passWithNoTests", ...args], {
     environment: jestEnvironment,
   });
-  if (code !== 0) throw new Error(`jest cannot list its tests:\n${said}`);
-  return said
+  if (code !== 0) throw new Error(`jest cannot list its tests:\n${output}`);
+  return output
     .split("\n")
     .flatMap((line) => (line.startsWith(`${rootFolder}/`) ? [line.slice(rootFolder.length + 1)] : []));
 }
 
 /** By the report, with what tooling/jest/costs.cjs noted. */
-function costsOf(report: z.infer<typeof Report>, costs: string): FileCost[] {
-  const lines = existsSync(costs) ? readFileSync(costs, "utf8").trim().split("\n") : [];
-  const processor = new Map(
+function readFileCosts(report: z.infer<typeof Report>, costsFile: string): FileCost[] {
+  const lines = existsSync(costsFile) ? readFileSync(costsFile, "utf8").trim().split("\n") : [];
+  const processorSecondsByFile = new Map(
     lines.map((line) => Cost.parse(JSON.parse(line))).map(({ file, processorSeconds }) => [file, processorSeconds]),
   );
   return report.testResults.map(({ name, startTime, endTime }) => ({
     file: name.slice(rootFolder.length + 1),
     seconds: (endTime - startTime) / 1000,
-    processorSeconds: processor.get(name) ?? null,
+    processorSeconds: processorSecondsByFile.get(name) ?? null,
   }));
 }

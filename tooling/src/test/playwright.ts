@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 import { chromiumVariable, findChromium } from "./chromium.ts";
-import { counted, type FileCost, type Result } from "./result.ts";
+import { toTestResult, type FileCost, type Result } from "./result.ts";
 import { run } from "./run.ts";
 
 const Test = z.object({ results: z.array(z.object({ duration: z.number() })) });
@@ -24,17 +24,17 @@ const Report = z.object({
 });
 
 /** Runs Playwright with a Chromium that is found or installed. */
-export async function playwright(
+export async function runPlaywright(
   args: readonly string[],
   config = "playwright.config.ts",
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Result> {
   const browser = await findChromium();
-  if ("advice" in browser) return { passed: 0, failed: 1, said: browser.advice };
+  if ("advice" in browser) return { passed: 0, failed: 1, output: browser.advice };
   const folder = mkdtempSync(join(tmpdir(), "playwright-"));
   const reportFile = join(folder, "report.json");
   try {
-    const { code, said } = await run(
+    const { code, output } = await run(
       join(rootFolder, "e2e/node_modules/.bin/playwright"),
       ["test", "--config", `e2e/${config}`, ...args],
       {
@@ -46,14 +46,14 @@ export async function playwright(
         },
       },
     );
-    if (!existsSync(reportFile)) return { passed: 0, failed: 1, said };
+    if (!existsSync(reportFile)) return { passed: 0, failed: 1, output };
     const {
       stats,
       suites,
       config: { rootDir },
     } = Report.parse(JSON.parse(readFileSync(reportFile, "utf8")));
     return {
-      ...counted(stats.expected, stats.unexpected + stats.flaky, stats.skipped, code, said),
+      ...toTestResult(stats.expected, stats.unexpected + stats.flaky, stats.skipped, code, output),
       files: suites.map((suite) => costOf(suite, rootDir)),
     };
   } finally {
@@ -71,6 +71,8 @@ function costOf(suite: z.infer<typeof Suite>, rootDir: string): FileCost {
 }
 
 function durationOf({ specs, suites = [] }: z.infer<typeof Suite>): number {
-  const own = specs.flatMap(({ tests }) => tests.flatMap(({ results }) => results.map(({ duration }) => duration)));
-  return [...own, ...suites.map(durationOf)].reduce((total, duration) => total + duration, 0);
+  const durations = specs.flatMap(({ tests }) =>
+    tests.flatMap(({ results }) => results.map(({ duration }) => duration)),
+  );
+  return [...durations, ...suites.map(durationOf)].reduce((total, duration) => total + duration, 0);
 }

@@ -14,7 +14,7 @@ export const StepReport = z.object({
   failed: z.int(),
   remark: z.string().exactOptional(),
   /** Of a step that failed. */
-  said: z.string(),
+  output: z.string(),
   /** When it ended, in milliseconds since 1970. */
   at: z.number(),
   /** The last commit. */
@@ -32,15 +32,15 @@ export const StepReport = z.object({
 export type StepReport = z.infer<typeof StepReport>;
 
 /** Each run of each step on this machine, a line each. */
-const history = join(rootFolder, ".cache/test/history.jsonl");
+const historyFile = join(rootFolder, ".cache/test/history.jsonl");
 
 export function writeReport(path: string, report: StepReport): void {
   const file = join(rootFolder, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(report)}\n`);
-  mkdirSync(dirname(history), { recursive: true });
-  const { said: _, ...kept } = report;
-  appendFileSync(history, `${JSON.stringify(kept)}\n`);
+  mkdirSync(dirname(historyFile), { recursive: true });
+  const { output: _, ...entry } = report;
+  appendFileSync(historyFile, `${JSON.stringify(entry)}\n`);
 }
 
 /** Null when there is none, or one of an older form. */
@@ -54,10 +54,10 @@ export function removeReport(path: string): void {
 }
 
 /** All runs that are kept, the oldest first; those of an older form are left out. */
-export function readHistory(): Omit<StepReport, "said">[] {
-  if (!existsSync(history)) return [];
-  const Line = StepReport.omit({ said: true });
-  return readFileSync(history, "utf8")
+export function readHistory(): Omit<StepReport, "output">[] {
+  if (!existsSync(historyFile)) return [];
+  const Line = StepReport.omit({ output: true });
+  return readFileSync(historyFile, "utf8")
     .trim()
     .split("\n")
     .flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? []);

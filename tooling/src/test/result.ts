@@ -3,7 +3,7 @@ export interface Result {
   readonly passed: number;
   readonly failed: number;
   /** Shown when something failed. */
-  readonly said: string;
+  readonly output: string;
   /** A remark behind the sentence. */
   readonly remark?: string;
   /** What each test file cost. */
@@ -22,28 +22,28 @@ export interface FileCost {
 }
 
 /** Of a program that passes or fails as one. */
-export const asOne = ({ code, said }: { readonly code: number; readonly said: string }): Result => ({
+export const toResult = ({ code, output }: { readonly code: number; readonly output: string }): Result => ({
   passed: code === 0 ? 1 : 0,
   failed: code === 0 ? 0 : 1,
-  said,
+  output,
 });
 
 /**
  * A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as
  * one failure.
  */
-export function counted(passed: number, failed: number, skipped: number, code: number, said: string): Result {
-  const all = failed === 0 && (code !== 0 || passed === 0) ? 1 : failed;
+export function toTestResult(passed: number, failed: number, skipped: number, code: number, output: string): Result {
+  const failures = failed === 0 && (code !== 0 || passed === 0) ? 1 : failed;
   const remark = `${String(passed)} passed${skipped > 0 ? `, ${String(skipped)} skipped` : ""}`;
-  return { passed, failed: all, said, remark };
+  return { passed, failed: failures, output, remark };
 }
 
 /** One result of several. */
-export function together(results: readonly Result[]): Result {
-  const sum = (of: (result: Result) => number): number => results.reduce((total, result) => total + of(result), 0);
+export function mergeResults(results: readonly Result[]): Result {
+  const sum = (pick: (result: Result) => number): number => results.reduce((total, result) => total + pick(result), 0);
   return {
     passed: sum(({ passed }) => passed),
     failed: sum(({ failed }) => failed),
-    said: results.flatMap(({ failed, said }) => (failed > 0 ? [said.trim()] : [])).join("\n\n"),
+    output: results.flatMap(({ failed, output }) => (failed > 0 ? [output.trim()] : [])).join("\n\n"),
   };
 }

@@ -6,49 +6,49 @@ import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
 import { readReport, removeReport, type StepReport } from "./report.ts";
-import { node, run } from "./run.ts";
+import { runNode, run } from "./run.ts";
 import type { Step } from "./steps.ts";
 
 /** The test files that a step runs, a line each. wireit counts it among the step's inputs. */
 export const filesVariable = "RELICARIO_TEST_FILES";
 /** `yes` when nothing is left out. */
-export const wholeVariable = "RELICARIO_TEST_WHOLE";
+export const completeRunVariable = "RELICARIO_TEST_WHOLE";
 
 /** Where a step's report lies, from the root. */
-export function reportOf({ cached, name }: Step): string {
+export function reportPath({ cached, name }: Step): string {
   return cached?.report ?? `.cache/test/${name}.json`;
 }
 
 interface StepRun {
   readonly files: readonly string[];
-  readonly more: readonly string[];
-  readonly whole: boolean;
+  readonly extraArguments: readonly string[];
+  readonly isComplete: boolean;
   /** Passes over the step when it passed with the same inputs before. */
-  readonly reuse: boolean;
+  readonly useCache: boolean;
 }
 
 /** A step that ends without a report failed. */
 export async function runStep(
   step: Step,
-  { files, more, whole, reuse }: StepRun,
-): Promise<StepReport | { readonly said: string }> {
-  const environment = { [filesVariable]: files.join("\n"), [wholeVariable]: whole ? "yes" : "no" };
-  removeReport(reportOf(step));
+  { files, extraArguments, isComplete, useCache }: StepRun,
+): Promise<StepReport | { readonly output: string }> {
+  const environment = { [filesVariable]: files.join("\n"), [completeRunVariable]: isComplete ? "yes" : "no" };
+  removeReport(reportPath(step));
   const outcome =
-    reuse && step.cached !== undefined
+    useCache && step.cached !== undefined
       ? await run(process.execPath, ["--run", step.cached.script], {
           folder: join(rootFolder, step.cached.folder),
-          environment: { ...environment, ...notFromNpm },
+          environment: { ...environment, ...withoutNpmVariables },
         })
-      : await node([join(import.meta.dirname, "step.ts"), step.name, ...more], {
+      : await runNode([join(import.meta.dirname, "step.ts"), step.name, ...extraArguments], {
           environment,
-          show: step.tiers.length === 0,
+          showOutput: step.tiers.length === 0,
         });
-  return readReport(reportOf(step)) ?? outcome;
+  return readReport(reportPath(step)) ?? outcome;
 }
 
 /** wireit takes the script's name from npm's variables before those of `node --run`. */
-const notFromNpm = {
+const withoutNpmVariables = {
   npm_lifecycle_event: undefined,
   npm_package_json: undefined,
   npm_config_user_agent: undefined,

@@ -11,14 +11,14 @@ import { rootFolder } from "../paths.ts";
 import { writeReport } from "./report.ts";
 import type { Result } from "./result.ts";
 import { run } from "./run.ts";
-import { filesVariable, reportOf, wholeVariable } from "./step-process.ts";
+import { filesVariable, reportPath, completeRunVariable } from "./step-process.ts";
 import { steps, unitsName } from "./steps.ts";
 
-const [asked, ...more] = process.argv.slice(2);
-const name = asked === "unit" ? unitsName(relative(rootFolder, process.cwd())) : asked;
-const step = steps.find((one) => one.name === name);
+const [requestedStep, ...extraArguments] = process.argv.slice(2);
+const name = requestedStep === "unit" ? unitsName(relative(rootFolder, process.cwd())) : requestedStep;
+const step = steps.find((candidate) => candidate.name === name);
 if (step === undefined) {
-  console.error(`There is no step "${String(name)}": ${steps.map((one) => one.name).join(", ")}.`);
+  console.error(`There is no step "${String(name)}": ${steps.map((candidate) => candidate.name).join(", ")}.`);
   process.exit(2);
 }
 
@@ -26,33 +26,33 @@ const start = performance.now();
 const [load = 0] = loadavg();
 const files = (process.env[filesVariable] ?? "").split("\n").filter((file) => file !== "");
 const {
-  files: costs = [],
-  said,
+  files: fileCosts = [],
+  output,
   ...result
-} = await step.run({ files, more, whole: process.env[wholeVariable] === "yes" }).catch(failureOf);
-const { said: commit } = await run("git", ["rev-parse", "HEAD"]);
-writeReport(reportOf(step), {
+} = await step.run({ files, extraArguments, isComplete: process.env[completeRunVariable] === "yes" }).catch(failureOf);
+const { output: commit } = await run("git", ["rev-parse", "HEAD"]);
+writeReport(reportPath(step), {
   ...result,
   step: step.name,
-  said: result.failed > 0 ? said : "",
+  output: result.failed > 0 ? output : "",
   at: Date.now(),
   commit: commit.trim(),
   seconds: (performance.now() - start) / 1000,
-  processorSeconds: processorSeconds(),
+  processorSeconds: readProcessorSeconds(),
   load,
-  files: [...costs],
+  files: [...fileCosts],
 });
 process.exitCode = result.failed === 0 ? 0 : 1;
 
 function failureOf(error: unknown): Result {
-  return { passed: 0, failed: 1, said: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  return { passed: 0, failed: 1, output: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
 /**
  * Of this process and of all that it waited for (proc_pid_stat(5): utime, stime, cutime, cstime, in
  * hundredths of a second).
  */
-function processorSeconds(): number | null {
+function readProcessorSeconds(): number | null {
   if (process.platform !== "linux") return null;
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1]?.split(" ") ?? [];
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100;

@@ -1,17 +1,17 @@
 /** What the test commands do. Each line of their output is a sentence that holds. */
 import { join } from "node:path";
 
-import { builtFiles, differences, rebuild } from "../bundle/rebuild.ts";
+import { hashBuiltFiles, describeDifferences, rebuild } from "../bundle/rebuild.ts";
 import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { buildables, type Buildable } from "../bundle/packages.ts";
 import { rootFolder } from "../paths.ts";
-import { packageOf, packages } from "../remotes.ts";
-import { jest } from "./jest.ts";
-import { lint } from "./lint.ts";
-import { keptReleases } from "./kept-releases.ts";
-import { playwright } from "./playwright.ts";
-import { asOne, together, type Result } from "./result.ts";
-import { bin, node, run, type Outcome } from "./run.ts";
+import { findPackageOf, packages } from "../remotes.ts";
+import { runJest } from "./jest.ts";
+import { runLint } from "./lint.ts";
+import { findRetainedReleases } from "./retained-releases.ts";
+import { runPlaywright } from "./playwright.ts";
+import { toResult, mergeResults, type Result } from "./result.ts";
+import { binPath, runNode, run, type Outcome } from "./run.ts";
 import type { TestFiles, TierName } from "./tiers.ts";
 
 export interface Step {
@@ -36,14 +36,14 @@ export interface Step {
   readonly tiers: readonly TierName[];
   readonly sentence: string;
   /** Stands for the others of its group when that is named, and for none otherwise. */
-  readonly instead?: true;
+  readonly replacesGroup?: true;
   /** Uses the whole machine; others run two at a time, before those. */
-  readonly wide?: true;
+  readonly exclusive?: true;
   /**
    * Runs while a step of this group does, which leaves the processors idle at times; with the
    * others where there is none.
    */
-  readonly beside?: "e2e";
+  readonly runsAlongside?: "e2e";
   /** The test files of a tier that it runs; a step without any in a tier does not run there. */
   readonly files?: (tier: TestFiles) => readonly string[];
   /**
@@ -51,36 +51,39 @@ export interface Step {
    * that the script leaves behind, from the root.
    */
   readonly cached?: { readonly folder: string; readonly script: string; readonly report: string };
-  readonly run: (asked: Asked) => Promise<Result>;
+  readonly run: (input: StepInput) => Promise<Result>;
 }
 
-export interface Asked {
+export interface StepInput {
   /** Of the tier that runs; empty when the step's group is named. */
   readonly files: readonly string[];
   /** What stands behind the group's name on the command line: files, say. */
-  readonly more: readonly string[];
+  readonly extraArguments: readonly string[];
   /** Nothing is left out, and what comes in rounds comes in all of them. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** In the titles of stories that take minutes. */
 const longStories = "@long";
 
-const check = (script: string) => (): Promise<Outcome> => node([join("tooling/src/checks", script)]);
+const checkScript = (script: string) => (): Promise<Outcome> => runNode([join("tooling/src/checks", script)]);
 
-const checkList: readonly { readonly sentence: string; readonly work: () => Promise<Outcome> }[] = [
-  { sentence: "No file, export or dependency is left over", work: () => run(bin("knip"), ["--no-config-hints"]) },
-  { sentence: "No file imports itself in a circle", work: check("circles.ts") },
-  { sentence: "Every version stands once", work: check("versions.ts") },
-  { sentence: "What the host shares is all that the shared packages export", work: check("surface.ts") },
-  { sentence: "Every text is used and exists in both languages", work: check("texts.ts") },
+const checkScripts: readonly { readonly sentence: string; readonly execute: () => Promise<Outcome> }[] = [
+  {
+    sentence: "No file, export or dependency is left over",
+    execute: () => run(binPath("knip"), ["--no-config-hints"]),
+  },
+  { sentence: "No file imports itself in a circle", execute: checkScript("cycles.ts") },
+  { sentence: "Every version stands once", execute: checkScript("versions.ts") },
+  { sentence: "What the host shares is all that the shared packages export", execute: checkScript("surface.ts") },
+  { sentence: "Every text is used and exists in both languages", execute: checkScript("texts.ts") },
   {
     sentence: "Every fact that is called done names a test that exists, and every test file is in one tier",
-    work: check("coverage.ts"),
+    execute: checkScript("coverage.ts"),
   },
 ];
 
-const ofRoot = (name: string): NonNullable<Step["cached"]> => ({
+const rootCache = (name: string): NonNullable<Step["cached"]> => ({
   folder: "",
   script: `step:${name}`,
   report: `.cache/test/${name}.json`,
@@ -92,118 +95,119 @@ export const steps: readonly Step[] = [
     group: "types",
     tiers: ["first"],
     sentence: "The types of all packages hold",
-    cached: ofRoot("types"),
-    run: async () => asOne(await check("types.ts")()),
+    cached: rootCache("types"),
+    run: async () => toResult(await checkScript("types.ts")()),
   },
   {
     name: "lint",
     group: "lint",
     tiers: ["first"],
     sentence: "The code keeps to its rules and boundaries",
-    cached: ofRoot("lint"),
-    run: async ({ more }) => asOne(await lint(more)),
+    cached: rootCache("lint"),
+    run: async ({ extraArguments }) => toResult(await runLint(extraArguments)),
   },
   {
     name: "lint-typed",
     group: "lint-typed",
     tiers: ["second"],
     sentence: "The code keeps to the one rule that only ESLint with types has",
-    cached: ofRoot("lint-typed"),
-    run: async () => asOne(await run(bin("eslint"), ["--config", "eslint.typed.config.mjs", "."])),
+    cached: rootCache("lint-typed"),
+    run: async () => toResult(await run(binPath("eslint"), ["--config", "eslint.typed.config.mjs", "."])),
   },
   {
     name: "checks",
     group: "checks",
     tiers: ["first"],
     sentence: "Nothing is left over, in a circle, there twice, without its text or without its test",
-    cached: ofRoot("checks"),
-    run: checks,
+    cached: rootCache("checks"),
+    run: runChecks,
   },
-  ...packages.map(unitsOf),
+  ...packages.map(unitStep),
   {
     name: "units",
     group: "unit",
     tiers: [],
-    instead: true,
-    wide: true,
+    replacesGroup: true,
+    exclusive: true,
     sentence: "Units and the service do what their tests say",
-    run: ({ more }) => jest(more),
+    run: ({ extraArguments }) => runJest(extraArguments),
   },
   {
     name: "build",
     group: "build",
     tiers: ["first", "second"],
-    wide: true,
+    exclusive: true,
     sentence: "Host and remotes build, hold only what belongs there, and stay within their budgets",
-    cached: ofRoot("build"),
-    run: build,
+    cached: rootCache("build"),
+    run: runBuild,
   },
   {
     name: "rebuild",
     group: "build",
     tiers: ["second"],
-    wide: true,
+    exclusive: true,
     sentence: "The same sources give the same bytes in another folder",
-    cached: ofRoot("rebuild"),
-    run: ({ whole }) => rebuiltAlike(whole ? buildables : ["host", "settings"]),
+    cached: rootCache("rebuild"),
+    run: ({ isComplete }) => compareRebuild(isComplete ? buildables : ["host", "settings"]),
   },
   {
     name: "releases",
     group: "releases",
     tiers: ["second"],
-    beside: "e2e",
+    runsAlongside: "e2e",
     sentence: "Every release that is kept keeps to the contract in this host",
-    run: releasesConform,
+    run: checkReleases,
   },
   {
     name: "stories",
     group: "e2e",
     tiers: ["first", "second"],
-    wide: true,
+    exclusive: true,
     sentence: "People can do what we promise, in a real browser",
     files: ({ stories }) => stories,
-    cached: ofRoot("stories"),
-    run: stories,
+    cached: rootCache("stories"),
+    run: runStories,
   },
   {
     name: "session",
     group: "session",
     tiers: [],
-    wide: true,
+    exclusive: true,
     sentence: "A page left open stays signed in, in a real browser",
-    run: ({ more }) => built(() => playwright(["specs/session", ...more], undefined, allRounds)),
+    run: ({ extraArguments }) =>
+      afterBuild(() => runPlaywright(["specs/session", ...extraArguments], undefined, allRounds)),
   },
   {
     name: "attacks",
     group: "attacks",
     tiers: [],
-    wide: true,
+    exclusive: true,
     sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox",
-    run: ({ more }) => built(() => playwright(more, "attacks.config.ts", allRounds)),
+    run: ({ extraArguments }) => afterBuild(() => runPlaywright(extraArguments, "attacks.config.ts", allRounds)),
   },
   {
     name: "neighbours",
     group: "neighbours",
     tiers: [],
-    wide: true,
+    exclusive: true,
     sentence: "Whatever one account does, others are served",
-    run: ({ more }) => onStand("neighbours", more),
+    run: ({ extraArguments }) => runOnTestDeployment("neighbours", extraArguments),
   },
   {
     name: "contention",
     group: "contention",
     tiers: [],
-    wide: true,
+    exclusive: true,
     sentence: "However many come at once, a share has as many views as it has, and a request one answer",
-    run: ({ more }) => onStand("contention", more),
+    run: ({ extraArguments }) => runOnTestDeployment("contention", extraArguments),
   },
   {
     name: "kills",
     group: "faults",
     tiers: [],
-    wide: true,
+    exclusive: true,
     sentence: "Killing services, gateway and database at random loses nothing that was acknowledged",
-    run: ({ more }) => onStand("kills", more),
+    run: ({ extraArguments }) => runOnTestDeployment("kills", extraArguments),
   },
 ];
 
@@ -216,98 +220,103 @@ export function unitsName(folder: string): string {
 }
 
 /** Those of a package, without its packages inside. One worker: another step runs beside it. */
-function unitsOf(folder: string): Step {
+function unitStep(folder: string): Step {
   return {
     name: unitsName(folder),
     group: "unit",
     tiers: ["first", "second"],
     sentence: `The units of ${folder} do what their tests say`,
-    files: ({ units }) => units.filter((file) => packageOf(file) === folder),
+    files: ({ units }) => units.filter((file) => findPackageOf(file) === folder),
     cached: { folder, script: "unit", report: `${folder}/build/unit.json` },
     run: async ({ files }) => {
-      const result = await jest(["--selectProjects", folder, "--runTestsByPath", ...files], { workers: 1 });
+      const result = await runJest(["--selectProjects", folder, "--runTestsByPath", ...files], { workers: 1 });
       const missing =
-        result.files === undefined ? [] : files.filter((file) => !result.files?.some((ran) => ran.file === file));
+        result.files === undefined
+          ? []
+          : files.filter((file) => !result.files?.some((fileCost) => fileCost.file === file));
       return missing.length === 0
         ? result
         : {
             ...result,
             failed: result.failed + missing.length,
-            said: `${result.said}\nNo project of jest.config.cjs runs ${missing.join(", ")}.`,
+            output: `${result.output}\nNo project of jest.config.cjs runs ${missing.join(", ")}.`,
           };
     },
   };
 }
 
 /** One after the other; what failed is named by its sentence. */
-async function checks(): Promise<Result> {
+async function runChecks(): Promise<Result> {
   const results: Result[] = [];
-  for (const { sentence, work } of checkList) {
-    const { code, said } = await work();
-    results.push(asOne({ code, said: `✗ ${sentence}\n${said}` }));
+  for (const { sentence, execute } of checkScripts) {
+    const { code, output } = await execute();
+    results.push(toResult({ code, output: `✗ ${sentence}\n${output}` }));
   }
-  return { ...together(results), remark: `${String(results.length)} checks` };
+  return { ...mergeResults(results), remark: `${String(results.length)} checks` };
 }
 
-function build(): Promise<Result> {
-  return built(async () =>
-    together([
-      { passed: 1, failed: 0, said: "" },
-      asOne(await check("bundles.ts")()),
-      asOne(await run(bin("size-limit"), [])),
+function runBuild(): Promise<Result> {
+  return afterBuild(async () =>
+    mergeResults([
+      { passed: 1, failed: 0, output: "" },
+      toResult(await checkScript("bundles.ts")()),
+      toResult(await run(binPath("size-limit"), [])),
     ]),
   );
 }
 
 /** What starts a portal for a test has no time to build it. */
-async function built(work: () => Promise<Result>): Promise<Result> {
+async function afterBuild(task: () => Promise<Result>): Promise<Result> {
   await ensureBuilt(() => undefined, buildables);
-  return work();
+  return task();
 }
 
-async function rebuiltAlike(names: readonly Buildable[]): Promise<Result> {
-  const differing = [...(await rebuild(names))].flatMap(([name, found]) =>
-    differences(builtFiles(name), found).map((line) => `${name}: ${line}`),
+async function compareRebuild(names: readonly Buildable[]): Promise<Result> {
+  const problems = [...(await rebuild(names))].flatMap(([name, rebuiltFiles]) =>
+    describeDifferences(hashBuiltFiles(name), rebuiltFiles).map((line) => `${name}: ${line}`),
   );
-  return { passed: differing.length === 0 ? 1 : 0, failed: differing.length === 0 ? 0 : 1, said: differing.join("\n") };
+  return { passed: problems.length === 0 ? 1 : 0, failed: problems.length === 0 ? 0 : 1, output: problems.join("\n") };
 }
 
 /** One after the other, each in a page of its own. */
-function releasesConform(): Promise<Result> {
-  return built(async () => {
-    const { folders, refused } = keptReleases();
+function checkReleases(): Promise<Result> {
+  return afterBuild(async () => {
+    const { folders, incompatible } = findRetainedReleases();
     const results: Result[] = [];
     for (const [release, folder] of folders) {
-      const { failed, said } = await jest(["--config", "tooling/jest/released.cjs", "--rootDir", rootFolder], {
+      const { failed, output } = await runJest(["--config", "tooling/jest/released.cjs", "--rootDir", rootFolder], {
         workers: 1,
         environment: { RELICARIO_RELEASE: folder },
-        modest: true,
+        lowPriority: true,
       });
-      results.push(asOne({ code: failed, said: `${release}\n${said}` }));
+      results.push(toResult({ code: failed, output: `${release}\n${output}` }));
     }
     return {
-      ...together(results),
+      ...mergeResults(results),
       remark: [
         `${String(results.length)} releases`,
-        ...(refused.length > 0 ? [`refused for their contract: ${refused.join(", ")}`] : []),
+        ...(incompatible.length > 0 ? [`refused for their contract: ${incompatible.join(", ")}`] : []),
       ].join("; "),
     };
   });
 }
 
 /** Who names a file means all of it. */
-function stories({ files, more, whole }: Asked): Promise<Result> {
-  const named = more.length > 0;
-  const chosen = named ? more : files.map((file) => file.replace(/^e2e\//, ""));
-  return built(() =>
-    playwright(
-      [...(whole || named ? [] : ["--grep-invert", longStories]), ...chosen],
+function runStories({ files, extraArguments, isComplete }: StepInput): Promise<Result> {
+  const hasSelection = extraArguments.length > 0;
+  const selected = hasSelection ? extraArguments : files.map((file) => file.replace(/^e2e\//, ""));
+  return afterBuild(() =>
+    runPlaywright(
+      [...(isComplete || hasSelection ? [] : ["--grep-invert", longStories]), ...selected],
       undefined,
-      whole ? allRounds : {},
+      isComplete ? allRounds : {},
     ),
   );
 }
 
 /** What runs on a small deployment of real processes, and shows what it finds as it goes. */
-const onStand = async (name: "contention" | "kills" | "neighbours", more: readonly string[]): Promise<Result> =>
-  asOne(await node([join("api/src/testing/neighbours", `${name}.ts`), ...more], { show: true }));
+const runOnTestDeployment = async (
+  name: "contention" | "kills" | "neighbours",
+  extraArguments: readonly string[],
+): Promise<Result> =>
+  toResult(await runNode([join("api/src/testing/neighbours", `${name}.ts`), ...extraArguments], { showOutput: true }));

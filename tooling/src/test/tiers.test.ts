@@ -1,5 +1,5 @@
 import type { CoverageRow } from "../checks/coverage-table.ts";
-import { mainStories, relatedBudget, tiersOf } from "./tiers.ts";
+import { mainStories, relatedBudget, assignTiers } from "./tiers.ts";
 
 const row = (...tests: string[]): CoverageRow => ({
   id: "1.1",
@@ -28,7 +28,7 @@ describe("tiersOf", () => {
   ];
 
   it("takes unit files that a fact names, conformance and contract suites first, and all others second", () => {
-    const { first, second } = tiersOf(files, [row(unit("a"))]);
+    const { first, second } = assignTiers(files, [row(unit("a"))]);
     expect([first.units, second.units]).toEqual([
       [unit("a"), unit("contracts/c"), "remote-a/src/conformance.test.tsx"],
       [unit("b"), "remote-a/src/conformance-all.test.tsx"],
@@ -36,12 +36,12 @@ describe("tiersOf", () => {
   });
 
   it("tells the main stories first, and leaves a story whose facts a unit shows to the second", () => {
-    const { first, second } = tiersOf(files, [row(unit("a"), story("x"))]);
+    const { first, second } = assignTiers(files, [row(unit("a"), story("x"))]);
     expect([first.stories, second.stories]).toEqual([mainStories.toSorted(), [story("x"), story("y"), story("z")]]);
   });
 
   it("tells the fewest stories that show what no unit shows", () => {
-    const { first } = tiersOf(files, [
+    const { first } = assignTiers(files, [
       row(story("x")),
       row(story("x"), story("y")),
       row(story("y"), story("z")),
@@ -52,27 +52,31 @@ describe("tiersOf", () => {
   });
 
   it("lets a fact that an attack shows too be shown by its story", () => {
-    expect(tiersOf(files, [row("e2e/attacks/one.spec.ts", story("y"))]).first.stories).toContain(story("y"));
+    expect(assignTiers(files, [row("e2e/attacks/one.spec.ts", story("y"))]).first.stories).toContain(story("y"));
   });
 
   it("takes what is related to a change first, the nearest within the budget, and says what is left", () => {
-    const many = Array.from({ length: relatedBudget + 2 }, (_, index) =>
+    const relatedFiles = Array.from({ length: relatedBudget + 2 }, (_, index) =>
       unit(`related-${String(index).padStart(3, "0")}`),
     );
-    const { first, second, postponed } = tiersOf([...files, ...many], [row(unit("a"))], [unit("a"), ...many]);
+    const { first, second, postponed } = assignTiers(
+      [...files, ...relatedFiles],
+      [row(unit("a"))],
+      [unit("a"), ...relatedFiles],
+    );
     expect(first.units).toEqual([
       unit("a"),
       unit("contracts/c"),
-      ...many.slice(0, relatedBudget),
+      ...relatedFiles.slice(0, relatedBudget),
       "remote-a/src/conformance.test.tsx",
     ]);
-    expect(postponed).toEqual(many.slice(relatedBudget));
+    expect(postponed).toEqual(relatedFiles.slice(relatedBudget));
     expect(second.units).toEqual([unit("b"), ...postponed, "remote-a/src/conformance-all.test.tsx"]);
   });
 
   it("puts every file that is not run elsewhere into one tier", () => {
-    const { first, second } = tiersOf(files, [row(unit("a")), row(story("x"))], [unit("b")]);
-    const all = [first, second].flatMap(({ units, stories }) => [...units, ...stories]);
-    expect(all.toSorted()).toEqual(files.slice(0, -3).sort());
+    const { first, second } = assignTiers(files, [row(unit("a")), row(story("x"))], [unit("b")]);
+    const tieredFiles = [first, second].flatMap(({ units, stories }) => [...units, ...stories]);
+    expect(tieredFiles.toSorted()).toEqual(files.slice(0, -3).sort());
   });
 });

@@ -33,17 +33,17 @@ export const relatedBudget = 60;
  * Files that belong to neither tier: `npm run test:<name>`, a step of their own, or a package
  * outside of this one runs them.
  */
-const elsewhere = /^(e2e\/attacks|host\/released|tooling\/template)\//;
+const excludedFiles = /^(e2e\/attacks|host\/released|tooling\/template)\//;
 const storyFolder = "e2e/specs/";
 /**
  * No fact names them, and others rest on them: what remotes promise the host, and the same
  * assertions on a fake and on what it stands for.
  */
-const promise = /\/src\/conformance\.test\.tsx$|\/contracts\//;
+const contractSuites = /\/src\/conformance\.test\.tsx$|\/contracts\//;
 
 /** Sorts all test files of the checkout; null for what belongs to neither tier. */
-export function kindOf(file: string): keyof TestFiles | null {
-  if (elsewhere.test(file)) return null;
+export function classifyTestFile(file: string): keyof TestFiles | null {
+  if (excludedFiles.test(file)) return null;
   return file.startsWith(storyFolder) ? "stories" : "units";
 }
 
@@ -54,23 +54,27 @@ export function kindOf(file: string): keyof TestFiles | null {
  *
  * @param related unit files related to what changed since the main branch, the nearest first
  */
-export function tiersOf(
+export function assignTiers(
   files: readonly string[],
   rows: readonly CoverageRow[],
   related: readonly string[] = [],
 ): Tiers {
-  const all = (kind: keyof TestFiles): string[] => files.filter((file) => kindOf(file) === kind).sort();
-  const named = new Set(rows.flatMap(({ tests }) => tests));
-  const byRule = (file: string): boolean => named.has(file) || promise.test(file);
-  const changed = related.filter((file) => !byRule(file));
-  const taken = new Set(changed.slice(0, relatedBudget));
-  const [units, stories] = [all("units"), all("stories")];
-  const shown = storiesFor(rows, stories);
-  const isFirst = (file: string): boolean => byRule(file) || taken.has(file);
+  const filesOfKind = (kind: keyof TestFiles): string[] =>
+    files.filter((file) => classifyTestFile(file) === kind).sort();
+  const coveredFiles = new Set(rows.flatMap(({ tests }) => tests));
+  const belongsToFirst = (file: string): boolean => coveredFiles.has(file) || contractSuites.test(file);
+  const newlyRelated = related.filter((file) => !belongsToFirst(file));
+  const withinBudget = new Set(newlyRelated.slice(0, relatedBudget));
+  const [units, stories] = [filesOfKind("units"), filesOfKind("stories")];
+  const selectedStories = selectStories(rows, stories);
+  const isFirst = (file: string): boolean => belongsToFirst(file) || withinBudget.has(file);
   return {
-    first: { units: units.filter(isFirst), stories: stories.filter((file) => shown.has(file)) },
-    second: { units: units.filter((file) => !isFirst(file)), stories: stories.filter((file) => !shown.has(file)) },
-    postponed: changed.slice(relatedBudget),
+    first: { units: units.filter(isFirst), stories: stories.filter((file) => selectedStories.has(file)) },
+    second: {
+      units: units.filter((file) => !isFirst(file)),
+      stories: stories.filter((file) => !selectedStories.has(file)),
+    },
+    postponed: newlyRelated.slice(relatedBudget),
   };
 }
 
@@ -78,16 +82,16 @@ export function tiersOf(
  * A greedy set cover: each time the file that shows most of what is left; of equals the first by
  * name.
  */
-function storiesFor(rows: readonly CoverageRow[], stories: readonly string[]): ReadonlySet<string> {
-  const chosen = new Set(mainStories);
-  let left = rows
-    .map(({ tests }) => tests.filter((file) => kindOf(file) !== null))
-    .filter((tests) => tests.length > 0 && tests.every((file) => kindOf(file) === "stories"));
+function selectStories(rows: readonly CoverageRow[], stories: readonly string[]): ReadonlySet<string> {
+  const selected = new Set(mainStories);
+  let remaining = rows
+    .map(({ tests }) => tests.filter((file) => classifyTestFile(file) !== null))
+    .filter((tests) => tests.length > 0 && tests.every((file) => classifyTestFile(file) === "stories"));
   for (;;) {
-    left = left.filter((tests) => !tests.some((file) => chosen.has(file)));
-    const shows = (file: string): number => left.filter((tests) => tests.includes(file)).length;
-    const [best] = stories.toSorted((one, other) => shows(other) - shows(one));
-    if (best === undefined || shows(best) === 0) return chosen;
-    chosen.add(best);
+    remaining = remaining.filter((tests) => !tests.some((file) => selected.has(file)));
+    const coverageCount = (file: string): number => remaining.filter((tests) => tests.includes(file)).length;
+    const [best] = stories.toSorted((a, b) => coverageCount(b) - coverageCount(a));
+    if (best === undefined || coverageCount(best) === 0) return selected;
+    selected.add(best);
   }
 }

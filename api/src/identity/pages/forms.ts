@@ -1,5 +1,5 @@
 import { html, type Html } from "./html.ts";
-import { page, translator, type Look } from "./layout.ts";
+import { renderPage, createTranslator, type Appearance } from "./layout.ts";
 import type { Texts } from "../language.ts";
 
 type ProblemName = keyof Texts["problems"];
@@ -26,7 +26,7 @@ export interface SignInForm {
    * The person is signed in already and shows once more that it is them: nobody else may, and
    * nobody signs up.
    */
-  readonly again: boolean;
+  readonly reauthentication: boolean;
   /** Said above the fields, because it belongs to both. */
   readonly notice?:
     | { readonly problem: "wrong" }
@@ -34,35 +34,35 @@ export interface SignInForm {
     | { readonly problem: "too_many"; readonly minutes: number };
 }
 
-export function signInPage(look: Look, form: SignInForm): string {
-  const t = translator(look);
-  const problem = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
-  const emptyName = form.name === "" || form.problems.name !== undefined;
-  return page(look, {
-    title: t((texts) => (form.again ? texts.sign_in_again.title : texts.sign_in.title)),
-    lead: t((texts) => (form.again ? texts.sign_in_again.lead : texts.sign_in.lead)),
-    body: html`${noticeOf(look, form.notice)}
+export function renderSignInPage(appearance: Appearance, form: SignInForm): string {
+  const t = createTranslator(appearance);
+  const problemText = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
+  const focusName = form.name === "" || form.problems.name !== undefined;
+  return renderPage(appearance, {
+    title: t((texts) => (form.reauthentication ? texts.sign_in_again.title : texts.sign_in.title)),
+    lead: t((texts) => (form.reauthentication ? texts.sign_in_again.lead : texts.sign_in.lead)),
+    body: html`${renderNotice(appearance, form.notice)}
 <form method="post" action="${form.action}" novalidate>
-${field({
+${renderField({
   name: "name",
   type: "text",
   label: t((texts) => texts.sign_in.name_label),
   autocomplete: "username",
   value: form.name,
-  problem: problem(form.problems.name),
-  focus: emptyName,
+  problem: problemText(form.problems.name),
+  focus: focusName,
 })}
-${field({
+${renderField({
   name: "password",
   type: "password",
   label: t((texts) => texts.sign_in.password_label),
   autocomplete: "current-password",
-  problem: problem(form.problems.password),
-  focus: !emptyName,
+  problem: problemText(form.problems.password),
+  focus: !focusName,
 })}
 <button class="button" type="submit">${t((texts) => texts.sign_in.action)}</button>
 </form>
-${form.again ? null : html`<p class="other">${t((texts) => texts.sign_in.other_hint)} <a class="link" href="${form.otherAction}">${t((texts) => texts.sign_in.other_action)}</a></p>`}`,
+${form.reauthentication ? null : html`<p class="other">${t((texts) => texts.sign_in.other_hint)} <a class="link" href="${form.otherAction}">${t((texts) => texts.sign_in.other_action)}</a></p>`}`,
   });
 }
 
@@ -75,44 +75,44 @@ export interface SignUpForm {
   readonly notice?: { readonly problem: "too_many"; readonly minutes: number };
 }
 
-export function signUpPage(look: Look, form: SignUpForm): string {
-  const t = translator(look);
-  const problem = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
+export function renderSignUpPage(appearance: Appearance, form: SignUpForm): string {
+  const t = createTranslator(appearance);
+  const problemText = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
   const order = ["username", "email", "password"] as const;
-  const first = order.find((name) => form.problems[name] !== undefined) ?? "username";
-  return page(look, {
+  const focusedField = order.find((name) => form.problems[name] !== undefined) ?? "username";
+  return renderPage(appearance, {
     title: t((texts) => texts.sign_up.title),
     lead: t((texts) => texts.sign_up.lead),
-    body: html`${noticeOf(look, form.notice)}
+    body: html`${renderNotice(appearance, form.notice)}
 <form method="post" action="${form.action}" novalidate>
-${field({
+${renderField({
   name: "username",
   type: "text",
   label: t((texts) => texts.sign_up.username_label),
   autocomplete: "username",
   value: form.username,
-  hint: unlessSaid(form.problems.username, "username_malformed") && t((texts) => texts.sign_up.username_hint),
-  problem: problem(form.problems.username),
-  focus: first === "username",
+  hint: needsHint(form.problems.username, "username_malformed") && t((texts) => texts.sign_up.username_hint),
+  problem: problemText(form.problems.username),
+  focus: focusedField === "username",
 })}
-${field({
+${renderField({
   name: "email",
   type: "email",
   label: t((texts) => texts.sign_up.email_label),
   autocomplete: "email",
   value: form.email,
-  problem: problem(form.problems.email),
-  focus: first === "email",
+  problem: problemText(form.problems.email),
+  focus: focusedField === "email",
 })}
-${field({
+${renderField({
   name: "password",
   type: "password",
   label: t((texts) => texts.sign_up.password_label),
   autocomplete: "new-password",
   hint:
-    unlessSaid(form.problems.password, "password_short", "password_long") && t((texts) => texts.sign_up.password_hint),
-  problem: problem(form.problems.password),
-  focus: first === "password",
+    needsHint(form.problems.password, "password_short", "password_long") && t((texts) => texts.sign_up.password_hint),
+  problem: problemText(form.problems.password),
+  focus: focusedField === "password",
 })}
 <button class="button" type="submit">${t((texts) => texts.sign_up.action)}</button>
 </form>
@@ -121,16 +121,18 @@ ${field({
 }
 
 /** A problem that says the rule by itself needs no hint below it. */
-function unlessSaid(problem: ProblemName | undefined, ...saying: readonly ProblemName[]): true | undefined {
-  return problem !== undefined && saying.includes(problem) ? undefined : true;
+function needsHint(problem: ProblemName | undefined, ...problemsStatingRule: readonly ProblemName[]): true | undefined {
+  return problem !== undefined && problemsStatingRule.includes(problem) ? undefined : true;
 }
 
-function noticeOf(look: Look, notice: SignInForm["notice"]): Html | null {
-  return notice === undefined ? null : html`<p class="notice" role="alert" id="notice">${wordsOf(look, notice)}</p>`;
+function renderNotice(appearance: Appearance, notice: SignInForm["notice"]): Html | null {
+  return notice === undefined
+    ? null
+    : html`<p class="notice" role="alert" id="notice">${noticeText(appearance, notice)}</p>`;
 }
 
-function wordsOf(look: Look, notice: NonNullable<SignInForm["notice"]>): string {
-  const t = translator(look);
+function noticeText(appearance: Appearance, notice: NonNullable<SignInForm["notice"]>): string {
+  const t = createTranslator(appearance);
   switch (notice.problem) {
     case "wrong":
       return t((texts) => texts.problems.wrong);
@@ -143,15 +145,16 @@ function wordsOf(look: Look, notice: NonNullable<SignInForm["notice"]>): string 
   }
 }
 
-function field({ name, type, label, autocomplete, value, hint, problem, focus = false }: Field): Html {
-  const said = [problem === undefined ? null : `${name}-problem`, hint === undefined ? null : `${name}-hint`].filter(
-    (id) => id !== null,
-  );
+function renderField({ name, type, label, autocomplete, value, hint, problem, focus = false }: Field): Html {
+  const descriptionIds = [
+    problem === undefined ? null : `${name}-problem`,
+    hint === undefined ? null : `${name}-hint`,
+  ].filter((id) => id !== null);
   return html`<div class="field">
 <label for="${name}">${label}</label>
 <input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" required${
     type === "password" ? html` maxlength="1024"` : html` maxlength="254" autocapitalize="none" spellcheck="false"`
-  }${value === undefined || value === "" ? null : html` value="${value}"`}${said.length === 0 ? null : html` aria-describedby="${said.join(" ")}"`}${
+  }${value === undefined || value === "" ? null : html` value="${value}"`}${descriptionIds.length === 0 ? null : html` aria-describedby="${descriptionIds.join(" ")}"`}${
     problem === undefined ? null : html` aria-invalid="true"`
   }${focus ? html` autofocus` : null}>
 ${problem === undefined ? null : html`<p class="problem" id="${name}-problem">${problem}</p>`}

@@ -23,14 +23,14 @@ type Part = Html | string | number | null | readonly Html[];
  * in double quotes.
  */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return Html.trusted(strings.reduce((before, string, index) => before + markupOf(parts[index - 1] ?? null) + string));
+  return Html.trusted(strings.reduce((markup, string, index) => markup + toMarkup(parts[index - 1] ?? null) + string));
 }
 
-function markupOf(part: Part): string {
+function toMarkup(part: Part): string {
   if (part === null) return "";
   if (part instanceof Html) return part.markup;
   if (typeof part === "string" || typeof part === "number") return escape(String(part));
-  return part.map(markupOf).join("");
+  return part.map(toMarkup).join("");
 }
 
 const entities: Readonly<Record<string, string>> = {

@@ -1,20 +1,20 @@
 import { html, Html } from "./html.ts";
-import { page, translator, type Look } from "./layout.ts";
+import { renderPage, createTranslator, type Appearance } from "./layout.ts";
 
 export type NoticeName = "expired" | "not_found" | "refused" | "failed" | "signed_out";
 
 /** A page that says one thing and offers the way back. */
-export function noticePage(
-  look: Look,
+export function renderNoticePage(
+  appearance: Appearance,
   name: NoticeName,
-  { back, code }: { back: string | undefined; code?: string | undefined },
+  { returnUrl, code }: { returnUrl: string | undefined; code?: string | undefined },
 ): string {
-  const t = translator(look);
-  return page(look, {
+  const t = createTranslator(appearance);
+  return renderPage(appearance, {
     title: t((texts) => texts[name].title),
     lead: t((texts) => texts[name].lead),
     body: html`${code === undefined ? null : html`<p class="code">${t((texts) => texts.common.code_label)}: <code>${code}</code></p>`}
-${back === undefined ? null : html`<a class="button" href="${back}">${t((texts) => texts.common.back_action)}</a>`}`,
+${returnUrl === undefined ? null : html`<a class="button" href="${returnUrl}">${t((texts) => texts.common.back_action)}</a>`}`,
   });
 }
 
@@ -22,21 +22,24 @@ ${back === undefined ? null : html`<a class="button" href="${back}">${t((texts) 
  * Asks before signing out: whoever sent the browser here did not show that it knows who is signed
  * in.
  */
-export function signOutPage(look: Look, { form, stay }: { form: string; stay: string | undefined }): string {
-  const t = translator(look);
-  return page(look, {
+export function renderSignOutPage(
+  appearance: Appearance,
+  { form, stayUrl }: { form: string; stayUrl: string | undefined },
+): string {
+  const t = createTranslator(appearance);
+  return renderPage(appearance, {
     title: t((texts) => texts.sign_out.title),
     lead: t((texts) => texts.sign_out.lead),
     body: html`${signOutForm(form)}
 <button class="button" type="submit" form="${formId}" name="logout" value="yes">${t((texts) => texts.sign_out.action)}</button>
-${stay === undefined ? null : html`<a class="button quiet" href="${stay}">${t((texts) => texts.sign_out.stay_action)}</a>`}`,
+${stayUrl === undefined ? null : html`<a class="button quiet" href="${stayUrl}">${t((texts) => texts.sign_out.stay_action)}</a>`}`,
   });
 }
 
 /** Sends itself. The button is for browsers that run no scripts. */
-export function signingOutPage(look: Look, { form }: { form: string }): string {
-  const t = translator(look);
-  return page(look, {
+export function renderSigningOutPage(appearance: Appearance, { form }: { form: string }): string {
+  const t = createTranslator(appearance);
+  return renderPage(appearance, {
     title: t((texts) => texts.signing_out.title),
     lead: t((texts) => texts.signing_out.lead),
     body: html`${signOutForm(form)}

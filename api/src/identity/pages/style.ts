@@ -2,7 +2,7 @@
  * The one style sheet of these pages. Colours are the portal's tokens, so that going to sign in
  * does not feel like going elsewhere. @param font file name of the font, beside the style sheet
  */
-export function style(font: string): string {
+export function buildStyleSheet(font: string): string {
   return `@font-face {
   font-family: "Inter Variable";
   font-style: normal;
@@ -12,17 +12,17 @@ export function style(font: string): string {
 }
 :root {
   color-scheme: light;
-  ${declare(light)}
+  ${declareTokens(light)}
 }
 @media (prefers-color-scheme: dark) {
   :root:not([data-theme="light"]) {
     color-scheme: dark;
-    ${declare(dark)}
+    ${declareTokens(dark)}
   }
 }
 :root[data-theme="dark"] {
   color-scheme: dark;
-  ${declare(dark)}
+  ${declareTokens(dark)}
 }
 ${rules}`;
 }
@@ -63,7 +63,7 @@ const dark: typeof light = {
   shadow: "none",
 };
 
-function declare(tokens: typeof light): string {
+function declareTokens(tokens: typeof light): string {
   return Object.entries(tokens)
     .map(([name, value]) => `--${name}: ${value};`)
     .join(" ");

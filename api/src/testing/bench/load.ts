@@ -5,9 +5,9 @@ import { setTimeout as pause } from "node:timers/promises";
 /**
  * One call, whole as it goes over the wire. The calls of one connection take turns among its list.
  */
-export type Calls = readonly [Buffer, ...Buffer[]];
+export type CallList = readonly [Buffer, ...Buffer[]];
 
-export interface Measured {
+export interface LoadResult {
   readonly callsPerSecond: number;
   /** Milliseconds. */
   readonly median: number;
@@ -24,7 +24,7 @@ export function httpCall(
   body?: unknown,
 ): Buffer {
   const payload = body === undefined ? "" : JSON.stringify(body);
-  const all = {
+  const allHeaders = {
     host: "localhost",
     ...headers,
     ...(body === undefined
@@ -32,7 +32,7 @@ export function httpCall(
       : { "content-type": "application/json", "content-length": String(Buffer.byteLength(payload)) }),
   };
   return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\n${Object.entries(all)
+    `${method} ${path} HTTP/1.1\r\n${Object.entries(allHeaders)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join("")}\r\n${payload}`,
   );
@@ -45,46 +45,52 @@ export function httpCall(
  *
  * @throws Error for an answer that is not 200.
  */
-export async function load(port: number, lists: readonly Calls[], seconds: number, rate = Infinity): Promise<Measured> {
-  const took: number[] = [];
-  const begun = performance.now();
-  const until = begun + seconds * 1_000;
-  const apart = (lists.length / rate) * 1_000;
+export async function load(
+  port: number,
+  lists: readonly CallList[],
+  seconds: number,
+  rate = Infinity,
+): Promise<LoadResult> {
+  const durations: number[] = [];
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1_000;
+  const intervalMilliseconds = (lists.length / rate) * 1_000;
   let bytes = 0;
   await Promise.all(
     lists.map(async (calls, index) => {
       const socket = connect(port, "127.0.0.1").setNoDelay();
       await once(socket, "connect");
-      let due = begun + (index / lists.length) * apart;
-      for (let turn = 0; performance.now() < until; turn++) {
-        if (apart > 0) {
+      let due = startedAt + (index / lists.length) * intervalMilliseconds;
+      for (let callIndex = 0; performance.now() < endsAt; callIndex++) {
+        if (intervalMilliseconds > 0) {
           const wait = due - performance.now();
           if (wait > 0) await pause(wait);
           // A timer that fires late is not the server's; a call that had to wait for the one before
           // it is.
           const start = wait > 0 ? performance.now() : due;
-          const received = await ask(socket, calls[turn % calls.length] ?? calls[0]);
+          const received = await sendCall(socket, calls[callIndex % calls.length] ?? calls[0]);
           bytes += received;
-          took.push(performance.now() - start);
-          due += apart;
+          durations.push(performance.now() - start);
+          due += intervalMilliseconds;
         } else {
           const start = performance.now();
-          const received = await ask(socket, calls[turn % calls.length] ?? calls[0]);
+          const received = await sendCall(socket, calls[callIndex % calls.length] ?? calls[0]);
           bytes += received;
-          took.push(performance.now() - start);
+          durations.push(performance.now() - start);
         }
       }
       socket.destroy();
     }),
   );
-  const sorted = took.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+  const sorted = durations.toSorted((a, b) => a - b);
+  const percentile = (fraction: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? NaN;
   return {
-    callsPerSecond: took.length / ((performance.now() - begun) / 1_000),
-    median: at(0.5),
-    p99: at(0.99),
-    calls: took.length,
-    bytesPerAnswer: bytes / took.length,
+    callsPerSecond: durations.length / ((performance.now() - startedAt) / 1_000),
+    median: percentile(0.5),
+    p99: percentile(0.99),
+    calls: durations.length,
+    bytesPerAnswer: bytes / durations.length,
   };
 }
 
@@ -93,37 +99,37 @@ const endOfChunks = Buffer.from("0\r\n\r\n");
 const endOfHead = Buffer.from("\r\n\r\n");
 
 /** @returns the bytes of the answer. */
-function ask(socket: Socket, call: Buffer): Promise<number> {
-  return new Promise((answered, failed) => {
+function sendCall(socket: Socket, call: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
     let received = 0;
     let expected = Infinity;
     let head: Buffer = Buffer.alloc(0);
-    const stop = (): void => {
-      socket.off("data", take).off("error", failed).off("close", closed);
+    const removeListeners = (): void => {
+      socket.off("data", onData).off("error", reject).off("close", onClose);
     };
-    const closed = (): void => {
-      failed(new Error("the connection was closed"));
+    const onClose = (): void => {
+      reject(new Error("the connection was closed"));
     };
-    const take = (piece: Buffer): void => {
-      received += piece.length;
+    const onData = (chunk: Buffer): void => {
+      received += chunk.length;
       if (expected === Infinity) {
-        head = head.length === 0 ? piece : Buffer.concat([head, piece]);
+        head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
         const end = head.indexOf(endOfHead);
         if (end === -1) return;
         const text = head.toString("latin1", 0, end);
         const [, length] = /\r\ncontent-length: (\d+)/i.exec(text) ?? [];
         if (!text.startsWith("HTTP/1.1 200 ")) {
-          stop();
-          failed(new Error(`it was answered ${text.slice(0, 40)}`));
+          removeListeners();
+          reject(new Error(`it was answered ${text.slice(0, 40)}`));
           return;
         }
         expected = length === undefined ? -1 : end + endOfHead.length + Number(length);
       }
-      if (expected === -1 ? !piece.subarray(-endOfChunks.length).equals(endOfChunks) : received < expected) return;
-      stop();
-      answered(received);
+      if (expected === -1 ? !chunk.subarray(-endOfChunks.length).equals(endOfChunks) : received < expected) return;
+      removeListeners();
+      resolve(received);
     };
-    socket.on("data", take).once("error", failed).once("close", closed);
+    socket.on("data", onData).once("error", reject).once("close", onClose);
     socket.write(call);
   });
 }

@@ -6,31 +6,31 @@ const ticksPerSecond = 100;
 interface Stat {
   readonly parent: number;
   /** Processor time of the process, and of its children that have ended, in seconds. */
-  readonly own: number;
-  readonly ofEnded: number;
+  readonly ownSeconds: number;
+  readonly endedChildrenSeconds: number;
 }
 
-function statOf(pid: number): Stat | null {
+function readStat(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
     const fields = text
       .slice(text.lastIndexOf(")") + 2)
       .split(" ")
       .map(Number);
-    const sum = (...at: readonly number[]): number =>
-      at.reduce((all, index) => all + (fields[index] ?? 0), 0) / ticksPerSecond;
-    return { parent: fields[1] ?? 0, own: sum(11, 12), ofEnded: sum(13, 14) };
+    const sum = (...indexes: readonly number[]): number =>
+      indexes.reduce((total, index) => total + (fields[index] ?? 0), 0) / ticksPerSecond;
+    return { parent: fields[1] ?? 0, ownSeconds: sum(11, 12), endedChildrenSeconds: sum(13, 14) };
   } catch {
     return null; // it ended meanwhile
   }
 }
 
 /** A process with all that it started, directly or not. */
-export function treeOf(root: number): number[] {
+export function findProcessTree(root: number): number[] {
   const parents = readdirSync("/proc")
     .map(Number)
     .filter(Number.isInteger)
-    .map((pid) => [pid, statOf(pid)?.parent] as const);
+    .map((pid) => [pid, readStat(pid)?.parent] as const);
   const tree = [root];
   for (const pid of tree) tree.push(...parents.flatMap(([child, parent]) => (parent === pid ? [child] : [])));
   return tree;
@@ -38,9 +38,9 @@ export function treeOf(root: number): number[] {
 
 /** Processor time of these processes so far, with their children that have ended, in seconds. */
 export function processorSeconds(pids: readonly number[]): number {
-  return pids.reduce((all, pid) => {
-    const stat = statOf(pid);
-    return stat === null ? all : all + stat.own + stat.ofEnded;
+  return pids.reduce((total, pid) => {
+    const stat = readStat(pid);
+    return stat === null ? total : total + stat.ownSeconds + stat.endedChildrenSeconds;
   }, 0);
 }
 
@@ -51,7 +51,7 @@ export function proportionalMegabytes(pid: number): number {
 }
 
 /** The script that a process of Node runs, or its program. */
-export function nameOf(pid: number): string {
+export function readProcessName(pid: number): string {
   const words = readFileSync(`/proc/${String(pid)}/cmdline`, "utf8").split("\0");
   return words.findLast((word) => word.endsWith(".ts")) ?? words[0] ?? "";
 }

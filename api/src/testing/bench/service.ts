@@ -21,9 +21,9 @@ import { v7 as uuidv7 } from "uuid";
 
 import { makeSessionKey, startIssuer } from "../issuer.ts";
 import { buildLabel, buildSecret, createPerson, type Person } from "../person.ts";
-import { httpCall, load, type Calls, type Measured } from "./load.ts";
-import { nameOf, processorSeconds, proportionalMegabytes, treeOf } from "./processes.ts";
-import { busiest, type Share } from "./profile.ts";
+import { httpCall, load, type CallList, type LoadResult } from "./load.ts";
+import { readProcessName, processorSeconds, proportionalMegabytes, findProcessTree } from "./processes.ts";
+import { findBusiest, type TimeShare } from "./profile.ts";
 
 /**
  * Calls a second, beside a bare route that makes the one query that is needed; p99 in medians;
@@ -46,7 +46,7 @@ const browserHeaders = {
   "accept-encoding": "gzip, deflate, br, zstd",
   "accept-language": "en",
 };
-const pathOf: Readonly<Record<Name, string>> = {
+const pathByName: Readonly<Record<Name, string>> = {
   me: "/user/me",
   list: `/secrets/store?limit=${String(secretsOfAccount)}`,
   favorite: "/secrets/favorite",
@@ -63,23 +63,23 @@ const { values } = parseArgs({
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
 
 /** Of one name at one server: the round in the middle. Times in microseconds a call. */
-interface Cost extends Measured {
+interface Cost extends LoadResult {
   readonly serverMicros: number;
   readonly databaseMicros: number;
 }
 
-interface Started {
+interface StartedServer {
   readonly port: number;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "relicario-bench-"));
-const undo: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 try {
   await measure();
 } finally {
-  for (const step of undo.reverse()) await step();
+  for (const cleanup of cleanups.reverse()) await cleanup();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -88,10 +88,10 @@ async function measure(): Promise<void> {
     folder: join(folder, "database"),
     settings: { shared_preload_libraries: "pg_stat_statements" },
   });
-  undo.push(() => database.stop());
+  cleanups.push(() => database.stop());
   await database.createDatabase("relicario");
   const issuer = await startIssuer();
-  undo.push(() => issuer.stop());
+  cleanups.push(() => issuer.stop());
   const variables = {
     DATABASE_URL: database.url("relicario"),
     OBJECTS_URL: join(folder, "objects"),
@@ -111,7 +111,7 @@ async function measure(): Promise<void> {
   const postmaster = await serverPid(database.url("postgres"));
   const client = new Client({ connectionString: database.url("relicario") });
   await client.connect();
-  undo.push(() => client.end());
+  cleanups.push(() => client.end());
   await client.query("create extension pg_stat_statements");
 
   const people = await Promise.all(
@@ -127,27 +127,27 @@ async function measure(): Promise<void> {
       });
     }
   }
-  const callsOf = (server: Server, name: Name): Calls[] =>
+  const callsOf = (server: Server, name: Name): CallList[] =>
     people.map(({ person, secretId }) => {
       const headers =
         server === "service"
           ? { authorization: `Bearer ${person.token}`, ...browserHeaders }
           : { account: person.userId, ...browserHeaders };
-      const path = server === "service" ? pathOf[name] : `/${server}/${name}`;
+      const path = server === "service" ? pathByName[name] : `/${server}/${name}`;
       if (name !== "favorite") return [httpCall("GET", path, headers)];
       return [true, false].map((favorite) =>
         httpCall("PATCH", path, headers, { secret_db_id: secretId, favorite }),
-      ) as unknown as Calls;
+      ) as unknown as CallList;
     });
   const run = async (server: Server, name: Name, time: number, rate?: number): Promise<Cost> => {
     const { port, pid } = server === "service" ? service : bare;
-    const before = [processorSeconds([pid]), processorSeconds(treeOf(postmaster))] as const;
+    const before = [processorSeconds([pid]), processorSeconds(findProcessTree(postmaster))] as const;
     const measured = await load(port, callsOf(server, name), time, rate);
-    const micros = (now: number, then: number): number => ((now - then) * 1e6) / measured.calls;
+    const micros = (end: number, start: number): number => ((end - start) * 1e6) / measured.calls;
     return {
       ...measured,
       serverMicros: micros(processorSeconds([pid]), before[0]),
-      databaseMicros: micros(processorSeconds(treeOf(postmaster)), before[1]),
+      databaseMicros: micros(processorSeconds(findProcessTree(postmaster)), before[1]),
     };
   };
 
@@ -156,29 +156,38 @@ async function measure(): Promise<void> {
   const queries = {} as Record<Name, number>;
   const p99 = {} as Record<Name, number>;
   const p99OfQuery = {} as Record<Name, number>; // at the same rate, on the same machine
-  const profile = {} as Record<Name, { functions: readonly Share[]; packages: readonly Share[] }>;
+  const profile = {} as Record<Name, { functions: readonly TimeShare[]; packages: readonly TimeShare[] }>;
   const ratios = {} as Record<Name, number>;
   for (const name of names) {
-    const all: Record<Server, Cost[]> = { service: [], same: [], query: [] };
+    const costsOfServers: Record<Server, Cost[]> = { service: [], same: [], query: [] };
     await client.query("select pg_stat_statements_reset()");
-    let counted = 0;
+    let statementCount = 0;
     for (let round = 0; round < rounds; round++) {
       for (const server of servers) {
         if (server === "service") await client.query("select pg_stat_statements_reset()");
-        all[server].push(await run(server, name, seconds));
-        if (server === "service") counted += await statements(client);
+        costsOfServers[server].push(await run(server, name, seconds));
+        if (server === "service") statementCount += await countStatements(client);
       }
     }
-    queries[name] = counted / all.service.reduce((sum, { calls }) => sum + calls, 0);
-    costs[name] = { service: middle(all.service), same: middle(all.same), query: middle(all.query) };
-    ratios[name] = middleOf(
-      all.service.map(({ callsPerSecond }, round) => callsPerSecond / (all.query[round]?.callsPerSecond ?? NaN)),
+    queries[name] = statementCount / costsOfServers.service.reduce((sum, { calls }) => sum + calls, 0);
+    costs[name] = {
+      service: medianCost(costsOfServers.service),
+      same: medianCost(costsOfServers.same),
+      query: medianCost(costsOfServers.query),
+    };
+    ratios[name] = medianOf(
+      costsOfServers.service.map(
+        ({ callsPerSecond }, round) => callsPerSecond / (costsOfServers.query[round]?.callsPerSecond ?? NaN),
+      ),
     );
     const rate = costs[name].service.callsPerSecond / 2;
-    const half = { service: await run("service", name, seconds, rate), query: await run("query", name, seconds, rate) };
-    p99[name] = half.service.p99 / half.service.median;
-    p99OfQuery[name] = half.query.p99 / half.query.median;
-    print(name, costs[name], queries[name], ratios[name], half);
+    const halfRateCosts = {
+      service: await run("service", name, seconds, rate),
+      query: await run("query", name, seconds, rate),
+    };
+    p99[name] = halfRateCosts.service.p99 / halfRateCosts.service.median;
+    p99OfQuery[name] = halfRateCosts.query.p99 / halfRateCosts.query.median;
+    printCosts(name, costs[name], queries[name], ratios[name], halfRateCosts);
   }
 
   for (const name of names) {
@@ -190,14 +199,14 @@ async function measure(): Promise<void> {
     await load(profiled.port, callsOf("service", name), seconds);
     const to = process.hrtime.bigint();
     await profiled.stop();
-    const { functions, packages } = busiest(profiles, from, to);
+    const { functions, packages } = findBusiest(profiles, from, to);
     profile[name] = { functions: functions.slice(0, 10), packages: packages.slice(0, 10) };
     console.log(
-      `\n${name}: busiest functions\n${lines(profile[name].functions)}\n${name}: busiest packages\n${lines(profile[name].packages)}`,
+      `\n${name}: busiest functions\n${formatShares(profile[name].functions)}\n${name}: busiest packages\n${formatShares(profile[name].packages)}`,
     );
   }
 
-  const memory = values.without.includes("memory") ? null : await atRest();
+  const memory = values.without.includes("memory") ? null : await measureMemoryAtRest();
   const ok =
     names.every((name) => ratios[name] >= limits[name] && p99[name] < limits.p99) &&
     (memory === null || memory < limits.memory_mb);
@@ -225,7 +234,7 @@ async function seed(
   issuer: Awaited<ReturnType<typeof startIssuer>>,
   subject: string,
 ): Promise<{ person: Person; secretId: string; answers: Record<Name, unknown> }> {
-  const ask = async (path: string, token: string | null, method = "GET", body?: unknown): Promise<unknown> => {
+  const call = async (path: string, token: string | null, method = "GET", body?: unknown): Promise<unknown> => {
     const answer = await fetch(`http://127.0.0.1:${String(port)}${path}`, {
       method,
       headers: {
@@ -237,12 +246,12 @@ async function seed(
     if (!answer.ok) throw new Error(`${path} answered ${String(answer.status)} ${await answer.text()}`);
     return answer.json();
   };
-  const { token } = (await ask("/auth/token?app_vendor_id=relicario", null, "POST", {
+  const { token } = (await call("/auth/token?app_vendor_id=relicario", null, "POST", {
     token: await issuer.accessToken(subject),
   })) as { token: string };
   const person = createPerson(subject, token);
   const { body } = buildSecret(person);
-  await ask("/secrets/store", token, "POST", body);
+  await call("/secrets/store", token, "POST", body);
   const secretId = body.secret_db_id;
   const ids = Array.from({ length: secretsOfAccount - 1 }, () => uuidv7());
   await client.query(
@@ -250,11 +259,11 @@ async function seed(
      select $1, more.id, 1, more.label, 1000, now(), now(), 1 from unnest($2::uuid[], $3::text[]) as more(id, label)`,
     [person.userId, ids, ids.map((id) => buildLabel(person, id, 1))],
   );
-  const favorite = await ask(pathOf.favorite, token, "PATCH", { secret_db_id: secretId, favorite: true });
+  const favorite = await call(pathByName.favorite, token, "PATCH", { secret_db_id: secretId, favorite: true });
   return {
     person,
     secretId,
-    answers: { me: await ask(pathOf.me, token), list: await ask(pathOf.list, token), favorite },
+    answers: { me: await call(pathByName.me, token), list: await call(pathByName.list, token), favorite },
   };
 }
 
@@ -262,7 +271,7 @@ async function start(
   script: string,
   variables: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
-): Promise<Started> {
+): Promise<StartedServer> {
   const file = fileURLToPath(new URL(`../../${script}`, import.meta.url));
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...flags, file], {
     env: { PATH: process.env["PATH"], ...variables },
@@ -273,14 +282,14 @@ async function start(
     child.kill("SIGTERM");
     await exited;
   };
-  undo.push(stop);
-  const port = await new Promise<number>((ready, failed) => {
+  cleanups.push(stop);
+  const port = await new Promise<number>((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const [, found] = /^\{"ready":true,"port":(\d+)\}$/.exec(line) ?? []; // lines of its log are dropped
-      if (found !== undefined) ready(Number(found));
+      const [, portText] = /^\{"ready":true,"port":(\d+)\}$/.exec(line) ?? []; // lines of its log are dropped
+      if (portText !== undefined) resolve(Number(portText));
     });
     void exited.then(() => {
-      failed(new Error(`${script} did not start`));
+      reject(new Error(`${script} did not start`));
     });
   });
   return { port, pid: child.pid ?? 0, stop };
@@ -292,13 +301,13 @@ async function serverPid(url: string): Promise<number> {
   await client.connect();
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   const backend = rows[0]?.pid ?? 0;
-  const parent = treeOf(process.pid).find(
+  const parent = findProcessTree(process.pid).find(
     (pid) =>
-      treeOf(pid)[0] === pid &&
-      treeOf(pid).slice(1).includes(backend) &&
-      !treeOf(pid)
+      findProcessTree(pid)[0] === pid &&
+      findProcessTree(pid).slice(1).includes(backend) &&
+      !findProcessTree(pid)
         .slice(1)
-        .some((other) => treeOf(other).slice(1).includes(backend)),
+        .some((other) => findProcessTree(other).slice(1).includes(backend)),
   );
   await client.end();
   if (parent === undefined) throw new Error("the database server's process was not found");
@@ -306,7 +315,7 @@ async function serverPid(url: string): Promise<number> {
 }
 
 /** Statements that the server was given since the last reset, BEGIN and COMMIT among them. */
-async function statements(client: Client): Promise<number> {
+async function countStatements(client: Client): Promise<number> {
   const { rows } = await client.query<{ calls: string }>(
     "select coalesce(sum(calls), 0) as calls from pg_stat_statements where query not like '%pg_stat_statements%'",
   );
@@ -314,7 +323,7 @@ async function statements(client: Client): Promise<number> {
 }
 
 /** The whole system as `npm start` runs it, what starts it included, nobody calling. In MB. */
-async function atRest(): Promise<number> {
+async function measureMemoryAtRest(): Promise<number> {
   const file = fileURLToPath(new URL("../../../../tooling/src/start/start.ts", import.meta.url));
   const environment = {
     ...process.env,
@@ -328,19 +337,22 @@ async function atRest(): Promise<number> {
   });
   const exited = once(starter, "exit");
   try {
-    await new Promise<void>((ready, failed) => {
+    await new Promise<void>((resolve, reject) => {
       createInterface({ input: starter.stdout }).on("line", (line) => {
-        if (line.includes(`:${String(restPort)}`)) ready();
+        if (line.includes(`:${String(restPort)}`)) resolve();
       });
       void exited.then(() => {
-        failed(new Error("the portal did not start"));
+        reject(new Error("the portal did not start"));
       });
     });
     await pause(restSeconds * 1_000);
-    const parts = treeOf(starter.pid ?? 0).map((pid) => ({ name: nameOf(pid), megabytes: proportionalMegabytes(pid) }));
-    const whole = parts.reduce((sum, { megabytes }) => sum + megabytes, 0);
+    const parts = findProcessTree(starter.pid ?? 0).map((pid) => ({
+      name: readProcessName(pid),
+      megabytes: proportionalMegabytes(pid),
+    }));
+    const total = parts.reduce((sum, { megabytes }) => sum + megabytes, 0);
     const postgres = parts.filter(({ name }) => name.includes("postgres"));
-    console.log(`\nat rest: ${whole.toFixed(0)} MB in ${String(parts.length)} processes`);
+    console.log(`\nat rest: ${total.toFixed(0)} MB in ${String(parts.length)} processes`);
     for (const { name, megabytes } of parts.filter((part) => !postgres.includes(part)))
       console.log(`  ${megabytes.toFixed(0).padStart(4)} MB  ${name}`);
     console.log(
@@ -349,29 +361,29 @@ async function atRest(): Promise<number> {
         .toFixed(0)
         .padStart(4)} MB  PostgreSQL, ${String(postgres.length)} processes`,
     );
-    return whole;
+    return total;
   } finally {
     starter.kill("SIGTERM");
     await exited;
   }
 }
 
-function middle(costs: readonly Cost[]): Cost {
-  const found = costs.toSorted((a, b) => a.callsPerSecond - b.callsPerSecond)[Math.floor(costs.length / 2)];
-  if (found === undefined) throw new Error("no round");
-  return found;
+function medianCost(costs: readonly Cost[]): Cost {
+  const median = costs.toSorted((a, b) => a.callsPerSecond - b.callsPerSecond)[Math.floor(costs.length / 2)];
+  if (median === undefined) throw new Error("no round");
+  return median;
 }
 
-function middleOf(numbers: readonly number[]): number {
+function medianOf(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
 }
 
-function print(
+function printCosts(
   name: Name,
   costs: Record<Server, Cost>,
   queries: number,
   ratio: number,
-  half: Readonly<Record<"service" | "query", Measured>>,
+  halfRateCosts: Readonly<Record<"service" | "query", LoadResult>>,
 ): void {
   console.log(`\n${name.padEnd(10)}calls/s   µs server   µs database   median ms   p99 ms   bytes`);
   for (const server of servers) {
@@ -388,12 +400,12 @@ function print(
       `${server.padEnd(10)}${figures.map(([figure, width, digits]) => figure.toFixed(digits).padStart(width)).join("")}`,
     );
   }
-  const of = costs.service.callsPerSecond;
+  const serviceRate = costs.service.callsPerSecond;
   console.log(
-    `${queries.toFixed(2)} statements a call; ${ratio.toFixed(2)} of one query, ${(of / costs.same.callsPerSecond).toFixed(2)} of the same bytes; at half the rate median ${half.service.median.toFixed(2)} ms, p99 ${half.service.p99.toFixed(2)} ms (query ${half.query.median.toFixed(2)}, ${half.query.p99.toFixed(2)})`,
+    `${queries.toFixed(2)} statements a call; ${ratio.toFixed(2)} of one query, ${(serviceRate / costs.same.callsPerSecond).toFixed(2)} of the same bytes; at half the rate median ${halfRateCosts.service.median.toFixed(2)} ms, p99 ${halfRateCosts.service.p99.toFixed(2)} ms (query ${halfRateCosts.query.median.toFixed(2)}, ${halfRateCosts.query.p99.toFixed(2)})`,
   );
 }
 
-function lines(shares: readonly Share[]): string {
+function formatShares(shares: readonly TimeShare[]): string {
   return shares.map(({ what, percent }) => `  ${percent.toFixed(1).padStart(5)} %  ${what}`).join("\n");
 }

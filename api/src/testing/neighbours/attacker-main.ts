@@ -6,12 +6,12 @@ import { setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { attacks, createAttacker } from "./attacks.ts";
-import { createCaller } from "./calls.ts";
+import { createCaller } from "./caller.ts";
 
-export interface Order {
+export interface AttackOrder {
   readonly origin: string;
   readonly address: string;
-  readonly attack: number;
+  readonly attackIndex: number;
   readonly subject: string;
   readonly token: string;
   readonly accessToken: string;
@@ -21,42 +21,49 @@ export interface Order {
  * What it tells its parent. `answers` counts status codes; 0 stands for a connection that broke or
  * hung, `held` for those that wait.
  */
-export type Told =
-  | { readonly said: "begun" }
-  | { readonly said: "failed"; readonly why: string }
-  | { readonly said: "answers"; readonly answers: Readonly<Record<string, number>> };
+export type AttackerMessage =
+  | { readonly kind: "started" }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "answers"; readonly answers: Readonly<Record<string, number>> };
 
-const tell = (told: Told): void => void process.send?.(told);
+const sendMessage = (message: AttackerMessage): void => void process.send?.(message);
 
-process.once("message", (order: Order) => {
+process.once("message", (order: AttackOrder) => {
   setPriority(19); // elsewhere it would have a machine of its own
   attack(order).catch((error: unknown) => {
-    tell({ said: "failed", why: error instanceof Error ? error.message : String(error) });
+    sendMessage({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
   });
 });
 process.once("disconnect", () => process.exit(0));
 
-async function attack({ origin, address, attack: index, subject, token, accessToken }: Order): Promise<void> {
+async function attack({
+  origin,
+  address,
+  attackIndex: index,
+  subject,
+  token,
+  accessToken,
+}: AttackOrder): Promise<void> {
   const chosen = attacks[index];
   if (chosen === undefined) throw new Error(`there is no attack ${String(index)}`);
   const answers: Record<string, number> = {};
-  const count = (what: string, by: 1 | -1 = 1): void => {
-    answers[what] = (answers[what] ?? 0) + by;
+  const count = (status: string, step: 1 | -1 = 1): void => {
+    answers[status] = (answers[status] ?? 0) + step;
   };
-  const once = await chosen.begin(
+  const attackOnce = await chosen.prepare(
     createAttacker({ caller: createCaller(origin, address, token), subject, token, accessToken, count }),
   );
-  tell({ said: "begun" });
+  sendMessage({ kind: "started" });
   process.on("message", () => {
-    tell({ said: "answers", answers });
+    sendMessage({ kind: "answers", answers });
   });
-  const lane = async (): Promise<never> => {
+  const runLane = async (): Promise<never> => {
     for (;;) {
-      const answer = await once().catch(() => null);
+      const answer = await attackOnce().catch(() => null);
       const status = typeof answer === "object" && answer !== null && "status" in answer ? String(answer.status) : "0";
       count(status);
       if (status === "0") await pause(100);
     }
   };
-  await Promise.all(Array.from({ length: chosen.lanes }, lane));
+  await Promise.all(Array.from({ length: chosen.concurrency }, runLane));
 }

@@ -6,12 +6,12 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { maxLabelLength, maxTicketBytes, minPartBytes, uploadPath, UploadStarted } from "@relicario/shared/api";
+import { maxLabelLength, maxTicketBytes, minPartBytes, uploadPath, StartUploadResponse } from "@relicario/shared/api";
 import { randomBytes } from "node:crypto";
 
-import { buildChange, buildJwe, buildSecret, confirm, createPerson, type Person } from "../person.ts";
-import { buildFinish, buildLarge, type LargeContent } from "../upload.ts";
-import type { Caller } from "./calls.ts";
+import { buildChange, buildJwe, buildSecret, confirmChange, createPerson, type Person } from "../person.ts";
+import { buildFinish, buildLargeContent, type LargeContent } from "../upload.ts";
+import type { Caller } from "./caller.ts";
 
 export interface Attacker {
   readonly caller: Caller;
@@ -19,20 +19,23 @@ export interface Attacker {
   /** An access token of theirs. */
   readonly accessToken: string;
   /** Counts what came of it, as the answers of calls are counted; to be undone with -1. */
-  readonly count: (what: string, by?: 1 | -1) => void;
+  readonly count: (status: string, step?: 1 | -1) => void;
 }
 
 export interface Attack {
   readonly point: string;
   readonly name: string;
-  /** Prepares; answers with what is then done over and over, by as many at once as `lanes` says. */
-  readonly begin: (attacker: Attacker) => Promise<() => Promise<unknown>>;
-  readonly lanes: number;
+  /**
+   * Prepares; answers with what is then done over and over, by as many at once as `concurrency`
+   * says.
+   */
+  readonly prepare: (attacker: Attacker) => Promise<() => Promise<unknown>>;
+  readonly concurrency: number;
   /**
    * What it was answered at least, by status, else it was no attack. `held`: connections that wait
    * for an answer.
    */
-  readonly least: Readonly<Record<string, number>>;
+  readonly minimumAnswers: Readonly<Record<string, number>>;
 }
 
 const json = { "content-type": "application/json" };
@@ -41,9 +44,9 @@ export const attacks: readonly Attack[] = [
   {
     point: "1",
     name: "parts that are longer than announced",
-    lanes: 8,
-    least: { 422: 20 },
-    begin: async (attacker) => {
+    concurrency: 8,
+    minimumAnswers: { 422: 20 },
+    prepare: async (attacker) => {
       const { upload, large } = await startUpload(attacker, 200_000);
       const form = await large.part(1, { data: Uint8Array.from(randomBytes(1_500_000)) });
       return () => attacker.caller.call(uploadPath(upload), { method: "POST", ...form });
@@ -52,38 +55,38 @@ export const attacks: readonly Attack[] = [
   {
     point: "2",
     name: "small bodies that come a byte a second",
-    lanes: 130,
-    least: { held: 120 },
-    begin: async (attacker) => () => slowBody(attacker, "/api/secrets/store", "application/json", 100_000),
+    concurrency: 130,
+    minimumAnswers: { held: 120 },
+    prepare: async (attacker) => () => sendSlowBody(attacker, "/api/secrets/store", "application/json", 100_000),
   },
   {
     point: "2",
     name: "parts that come a byte a second",
-    lanes: 130,
-    least: { held: 30 },
-    begin: async (attacker) => {
+    concurrency: 130,
+    minimumAnswers: { held: 30 },
+    prepare: async (attacker) => {
       const { upload } = await startUpload(attacker, minPartBytes);
-      return () => slowBody(attacker, `/api${uploadPath(upload)}`, "multipart/form-data; boundary=x", 1_000_000);
+      return () => sendSlowBody(attacker, `/api${uploadPath(upload)}`, "multipart/form-data; boundary=x", 1_000_000);
     },
   },
   {
     point: "2",
     name: "readers that stop reading",
-    lanes: 130,
-    least: { 200: 6 },
-    begin: async (attacker) => {
+    concurrency: 130,
+    minimumAnswers: { 200: 6 },
+    prepare: async (attacker) => {
       const large = await publishLarge(attacker, 2 * minPartBytes);
       const body = JSON.stringify({ secret_db_id: large.id });
-      return () => unread(attacker, "/api/v2/secrets/get-secret", body);
+      return () => leaveUnread(attacker, "/api/v2/secrets/get-secret", body);
     },
   },
   {
     point: "3",
     name: "writes as fast as they go",
-    lanes: 300,
-    least: { 200: 20 },
-    begin: async (attacker) => {
-      const [id = ""] = await storeSmall(attacker, 1);
+    concurrency: 300,
+    minimumAnswers: { 200: 20 },
+    prepare: async (attacker) => {
+      const [id = ""] = await storeSmallSecrets(attacker, 1);
       let favorite = false;
       return () =>
         attacker.caller.json("PATCH", "/secrets/favorite", { secret_db_id: id, favorite: (favorite = !favorite) });
@@ -92,15 +95,15 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "keyrings of 2 MB that are refused",
-    lanes: 8,
-    least: { 422: 20 },
-    begin: async ({ caller, person }) => {
-      const long = (typ: string): string =>
+    concurrency: 8,
+    minimumAnswers: { 422: 20 },
+    prepare: async ({ caller, person }) => {
+      const buildOversized = (typ: string): string =>
         `${buildJwe({ typ, user_id: person.userId, key_epoch: 1 })}${"A".repeat(500_000)}`;
       const change = buildChange(person, {
-        book: long("relicario-book"),
-        shares: long("relicario-shares"),
-        requests: long("relicario-requests"),
+        book: buildOversized("relicario-book"),
+        shares: buildOversized("relicario-shares"),
+        requests: buildOversized("relicario-requests"),
       });
       const body = JSON.stringify({ ...change, sig: "A".repeat(86) });
       return () => caller.call("/user/keyring", { method: "PUT", headers: json, body });
@@ -109,9 +112,9 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "JSON of 2.8 MB that is a million deep",
-    lanes: 8,
-    least: { 422: 20 },
-    begin: async ({ caller }) => {
+    concurrency: 8,
+    minimumAnswers: { 422: 20 },
+    prepare: async ({ caller }) => {
       const body = `${"[".repeat(1_400_000)}${"]".repeat(1_400_000)}`;
       return () => caller.call("/secrets/store", { method: "POST", headers: json, body });
     },
@@ -119,19 +122,19 @@ export const attacks: readonly Attack[] = [
   {
     point: "4",
     name: "list pages of large labels",
-    lanes: 10,
-    least: { 200: 20 },
-    begin: async (attacker) => {
-      await storeSmall(attacker, 250, maxLabelLength - 1_000);
+    concurrency: 10,
+    minimumAnswers: { 200: 20 },
+    prepare: async (attacker) => {
+      await storeSmallSecrets(attacker, 250, maxLabelLength - 1_000);
       return () => attacker.caller.call("/secrets/store?limit=1000");
     },
   },
   {
     point: "4",
     name: "twenty finishes of one upload",
-    lanes: 20,
-    least: { 422: 20 },
-    begin: async (attacker) => {
+    concurrency: 20,
+    minimumAnswers: { 422: 20 },
+    prepare: async (attacker) => {
       const { upload, large } = await startUpload(attacker, 6 * minPartBytes);
       await sendParts(attacker, upload, large);
       const body = JSON.stringify(buildFinish(attacker.person, large, { content_sha256: "A".repeat(43) }));
@@ -141,28 +144,28 @@ export const attacks: readonly Attack[] = [
   {
     point: "5",
     name: "stalled copies of one part",
-    lanes: 24,
-    least: { held: 20 },
-    begin: async (attacker) => {
+    concurrency: 24,
+    minimumAnswers: { held: 20 },
+    prepare: async (attacker) => {
       const { upload, large } = await startUpload(attacker, minPartBytes);
       const { headers, body } = await large.part(1);
-      return () => stalled(attacker, `/api${uploadPath(upload)}`, headers["content-type"] ?? "", body);
+      return () => stallUpload(attacker, `/api${uploadPath(upload)}`, headers["content-type"] ?? "", body);
     },
   },
   {
     point: "5",
     name: "tickets as large as they may be",
-    lanes: 1,
-    least: { 200: 5 }, // each follows the one before
-    begin: async (attacker) => {
-      await storeSmall(attacker, 1);
+    concurrency: 1,
+    minimumAnswers: { 200: 5 }, // each follows the one before
+    prepare: async (attacker) => {
+      await storeSmallSecrets(attacker, 1);
       return async () => {
         const { body } = buildSecret(attacker.person);
         const answer = await attacker.caller.json("POST", "/secrets/store", {
           ...body,
           ticket: randomBytes(maxTicketBytes).toString("base64url"),
         });
-        if (answer.status === 200) confirm(attacker.person, body.keyring);
+        if (answer.status === 200) confirmChange(attacker.person, body.keyring);
         return answer;
       };
     },
@@ -170,9 +173,9 @@ export const attacks: readonly Attack[] = [
   {
     point: "6",
     name: "tokens that nobody signed",
-    lanes: 32,
-    least: { 401: 20 },
-    begin: async ({ caller, accessToken }) => {
+    concurrency: 32,
+    minimumAnswers: { 401: 20 },
+    prepare: async ({ caller, accessToken }) => {
       const token = `${accessToken.slice(0, accessToken.lastIndexOf("."))}.${randomBytes(256).toString("base64url")}`;
       return () => caller.json("POST", "/auth/token?app_vendor_id=relicario", { token });
     },
@@ -180,9 +183,9 @@ export const attacks: readonly Attack[] = [
   {
     point: "6",
     name: "exchanges of one's own token",
-    lanes: 32,
-    least: { 200: 20 },
-    begin:
+    concurrency: 32,
+    minimumAnswers: { 200: 20 },
+    prepare:
       async ({ caller, accessToken }) =>
       () =>
         caller.json("POST", "/auth/token?app_vendor_id=relicario", { token: accessToken }),
@@ -198,7 +201,7 @@ export function createAttacker({
 }
 
 /** New small secrets. @returns their ids */
-export async function storeSmall(
+export async function storeSmallSecrets(
   { caller, person }: Pick<Attacker, "caller" | "person">,
   count: number,
   labelLength = 0,
@@ -211,9 +214,10 @@ export async function storeSmall(
       labelLength === 0
         ? body.label
         : [head, key, iv, randomBytes(Math.floor((labelLength * 3) / 4) - 200).toString("base64url"), tag].join(".");
-    const { status, body: said } = await caller.json("POST", "/secrets/store", { ...body, label });
-    if (status !== 200) throw new Error(`a small secret was answered with ${String(status)} ${said.toString()}`);
-    confirm(person, body.keyring);
+    const { status, body: responseBody } = await caller.json("POST", "/secrets/store", { ...body, label });
+    if (status !== 200)
+      throw new Error(`a small secret was answered with ${String(status)} ${responseBody.toString()}`);
+    confirmChange(person, body.keyring);
     ids.push(body.secret_db_id);
   }
   return ids;
@@ -223,10 +227,10 @@ async function startUpload(
   { caller }: Attacker,
   bytes: number,
 ): Promise<{ readonly upload: string; readonly large: LargeContent }> {
-  const large = buildLarge({ bytes });
+  const large = buildLargeContent({ bytes });
   const { status, body } = await caller.call("/v2/secrets/secret", { method: "POST", ...(await large.start()) });
   if (status !== 200) throw new Error(`an upload was answered with ${String(status)} ${body.toString()}`);
-  return { upload: UploadStarted.parse(JSON.parse(body.toString())).upload_id, large };
+  return { upload: StartUploadResponse.parse(JSON.parse(body.toString())).upload_id, large };
 }
 
 async function sendParts({ caller }: Attacker, upload: string, large: LargeContent): Promise<void> {
@@ -245,27 +249,27 @@ async function publishLarge(attacker: Attacker, bytes: number): Promise<LargeCon
   const finish = buildFinish(attacker.person, large);
   const { status, body } = await attacker.caller.json("PUT", uploadPath(upload), finish);
   if (status !== 200) throw new Error(`a finish was answered with ${String(status)} ${body.toString()}`);
-  confirm(attacker.person, finish.keyring);
+  confirmChange(attacker.person, finish.keyring);
   return large;
 }
 
 /** Until the other end hangs up. */
-async function slowBody({ caller, count }: Attacker, path: string, type: string, length: number): Promise<void> {
+async function sendSlowBody({ caller, count }: Attacker, path: string, type: string, length: number): Promise<void> {
   const socket = countAnswer(caller.socket(), count);
-  socket.write(head("POST", path, caller, type, length));
+  socket.write(buildHead("POST", path, caller, type, length));
   while (!socket.destroyed && socket.writable) {
     socket.write(" ");
     await pause(1_000);
   }
 }
 
-async function unread({ caller, count }: Attacker, path: string, body: string): Promise<void> {
+async function leaveUnread({ caller, count }: Attacker, path: string, body: string): Promise<void> {
   const socket = caller.socket();
   socket.once("readable", () => {
-    const status = statusIn(socket.read() as Buffer | null);
+    const status = parseStatus(socket.read() as Buffer | null);
     if (status !== null) count(status); // and nothing more is read
   });
-  socket.write(`${head("POST", path, caller, "application/json", body.length)}${body}`);
+  socket.write(`${buildHead("POST", path, caller, "application/json", body.length)}${body}`);
   while (!socket.destroyed) {
     if (await Promise.race([once(socket, "close").then(() => true), pause(1_000).then(() => false)])) return;
     socket.write("\r\n"); // a connection that was given up shows itself so, since nothing is read
@@ -273,9 +277,9 @@ async function unread({ caller, count }: Attacker, path: string, body: string): 
 }
 
 /** All but the last bytes, which never come. */
-async function stalled({ caller, count }: Attacker, path: string, type: string, body: Buffer): Promise<void> {
+async function stallUpload({ caller, count }: Attacker, path: string, type: string, body: Buffer): Promise<void> {
   const socket = countAnswer(caller.socket(), count);
-  socket.write(head("POST", path, caller, type, body.length));
+  socket.write(buildHead("POST", path, caller, type, body.length));
   socket.write(body.subarray(0, -1_000));
   if (!socket.destroyed) await once(socket, "close");
 }
@@ -283,21 +287,21 @@ async function stalled({ caller, count }: Attacker, path: string, type: string, 
 /** Held until its first bytes come, or it ends. */
 function countAnswer(socket: Socket, count: Attacker["count"]): Socket {
   count("held");
-  const closed = (): void => {
+  const onClose = (): void => {
     count("held", -1);
   };
-  return socket.once("close", closed).once("data", (first) => {
-    socket.off("close", closed).resume();
+  return socket.once("close", onClose).once("data", (chunk) => {
+    socket.off("close", onClose).resume();
     count("held", -1);
-    count(statusIn(first) ?? "0");
+    count(parseStatus(chunk) ?? "0");
   });
 }
 
-function statusIn(answer: Buffer | null): string | null {
+function parseStatus(answer: Buffer | null): string | null {
   return /^HTTP\/1\.1 (\d{3})/.exec(answer?.toString("latin1") ?? "")?.[1] ?? null;
 }
 
-function head(method: string, path: string, { authorization }: Caller, type: string, length: number): string {
+function buildHead(method: string, path: string, { authorization }: Caller, type: string, length: number): string {
   return [
     `${method} ${path} HTTP/1.1`,
     "host: localhost",

@@ -4,25 +4,25 @@
  * many addresses at the same moment; and two finishes of one request. The last line is JSON; fails
  * when more or fewer contents came than there were views, or more answers than one.
  */
-import { answerPath, OwnShare, RequestList, ShareClaimed } from "@relicario/shared/api";
+import { answerPath, OwnShare, RequestList, ShareClaim } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { createPerson, type Person } from "../person.ts";
 import {
-  beginAnswer,
-  done,
-  dropRequest,
-  finishOf,
-  keepRequest,
-  keepSecret,
-  keepShare,
-  openingOf,
+  startAnswer,
+  callOk,
+  deleteRequest,
+  finishAnswer,
+  createRequest,
+  storeSecret,
+  createShare,
+  buildOpening,
   sendParts,
   type BuiltShare,
-  type Calls,
+  type ServiceCalls,
 } from "../sharing.ts";
-import { createCaller, type Answered, type Caller } from "./calls.ts";
-import { startStand, type Stand } from "./stand.ts";
+import { createCaller, type CallResult, type Caller } from "./caller.ts";
+import { startTestDeployment, type TestDeployment } from "./test-deployment.ts";
 
 const openings = 200;
 const views = 5;
@@ -31,35 +31,37 @@ const pairsOfFinishes = 20;
 /** The gateway lets each do eight calls at a time. */
 const addresses = 25;
 
-const stand = await startStand();
+const deployment = await startTestDeployment();
 const callers = Array.from({ length: addresses }, (_, index) =>
-  createCaller(stand.origin, `127.0.2.${String(index + 1)}`, null),
+  createCaller(deployment.origin, `127.0.2.${String(index + 1)}`, null),
 );
 const failures: string[] = [];
-const expectEqual = (what: string, got: unknown, wanted: unknown): void => {
-  const [one, other] = [JSON.stringify(got), JSON.stringify(wanted)];
-  if (one !== other) failures.push(`${what}: ${one} instead of ${other}`);
-  console.log(`${one === other ? "✓" : "✗"} ${what}`);
+const expectEqual = (label: string, actual: unknown, expected: unknown): void => {
+  const [actualJson, expectedJson] = [JSON.stringify(actual), JSON.stringify(expected)];
+  if (actualJson !== expectedJson) failures.push(`${label}: ${actualJson} instead of ${expectedJson}`);
+  console.log(`${actualJson === expectedJson ? "✓" : "✗"} ${label}`);
 };
 
 try {
-  const calls = callsTo(stand);
-  const owner = createPerson("owner", await stand.signIn("owner"));
-  const secret = await keepSecret(calls, owner, { bytes: 60_000 });
+  const calls = createCalls(deployment);
+  const owner = createPerson("owner", await deployment.signIn("owner"));
+  const secret = await storeSecret(calls, owner, { bytes: 60_000 });
 
-  const share = await keepShare(calls, owner, secret.id, { max_views: views });
-  await lookOften(stand, share);
+  const share = await createShare(calls, owner, secret.id, { max_views: views });
+  await lookRepeatedly(deployment, share);
   expectEqual(
     "looks of people and preview agents, a GET and a HEAD cost nothing",
-    (await shareOf(calls, owner, secret.id, share)).views,
+    (await findShare(calls, owner, secret.id, share)).views,
     0,
   );
 
   for (let round = 1; round <= rounds; round++) {
-    const opened = round === 1 ? share : await keepShare(calls, owner, secret.id, { max_views: views });
+    const openedShare = round === 1 ? share : await createShare(calls, owner, secret.id, { max_views: views });
     const name = `round ${String(round)}: ${String(openings)} openings at once`;
-    const answers = await Promise.all(Array.from({ length: openings }, (_, index) => open(callerAt(index), opened)));
-    const claims = answers.filter(({ status }) => status === 200).map(({ body }) => ShareClaimed.parse(parsed(body)));
+    const answers = await Promise.all(
+      Array.from({ length: openings }, (_, index) => openShare(callerAt(index), openedShare)),
+    );
+    const claims = answers.filter(({ status }) => status === 200).map(({ body }) => ShareClaim.parse(parseBody(body)));
     const contents = await Promise.all(
       claims.map(({ download }, index) => callerAt(index).json("POST", "/share/content", { token: download.token })),
     );
@@ -70,29 +72,32 @@ try {
     );
     expectEqual(
       `${name} give ${String(openings - views)} times the same 404`,
-      [...new Set(answers.filter(({ status }) => status !== 200).map(refusal))],
+      [...new Set(answers.filter(({ status }) => status !== 200).map(describeAnswer))],
       ["404 share_unavailable"],
     );
-    const { views: counted, end } = await shareOf(calls, owner, secret.id, opened);
-    expectEqual(`${name} are counted as ${String(views)} views`, [counted, end], [views, "used_up"]);
+    const { views: countedViews, end } = await findShare(calls, owner, secret.id, openedShare);
+    expectEqual(`${name} are counted as ${String(views)} views`, [countedViews, end], [views, "used_up"]);
   }
 
-  const repeated = await keepShare(calls, owner, secret.id, { max_views: 1 });
-  const opening = openingOf(repeated);
-  const same = await Promise.all(
+  const repeated = await createShare(calls, owner, secret.id, { max_views: 1 });
+  const opening = buildOpening(repeated);
+  const repeatedAnswers = await Promise.all(
     Array.from({ length: openings }, (_, index) => callerAt(index).json("POST", "/share/get-public-secret", opening)),
   );
   expectEqual(
     `${String(openings)} calls with one claim_id at once are one view, for all of them`,
-    [...new Set(same.map(({ status }) => status))],
+    [...new Set(repeatedAnswers.map(({ status }) => status))],
     [200],
   );
-  expectEqual("… and are counted as one", (await shareOf(calls, owner, secret.id, repeated)).views, 1);
+  expectEqual("… and are counted as one", (await findShare(calls, owner, secret.id, repeated)).views, 1);
 
-  const closed = await keepShare(calls, owner, secret.id, { password: true });
+  const protectedShare = await createShare(calls, owner, secret.id, { password: true });
   const guesses = await Promise.all(
     Array.from({ length: openings }, (_, index) =>
-      callerAt(index).json("POST", "/share/get-public-secret", { ...openingOf(closed), pass_auth: "A".repeat(43) }),
+      callerAt(index).json("POST", "/share/get-public-secret", {
+        ...buildOpening(protectedShare),
+        pass_auth: "A".repeat(43),
+      }),
     ),
   );
   expectEqual(
@@ -100,12 +105,16 @@ try {
     guesses.filter(({ status }) => status === 403).length,
     10,
   );
-  expectEqual("… and the right one comes too late", refusal(await open(callerAt(0), closed)), "404 share_unavailable");
+  expectEqual(
+    "… and the right one comes too late",
+    describeAnswer(await openShare(callerAt(0), protectedShare)),
+    "404 share_unavailable",
+  );
 
-  let won = 0;
+  let wins = 0;
   for (let pair = 0; pair < pairsOfFinishes; pair++) {
-    const request = await keepRequest(calls, owner);
-    const answers = [await beginAnswer(calls, request), await beginAnswer(calls, request)];
+    const request = await createRequest(calls, owner);
+    const answers = [await startAnswer(calls, request), await startAnswer(calls, request)];
     for (const answer of answers) await sendParts(calls, answer);
     const finished = await Promise.all(
       answers.map((answer, index) =>
@@ -116,23 +125,23 @@ try {
         }),
       ),
     );
-    if (finished.map(refusal).sort().join() === "200,409 request_closed") won += 1;
+    if (finished.map(describeAnswer).sort().join() === "200,409 request_closed") wins += 1;
     for (const [index, answer] of answers.entries()) {
-      const again = await finishOf(calls, answer);
-      if (again.status !== finished[index]?.status)
-        failures.push(`a finish was answered ${String(finished[index]?.status)}, then ${String(again.status)}`);
+      const repeated = await finishAnswer(calls, answer);
+      if (repeated.status !== finished[index]?.status)
+        failures.push(`a finish was answered ${String(finished[index]?.status)}, then ${String(repeated.status)}`);
     }
-    await dropRequest(calls, owner, request.requestId);
+    await deleteRequest(calls, owner, request.requestId);
   }
-  expectEqual(`two finishes of one request give one, ${String(pairsOfFinishes)} times`, won, pairsOfFinishes);
-  const { requests } = RequestList.parse((await done(calls, "GET", "/requests", owner.token)).body);
+  expectEqual(`two finishes of one request give one, ${String(pairsOfFinishes)} times`, wins, pairsOfFinishes);
+  const { requests } = RequestList.parse((await callOk(calls, "GET", "/requests", owner.token)).body);
   expectEqual("… and nothing of the others is left", requests, []);
 
   console.log(JSON.stringify({ test: "contention", ok: failures.length === 0, failures }));
   process.exitCode = failures.length === 0 ? 0 : 1;
 } finally {
   for (const caller of callers) caller.end();
-  await stand.stop();
+  await deployment.stop();
 }
 
 function callerAt(index: number): Caller {
@@ -141,11 +150,11 @@ function callerAt(index: number): Caller {
   return caller;
 }
 
-function open(caller: Caller, share: BuiltShare): Promise<Answered> {
-  return caller.json("POST", "/share/get-public-secret", openingOf(share));
+function openShare(caller: Caller, share: BuiltShare): Promise<CallResult> {
+  return caller.json("POST", "/share/get-public-secret", buildOpening(share));
 }
 
-async function lookOften({ origin }: Stand, { shareId, linkAuth }: BuiltShare): Promise<void> {
+async function lookRepeatedly({ origin }: TestDeployment, { shareId, linkAuth }: BuiltShare): Promise<void> {
   const agents = [
     "Slackbot-LinkExpanding 1.0",
     "Twitterbot/1.0",
@@ -171,18 +180,23 @@ async function lookOften({ origin }: Stand, { shareId, linkAuth }: BuiltShare): 
   }
 }
 
-async function shareOf(calls: Calls, owner: Person, secretId: string, { shareId }: BuiltShare): Promise<OwnShare> {
-  const { body } = await done(calls, "GET", `/sharelist/${secretId}?get_expired=true`, owner.token);
-  const found = z
+async function findShare(
+  calls: ServiceCalls,
+  owner: Person,
+  secretId: string,
+  { shareId }: BuiltShare,
+): Promise<OwnShare> {
+  const { body } = await callOk(calls, "GET", `/sharelist/${secretId}?get_expired=true`, owner.token);
+  const share = z
     .object({ shares: z.array(OwnShare) })
     .parse(body)
     .shares.find(({ share_id: id }) => id === shareId);
-  if (found === undefined) throw new Error("a share that its owner does not see");
-  return found;
+  if (share === undefined) throw new Error("a share that its owner does not see");
+  return share;
 }
 
 /** The owner's calls, and those of whoever answers, through the gateway. */
-function callsTo({ origin }: Stand): Calls {
+function createCalls({ origin }: TestDeployment): ServiceCalls {
   return {
     async call(method, path, token, { body, headers = {} } = {}) {
       const isBytes = Buffer.isBuffer(body);
@@ -198,16 +212,16 @@ function callsTo({ origin }: Stand): Calls {
         status: response.status,
         headers: Object.fromEntries(response.headers),
         text,
-        body: text === "" ? {} : parsed(Buffer.from(text)),
+        body: text === "" ? {} : parseBody(Buffer.from(text)),
       };
     },
   };
 }
 
-function parsed(body: Buffer): Record<string, unknown> {
+function parseBody(body: Buffer): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).parse(JSON.parse(body.toString()));
 }
 
-function refusal({ status, body }: Answered): string {
-  return status === 200 ? "200" : `${String(status)} ${String(parsed(body)["code"])}`;
+function describeAnswer({ status, body }: CallResult): string {
+  return status === 200 ? "200" : `${String(status)} ${String(parseBody(body)["code"])}`;
 }

@@ -11,22 +11,22 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { createPerson } from "../person.ts";
-import type { Order, Told } from "./attacker-main.ts";
-import { attacks, storeSmall, type Attack } from "./attacks.ts";
-import { createCaller, type Caller } from "./calls.ts";
-import { startStand, type Stand } from "./stand.ts";
+import type { AttackOrder, AttackerMessage } from "./attacker-main.ts";
+import { attacks, storeSmallSecrets, type Attack } from "./attacks.ts";
+import { createCaller, type Caller } from "./caller.ts";
+import { startTestDeployment, type TestDeployment } from "./test-deployment.ts";
 
 /** Of the 95th percentile to the median of the quiet. */
-const mostOften = 10;
-const secondsOfAttack = 8;
+const maxRatio = 10;
+const attackSeconds = 8;
 /** Between two calls of the neighbour, in milliseconds. */
-const everyMs = 100;
-const secrets = 100;
+const intervalMilliseconds = 100;
+const secretCount = 100;
 const neighbourAddress = "127.0.0.3";
 /** Of its own for each attack: what the one before used up would spare the next one. */
-const addressOfAttack = (index: number): string => `127.0.1.${String(index + 1)}`;
+const attackerAddress = (index: number): string => `127.0.1.${String(index + 1)}`;
 
-interface Reading {
+interface LatencyReading {
   readonly calls: number;
   readonly median_ms: number;
   readonly p95_ms: number;
@@ -35,7 +35,7 @@ interface Reading {
   readonly refused: number;
 }
 
-interface Outcome extends Reading {
+interface Outcome extends LatencyReading {
   readonly point: string;
   readonly attack: string;
   readonly ratio: number;
@@ -50,94 +50,94 @@ interface Outcome extends Reading {
   readonly ok: boolean;
 }
 
-const [wanted] = process.argv.slice(2);
-const stand = await startStand();
+const [selectedPoint] = process.argv.slice(2);
+const deployment = await startTestDeployment();
 try {
-  const token = await stand.signIn("neighbour");
-  const neighbour = createCaller(stand.origin, neighbourAddress, token);
-  await storeSmall({ caller: neighbour, person: createPerson("neighbour", token) }, secrets);
+  const token = await deployment.signIn("neighbour");
+  const neighbour = createCaller(deployment.origin, neighbourAddress, token);
+  await storeSmallSecrets({ caller: neighbour, person: createPerson("neighbour", token) }, secretCount);
   await readList(neighbour, 2); // warm
-  const quiet = await readList(neighbour, secondsOfAttack);
-  console.log(lineOf("quiet", quiet));
+  const quiet = await readList(neighbour, attackSeconds);
+  console.log(formatLine("quiet", quiet));
   const outcomes: Outcome[] = [];
   for (const [index, attack] of attacks.entries()) {
-    if (wanted !== undefined && attack.point !== wanted) continue;
-    const outcome = await suffer(stand, neighbour, attack, index, quiet);
+    if (selectedPoint !== undefined && attack.point !== selectedPoint) continue;
+    const outcome = await measureAttack(deployment, neighbour, attack, index, quiet);
     outcomes.push(outcome);
     console.log(
-      `${lineOf(`${attack.point} ${attack.name}`, outcome)}  ×${outcome.ratio.toFixed(1)}${outcome.ok ? "" : "  FAILED"}  attacker: ${JSON.stringify(outcome.answers)}`,
+      `${formatLine(`${attack.point} ${attack.name}`, outcome)}  ×${outcome.ratio.toFixed(1)}${outcome.ok ? "" : "  FAILED"}  attacker: ${JSON.stringify(outcome.answers)}`,
     );
   }
   const ok = outcomes.every((outcome) => outcome.ok);
-  console.log(JSON.stringify({ test: "neighbours", ok, quiet, outcomes, limits: { ratio: mostOften } }));
+  console.log(JSON.stringify({ test: "neighbours", ok, quiet, outcomes, limits: { ratio: maxRatio } }));
   process.exitCode = ok ? 0 : 1;
 } finally {
-  await stand.stop();
+  await deployment.stop();
 }
 
-async function suffer(
-  stand: Stand,
+async function measureAttack(
+  deployment: TestDeployment,
   neighbour: Caller,
-  { point, name, least }: Attack,
+  { point, name, minimumAnswers }: Attack,
   index: number,
-  quiet: Reading,
+  quiet: LatencyReading,
 ): Promise<Outcome> {
   const subject = `attacker-${String(index)}`;
-  const process_ = fork(join(import.meta.dirname, "attacker-main.ts"), {
+  const attackerProcess = fork(join(import.meta.dirname, "attacker-main.ts"), {
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   try {
-    const order: Order = {
-      origin: stand.origin,
-      address: addressOfAttack(index),
-      attack: index,
+    const order: AttackOrder = {
+      origin: deployment.origin,
+      address: attackerAddress(index),
+      attackIndex: index,
       subject,
-      token: await stand.signIn(subject),
-      accessToken: await stand.accessToken(subject),
+      token: await deployment.signIn(subject),
+      accessToken: await deployment.accessToken(subject),
     };
-    process_.send(order);
-    const begun = await told(process_);
-    if (begun.said !== "begun") throw new Error(`${name}: ${JSON.stringify(begun)}`);
-    const reading = await readList(neighbour, secondsOfAttack);
-    const signsIn = await stand.signIn(`newcomer-${String(index)}`).then(
+    attackerProcess.send(order);
+    const started = await nextMessage(attackerProcess);
+    if (started.kind !== "started") throw new Error(`${name}: ${JSON.stringify(started)}`);
+    const reading = await readList(neighbour, attackSeconds);
+    const couldSignIn = await deployment.signIn(`newcomer-${String(index)}`).then(
       () => true,
       () => false,
     );
-    process_.send("answers");
-    const said = await told(process_);
-    const answers = said.said === "answers" ? said.answers : {};
-    const attacked = Object.entries(least).every(([what, count]) => (answers[what] ?? 0) >= count);
+    attackerProcess.send("answers");
+    const report = await nextMessage(attackerProcess);
+    const answers = report.kind === "answers" ? report.answers : {};
+    const attacked = Object.entries(minimumAnswers).every(([status, count]) => (answers[status] ?? 0) >= count);
     const ratio = reading.p95_ms / quiet.median_ms;
-    const ended = once(process_, "exit");
-    process_.kill("SIGKILL");
-    await ended;
+    const exited = once(attackerProcess, "exit");
+    attackerProcess.kill("SIGKILL");
+    await exited;
     const afterwards = await Promise.allSettled(Array.from({ length: 40 }, () => neighbour.call("/secrets/store")));
     const hungAfterwards = afterwards.filter(({ status }) => status === "rejected").length;
-    await stand.whole();
+    await deployment.waitUntilReady();
     return {
       ...{ point, attack: name, ...reading, ratio, answers, attacked },
       ...{
         hung_afterwards: hungAfterwards,
-        signs_in: signsIn,
+        signs_in: couldSignIn,
         ok:
           reading.hung === 0 &&
           reading.refused === 0 &&
           hungAfterwards === 0 &&
-          signsIn &&
+          couldSignIn &&
           attacked &&
-          ratio < mostOften,
+          ratio < maxRatio,
       },
     };
   } finally {
-    process_.kill("SIGKILL");
+    attackerProcess.kill("SIGKILL");
   }
 }
 
-async function told(attacker: ReturnType<typeof fork>): Promise<Told> {
-  const ended = once(attacker, "exit").then(([code]): never => {
+async function nextMessage(attacker: ReturnType<typeof fork>): Promise<AttackerMessage> {
+  const exited = once(attacker, "exit").then(([code]): never => {
     throw new Error(`an attacker ended with ${String(code)}`);
   });
-  const [message] = await Promise.race([once(attacker, "message") as Promise<[Told]>, ended]);
+  const [message] = await Promise.race([once(attacker, "message") as Promise<[AttackerMessage]>, exited]);
   return message;
 }
 
@@ -145,30 +145,38 @@ async function told(attacker: ReturnType<typeof fork>): Promise<Told> {
  * A call every so often, whether the one before was answered or not: else a stand-still of seconds
  * would be one call among hundreds.
  */
-async function readList(caller: Caller, seconds: number): Promise<Reading> {
-  const took: number[] = [];
+async function readList(caller: Caller, seconds: number): Promise<LatencyReading> {
+  const durations: number[] = [];
   let [hung, refused] = [0, 0];
   const read = async (): Promise<void> => {
-    const began = performance.now();
+    const startedAt = performance.now();
     const answer = await caller.call("/secrets/store").catch(() => null);
-    took.push(performance.now() - began);
+    durations.push(performance.now() - startedAt);
     if (answer === null) hung++;
     else if (answer.status !== 200) refused++;
   };
   const calls: Promise<void>[] = [];
-  for (let left = (seconds * 1_000) / everyMs; left > 0; left--) {
+  for (let remaining = (seconds * 1_000) / intervalMilliseconds; remaining > 0; remaining--) {
     calls.push(read());
-    await pause(everyMs);
+    await pause(intervalMilliseconds);
   }
   await Promise.all(calls);
-  took.sort((one, other) => one - other);
-  const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(share * took.length))] ?? 0;
-  return { calls: took.length, median_ms: at(0.5), p95_ms: at(0.95), longest_ms: at(1), hung, refused };
+  durations.sort((a, b) => a - b);
+  const percentile = (fraction: number): number =>
+    durations[Math.min(durations.length - 1, Math.floor(fraction * durations.length))] ?? 0;
+  return {
+    calls: durations.length,
+    median_ms: percentile(0.5),
+    p95_ms: percentile(0.95),
+    longest_ms: percentile(1),
+    hung,
+    refused,
+  };
 }
 
-function lineOf(
+function formatLine(
   name: string,
-  { calls, median_ms: median, p95_ms: p95, longest_ms: longest, hung, refused }: Reading,
+  { calls, median_ms: median, p95_ms: p95, longest_ms: longest, hung, refused }: LatencyReading,
 ): string {
   const ms = (value: number): string => `${value.toFixed(1)} ms`.padStart(11);
   return `${name.padEnd(44)}${String(calls).padStart(6)} calls  median${ms(median)}  p95${ms(p95)}  longest${ms(longest)}  hung ${String(hung)}  refused ${String(refused)}`;

@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 export interface Relay {
   readonly port: number;
   /** Ports on 127.0.0.1, from now on. */
-  lead(ports: readonly number[]): void;
+  setTargets(ports: readonly number[]): void;
   stop(): Promise<void>;
 }
 
@@ -22,13 +22,13 @@ export async function startRelay(): Promise<Relay> {
   const [port] = (await once(thread, "message")) as [number];
   return {
     port,
-    lead: (ports) => {
+    setTargets: (ports) => {
       thread.postMessage(ports);
     },
     stop: async () => {
-      const ended = once(thread, "exit");
+      const exited = once(thread, "exit");
       thread.postMessage(null);
-      await ended;
+      await exited;
     },
   };
 }

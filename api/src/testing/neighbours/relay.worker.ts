@@ -6,17 +6,17 @@ import { connect, createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
 
 let ports: readonly number[] = [];
-let turn = 0;
+let nextIndex = 0;
 const sockets = new Set<Socket>();
 parentPort?.on("message", (next: readonly number[] | null) => {
-  if (next === null) end();
+  if (next === null) closeAll();
   else ports = next;
 });
 
 const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (client) => {
   client.on("error", () => undefined); // it is gone; its close says the rest
-  remember(client);
-  pass(client, 0);
+  trackSocket(client);
+  forward(client, 0);
 });
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
@@ -25,7 +25,7 @@ server.listen(0, "127.0.0.1", () => {
 });
 
 /** Closes what is open, and the thread with it. */
-function end(): void {
+function closeAll(): void {
   ports = [];
   server.close();
   for (const socket of sockets) socket.destroy();
@@ -38,38 +38,38 @@ function reset(socket: Socket): void {
   else socket.resetAndDestroy();
 }
 
-function remember(socket: Socket): Socket {
+function trackSocket(socket: Socket): Socket {
   sockets.add(socket);
   return socket.once("close", () => sockets.delete(socket));
 }
 
-function pass(client: Socket, tried: number): void {
-  const port = ports[turn++ % Math.max(ports.length, 1)];
-  if (port === undefined || tried >= ports.length) {
+function forward(client: Socket, attempts: number): void {
+  const port = ports[nextIndex++ % Math.max(ports.length, 1)];
+  if (port === undefined || attempts >= ports.length) {
     reset(client);
     return;
   }
-  const to = remember(connect({ host: "127.0.0.1", port, noDelay: true }));
-  to.once("error", () => {
-    pass(client, tried + 1);
+  const upstream = trackSocket(connect({ host: "127.0.0.1", port, noDelay: true }));
+  upstream.once("error", () => {
+    forward(client, attempts + 1);
   });
-  to.once("connect", () => {
-    to.removeAllListeners("error");
-    join(client, to);
+  upstream.once("connect", () => {
+    upstream.removeAllListeners("error");
+    pipeBoth(client, upstream);
   });
 }
 
-function join(client: Socket, to: Socket): void {
-  client.pipe(to).pipe(client);
-  for (const [one, other] of [
-    [client, to],
-    [to, client],
+function pipeBoth(client: Socket, upstream: Socket): void {
+  client.pipe(upstream).pipe(client);
+  for (const [source, target] of [
+    [client, upstream],
+    [upstream, client],
   ] as const) {
-    one.on("error", () => {
-      reset(other);
+    source.on("error", () => {
+      reset(target);
     });
-    one.once("close", () => {
-      other.destroySoon();
+    source.once("close", () => {
+      target.destroySoon();
     });
   }
 }

@@ -1,6 +1,6 @@
-import { generated, type Pixels } from "../../tests/generated.ts";
-import { box, gridOf } from "../../tests/heif-files.ts";
-import { exifOrientation, makePng, pngOf, readKind, readPhoto, sha256 } from "../../tests/vectors.ts";
+import { generatePicture, type Pixels } from "../../tests/generated-pictures.ts";
+import { box, makeGridFile } from "../../tests/heif-files.ts";
+import { makeExif, makePng, encodePng, readSample, readPhoto, sha256 } from "../../tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import type { EngineModules } from "../engine-core.ts";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
@@ -18,7 +18,7 @@ const decode = (bytes: Uint8Array) =>
   );
 
 /** The code and details that decoding ends with. */
-async function refusal(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
+async function decodeError(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
   const error: unknown = await decode(bytes).then(
     () => null,
     (thrown: unknown) => thrown,
@@ -37,14 +37,14 @@ function jpegHeader({
   marker = 0xc0,
   precision = 8,
   sampling = [0x22, 0x11, 0x11],
-  together = sampling.length,
+  componentsPerScan = sampling.length,
 }: {
   width: number;
   height: number;
   marker?: number;
   precision?: number;
   sampling?: readonly number[];
-  together?: number;
+  componentsPerScan?: number;
 }): Uint8Array {
   const components = sampling.flatMap((factors, index) => [index + 1, factors, 0]);
   const length = 8 + components.length;
@@ -66,23 +66,31 @@ function jpegHeader({
     0xda,
     0,
     3,
-    together,
+    componentsPerScan,
   );
   return Buffer.concat([head, new Uint8Array((width * height * 3 * 2) / 64 / 8), Uint8Array.of(0xff, 0xd9)]);
 }
 
 /** The head of a TIFF file: who made the camera, and tags with nothing in them. */
-function tiff({ make, more, little = true }: { make: string; more: readonly number[]; little?: boolean }): string {
+function tiff({
+  make,
+  extraTags,
+  littleEndian = true,
+}: {
+  make: string;
+  extraTags: readonly number[];
+  littleEndian?: boolean;
+}): string {
   const view = new DataView(new ArrayBuffer(200));
-  view.setUint16(0, little ? 0x4949 : 0x4d4d);
-  view.setUint16(2, 42, little);
-  view.setUint32(4, 8, little);
-  view.setUint16(8, more.length + 1, little);
-  [0x010f, ...more].forEach((tag, index) => {
-    view.setUint16(10 + 12 * index, tag, little);
-    view.setUint16(12 + 12 * index, 2, little);
-    view.setUint32(14 + 12 * index, tag === 0x010f ? make.length + 1 : 1, little);
-    view.setUint32(18 + 12 * index, tag === 0x010f ? 100 : 0, little);
+  view.setUint16(0, littleEndian ? 0x4949 : 0x4d4d);
+  view.setUint16(2, 42, littleEndian);
+  view.setUint32(4, 8, littleEndian);
+  view.setUint16(8, extraTags.length + 1, littleEndian);
+  [0x010f, ...extraTags].forEach((tag, index) => {
+    view.setUint16(10 + 12 * index, tag, littleEndian);
+    view.setUint16(12 + 12 * index, 2, littleEndian);
+    view.setUint32(14 + 12 * index, tag === 0x010f ? make.length + 1 : 1, littleEndian);
+    view.setUint32(18 + 12 * index, tag === 0x010f ? 100 : 0, littleEndian);
   });
   new TextEncoder().encodeInto(make, new Uint8Array(view.buffer, 100));
   return String.fromCharCode(...new Uint8Array(view.buffer));
@@ -105,9 +113,9 @@ describe("decodePicture", () => {
 
   it("leaves the bytes it was given untouched", async () => {
     for (const bytes of [jpeg(), png(), readPhoto("rocket.jpg"), readPhoto("chelsea.png")]) {
-      const before = sha256(bytes);
+      const digest = sha256(bytes);
       (await decode(bytes)).release();
-      expect(sha256(bytes)).toBe(before);
+      expect(sha256(bytes)).toBe(digest);
     }
   });
 
@@ -142,12 +150,12 @@ describe("decodePicture", () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     "reads EXIF orientation %i of PNG and JPEG, in both byte orders",
     async (orientation) => {
-      const pixels = generated("black");
+      const pixels = generatePicture("black");
       if (pixels === null) throw new Error("unknown picture");
       const small: Pixels = { ...pixels, width: 64, height: 64, rgba: pixels.rgba.subarray(0, 64 * 64 * 4) };
-      for (const little of [true, false]) {
-        const exif = exifOrientation(orientation, little);
-        const turned = makePng({
+      for (const littleEndian of [true, false]) {
+        const exif = makeExif(orientation, littleEndian);
+        const rotated = makePng({
           width: 64,
           height: 64,
           colourType: 6,
@@ -155,30 +163,30 @@ describe("decodePicture", () => {
           data: small.rgba,
           chunks: [["eXIf", exif]],
         });
-        expect((await decode(turned)).orientation).toBe(orientation);
+        expect((await decode(rotated)).orientation).toBe(orientation);
         expect(readHeader(withApp1(jpeg(), exif)).orientation).toBe(orientation);
       }
     },
   );
 
   it("takes a picture as stored when its metadata are broken", () => {
-    const exif = exifOrientation(6);
-    for (const spoilt of [
+    const exif = makeExif(6);
+    for (const damagedExif of [
       exif.subarray(0, 12),
-      exif.map((value, at) => (at === 18 ? 99 : value)),
-      exif.map((value, at) => (at === 4 ? 255 : value)),
+      exif.map((value, index) => (index === 18 ? 99 : value)),
+      exif.map((value, index) => (index === 4 ? 255 : value)),
     ]) {
-      expect(readHeader(withApp1(jpeg(), spoilt)).orientation).toBe(1);
+      expect(readHeader(withApp1(jpeg(), damagedExif)).orientation).toBe(1);
     }
   });
 
   it("refuses what is not a picture", async () => {
-    expect(await refusal(new Uint8Array(0))).toEqual({ code: "picture_unreadable", reason: "empty" });
-    expect(await refusal(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({
+    expect(await decodeError(new Uint8Array(0))).toEqual({ code: "picture_unreadable", reason: "empty" });
+    expect(await decodeError(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({
       code: "picture_unreadable",
       reason: "not_a_picture",
     });
-    expect(await refusal(Uint8Array.of(0xff))).toEqual({ code: "picture_unreadable", reason: "not_a_picture" });
+    expect(await decodeError(Uint8Array.of(0xff))).toEqual({ code: "picture_unreadable", reason: "not_a_picture" });
   });
 
   it.each([
@@ -200,16 +208,16 @@ describe("decodePicture", () => {
     ["orf", "MMOR\0\0\0\b"],
     ["rw2", "IIU\0\x18\0\0\0"],
     ["x3f", "FOVb\0\0\x02\0"],
-    ["dng", tiff({ make: "Google", more: [0xc612] })],
-    ["dng", tiff({ make: "NIKON CORPORATION", more: [0x014a, 0xc612], little: false })],
-    ["nef", tiff({ make: "NIKON CORPORATION", more: [0x014a], little: false })],
-    ["nef", tiff({ make: "NIKON", more: [0x014a] })],
-    ["arw", tiff({ make: "SONY", more: [0x014a] })],
-    ["tiff", tiff({ make: "NIKON CORPORATION", more: [] })],
-    ["tiff", tiff({ make: "Epson", more: [0x014a] })],
+    ["dng", tiff({ make: "Google", extraTags: [0xc612] })],
+    ["dng", tiff({ make: "NIKON CORPORATION", extraTags: [0x014a, 0xc612], littleEndian: false })],
+    ["nef", tiff({ make: "NIKON CORPORATION", extraTags: [0x014a], littleEndian: false })],
+    ["nef", tiff({ make: "NIKON", extraTags: [0x014a] })],
+    ["arw", tiff({ make: "SONY", extraTags: [0x014a] })],
+    ["tiff", tiff({ make: "NIKON CORPORATION", extraTags: [] })],
+    ["tiff", tiff({ make: "Epson", extraTags: [0x014a] })],
     ["tiff", "II*\0\xff\xff\xff\x7f"],
   ])("names a kind that is not read: %s", async (kind, start) => {
-    expect(await refusal(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({
+    expect(await decodeError(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({
       code: "picture_unreadable",
       reason: "unsupported",
       kind,
@@ -221,8 +229,8 @@ describe("decodePicture", () => {
     ["twelve_bit_jpeg", { precision: 12 }],
     ["lossless_jpeg", { marker: 0xc3 }],
     ["arithmetic_jpeg", { marker: 0xc9 }],
-  ])("names a JPEG that is not read: %s", async (kind, what) => {
-    expect(await refusal(jpegHeader({ width: 800, height: 600, ...what }))).toEqual({
+  ])("names a JPEG that is not read: %s", async (kind, overrides) => {
+    expect(await decodeError(jpegHeader({ width: 800, height: 600, ...overrides }))).toEqual({
       code: "picture_unreadable",
       reason: "unsupported",
       kind,
@@ -243,14 +251,14 @@ describe("decodePicture", () => {
     ["rocket.avif", "avif"],
     ["rocket.heic", "heic"],
   ])("refuses a file cut anywhere: %s", async (name, kind) => {
-    const bytes = readKind(name);
-    const places = [
+    const bytes = readSample(name);
+    const lengths = [
       ...Array.from({ length: 40 }, (_, index) => Math.floor((bytes.length * (index + 1)) / 41)),
-      ...[3, 2, 1].map((left) => bytes.length - left),
+      ...[3, 2, 1].map((missing) => bytes.length - missing),
     ];
-    for (const place of places.filter((length) => length >= 40)) {
-      expect([place, await refusal(bytes.subarray(0, place))]).toEqual([
-        place,
+    for (const length of lengths.filter((candidate) => candidate >= 40)) {
+      expect([length, await decodeError(bytes.subarray(0, length))]).toEqual([
+        length,
         { code: "picture_unreadable", reason: "broken", kind },
       ]);
     }
@@ -260,30 +268,30 @@ describe("decodePicture", () => {
     const end = Uint8Array.of(0xff, 0xd9);
     const broken = { code: "picture_unreadable", reason: "broken", kind: "jpeg" };
     for (const name of ["rocket.jpg", "rocket-progressive.jpg", "rocket-444.jpg", "rocket-restarts.jpg"]) {
-      const bytes = readKind(name);
+      const bytes = readSample(name);
       const cut = bytes.subarray(0, Math.floor(bytes.length * 0.6));
-      expect(await refusal(Buffer.concat([cut, end]))).toEqual(broken);
+      expect(await decodeError(Buffer.concat([cut, end]))).toEqual(broken);
     }
-    const bytes = readKind("rocket-restarts.jpg"); // bytes too many before a restart: "extraneous bytes"
-    const restart = bytes.findIndex((byte, at) => byte === 0xff && bytes[at + 1] === 0xd0);
+    const bytes = readSample("rocket-restarts.jpg"); // bytes too many before a restart: "extraneous bytes"
+    const restart = bytes.findIndex((byte, index) => byte === 0xff && bytes[index + 1] === 0xd0);
     const noisy = Buffer.concat([bytes.subarray(0, restart), new Uint8Array(40), bytes.subarray(restart)]);
     (await decode(noisy)).release();
-    expect(await refusal(noisy.subarray(0, Math.floor(noisy.length * 0.6)))).toEqual(broken);
+    expect(await decodeError(noisy.subarray(0, Math.floor(noisy.length * 0.6)))).toEqual(broken);
   });
 
   it("reads a JPEG and a WebP with bytes behind its end, as some cameras write", async () => {
     for (const name of ["rocket.jpg", "rocket-progressive.jpg", "rocket.webp"]) {
-      (await decode(Buffer.concat([readKind(name), new Uint8Array(500).fill(7)]))).release();
+      (await decode(Buffer.concat([readSample(name), new Uint8Array(500).fill(7)]))).release();
     }
   });
 
   it("refuses a small file that says it is large, before it gets memory, and one of very many scans, before it takes minutes", async () => {
-    const progressive = readKind("rocket-progressive.jpg");
-    const frame = progressive.findIndex((byte, at) => byte === 0xff && progressive[at + 1] === 0xc2);
+    const progressive = readSample("rocket-progressive.jpg");
+    const frame = progressive.findIndex((byte, index) => byte === 0xff && progressive[index + 1] === 0xc2);
     const large = new Uint8Array(progressive);
     new DataView(large.buffer).setUint32(frame + 5, (6500 << 16) | 8000); // height and width
     const broken = { code: "picture_unreadable", reason: "broken", kind: "jpeg" };
-    expect(await refusal(large)).toEqual(broken);
+    expect(await decodeError(large)).toEqual(broken);
 
     const end = progressive.length - 2;
     const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 1, 0, 0x3f]; // one component, one pair of coefficients, nothing in it
@@ -294,23 +302,23 @@ describe("decodePicture", () => {
         progressive.subarray(end),
       ]);
     expect(() => readHeader(withScans(20))).not.toThrow();
-    expect(await refusal(withScans(65))).toEqual(broken);
+    expect(await decodeError(withScans(65))).toEqual(broken);
   });
 
   it("refuses a damaged PNG and reads the next file", async () => {
-    const damaged = png().map((value, at) => (at > 60_000 && at < 60_200 ? value ^ 0x55 : value));
-    expect(await refusal(damaged)).toEqual({ code: "picture_unreadable", reason: "broken", kind: "png" });
+    const damaged = png().map((value, index) => (index > 60_000 && index < 60_200 ? value ^ 0x55 : value));
+    expect(await decodeError(damaged)).toEqual({ code: "picture_unreadable", reason: "broken", kind: "png" });
     expect((await decode(png())).width).toBe(451);
   });
 
   it("refuses more than 52 million pixels before decoding", async () => {
-    expect(await refusal(jpegHeader({ width: 8000, height: 6501 }))).toEqual({
+    expect(await decodeError(jpegHeader({ width: 8000, height: 6501 }))).toEqual({
       code: "picture_too_large",
       width: 8000,
       height: 6501,
     });
     expect(
-      await refusal(
+      await decodeError(
         makePng({ width: 100_000, height: 100_000, colourType: 0, depth: 8, data: new Uint8Array(100_000) }),
       ),
     ).toEqual({
@@ -326,7 +334,8 @@ describe("decodePicture", () => {
     expect(readHeader(jpegHeader({ ...size, marker: 0xc2 })).extraBytesPerPixel).toBe(3);
     expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11, 0x11, 0x11] })).extraBytesPerPixel).toBe(6);
     expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11] })).extraBytesPerPixel).toBe(2);
-    expect(readHeader(jpegHeader({ ...size, together: 1 })).extraBytesPerPixel).toBe(3); // a scan for each colour
+    // a scan for each colour
+    expect(readHeader(jpegHeader({ ...size, componentsPerScan: 1 })).extraBytesPerPixel).toBe(3);
   });
 
   it("fits every picture within the limit of pixels into 900 MB, but a very long one and a progressive JPEG in full colour above 48 megapixels", () => {
@@ -343,11 +352,11 @@ describe("kinds of pictures", () => {
   /**
    * Mean difference of the colours from those of the same picture as lossless WebP, in grey levels.
    */
-  const off = (a: Uint8Array, b: Uint8Array) => {
+  const meanDifference = (a: Uint8Array, b: Uint8Array) => {
     expect(a.length).toBe(b.length);
     let sum = 0;
-    a.forEach((value, at) => {
-      sum += Math.abs(value - (b[at] ?? 0));
+    a.forEach((value, index) => {
+      sum += Math.abs(value - (b[index] ?? 0));
     });
     return sum / ((a.length / 4) * 3);
   };
@@ -362,18 +371,18 @@ describe("kinds of pictures", () => {
     "rocket-turned.avif",
     "rocket.heic",
   ])("are read: %s", async (name) => {
-    const original = await decode(readKind("rocket-lossless.webp"));
-    const picture = await decode(readKind(name));
+    const original = await decode(readSample("rocket-lossless.webp"));
+    const picture = await decode(readSample(name));
     expect([picture.width, picture.height, picture.orientation]).toEqual([320, 214, name.includes("turned") ? 6 : 1]);
-    expect(off(picture.rgba, original.rgba)).toBeLessThan(name.includes("palette") ? 8 : 5);
+    expect(meanDifference(picture.rgba, original.rgba)).toBeLessThan(name.includes("palette") ? 8 : 5);
     picture.release();
     expect(picture.rgba.every((value) => value === 0)).toBe(true);
   });
 
   it.each(["rocket-grey.jpg", "rocket-16bit.png"])("are read as grey: %s", async (name) => {
-    const { rgba } = await decode(readKind(name));
-    for (let at = 0; at < rgba.length; at += 4)
-      if (rgba[at] !== rgba[at + 1] || rgba[at] !== rgba[at + 2]) throw new Error("a colour");
+    const { rgba } = await decode(readSample(name));
+    for (let offset = 0; offset < rgba.length; offset += 4)
+      if (rgba[offset] !== rgba[offset + 1] || rgba[offset] !== rgba[offset + 2]) throw new Error("a colour");
     expect(rgba.length).toBe(320 * 214 * 4);
   });
 
@@ -382,7 +391,7 @@ describe("kinds of pictures", () => {
     ["rocket-animated.webp", "animated_webp"],
     ["rocket.gif", "gif"],
   ])("are refused by name: %s", async (name, kind) => {
-    expect(await refusal(readKind(name))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
+    expect(await decodeError(readSample(name))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
   });
 
   it.each([
@@ -399,11 +408,11 @@ describe("kinds of pictures", () => {
     [[3, 0], 7],
     [[3, 1], 5],
   ] as const)("turn and mirror an AVIF by its properties %j: %i", ([turn, mirror], orientation) => {
-    const more = [
+    const properties = [
       ...(turn === 0 ? [] : [box("irot", Buffer.from([turn]))]),
       ...(mirror === null ? [] : [box("imir", Buffer.from([mirror]))]),
     ];
-    const file = gridOf(readKind("rocket.avif"), { columns: 2, rows: 1, more });
+    const file = makeGridFile(readSample("rocket.avif"), { columns: 2, rows: 1, extraProperties: properties });
     expect(readHeader(file)).toMatchObject({ kind: "avif", width: 640, height: 214, orientation });
   });
 });
@@ -419,7 +428,7 @@ function withApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
 }
 
 it("reads a file made by the tests", async () => {
-  const pixels = generated("disc");
+  const pixels = generatePicture("disc");
   if (pixels === null) throw new Error("unknown picture");
-  expect(sha256((await decode(pngOf(pixels))).rgba)).toBe(sha256(pixels.rgba));
+  expect(sha256((await decode(encodePng(pixels))).rgba)).toBe(sha256(pixels.rgba));
 });

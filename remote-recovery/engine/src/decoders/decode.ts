@@ -6,14 +6,14 @@ import type { Raster } from "../rows.ts";
 import { decodeOnce } from "./emscripten.ts";
 import { readHeader } from "./header.ts";
 import { decodeHeic } from "./heic.ts";
-import { mostPixels, unreadable, type Decoded, type PictureHeader } from "./picture-file.ts";
+import { maxPixels, unreadableError, type DecodedPicture, type PictureHeader } from "./picture-file.ts";
 import { decodePng } from "./png.ts";
 
 /** Codecs: the first two come with the engine, the others when a picture asks for them. */
 export type CodecName = PictureHeader["kind"];
 
 /** Estimated need above this is refused before decoding, in bytes. */
-export const mostMemory = 900_000_000;
+export const maxMemoryBytes = 900_000_000;
 
 /**
  * Code, tables and slack of codec and engine, and the empty process around them: measured by `pnpm
@@ -38,21 +38,21 @@ export function estimateMemory({ width, height, extraBytesPerPixel }: PictureHea
  */
 export async function decodePicture(
   bytes: Uint8Array,
-  codec: (name: CodecName) => Promise<WebAssembly.Module>,
+  loadCodec: (name: CodecName) => Promise<WebAssembly.Module>,
 ): Promise<Raster & { readonly release: () => void }> {
   const header = readHeader(bytes);
   const { kind, width, height, orientation, cropped = false } = header;
   const estimate = estimateMemory(header, bytes.length);
-  if (width * height > mostPixels || estimate > mostMemory) {
+  if (width * height > maxPixels || estimate > maxMemoryBytes) {
     throw new PortalError("picture_too_large", { details: { width, height } });
   }
-  const decoded = await decodeWith(kind, bytes, await codec(kind), estimate);
-  const asSaid = cropped
+  const decoded = await decodeWith(kind, bytes, await loadCodec(kind), estimate);
+  const matchesHeader = cropped
     ? decoded.width <= width && decoded.height <= height
     : decoded.width === width && decoded.height === height;
-  if (!asSaid) {
+  if (!matchesHeader) {
     decoded.release();
-    throw unreadable("broken", kind);
+    throw unreadableError("broken", kind);
   }
   return { ...decoded, orientation };
 }
@@ -65,25 +65,25 @@ async function decodeWith(
   kind: CodecName,
   bytes: Uint8Array,
   module: WebAssembly.Module,
-  most: number,
-): Promise<Decoded> {
+  maxMemory: number,
+): Promise<DecodedPicture> {
   try {
     switch (kind) {
       case "jpeg":
-        return await decodeJpeg(bytes, module, most);
+        return await decodeJpeg(bytes, module, maxMemory);
       case "png":
         return decodePng(bytes, module); // asks for its memory itself, by the size in its first chunk
       case "webp":
-        return await decodeWebp(bytes, module, most);
+        return await decodeWebp(bytes, module, maxMemory);
       case "avif":
-        return await decodeAvif(bytes, module, most);
+        return await decodeAvif(bytes, module, maxMemory);
       case "heic":
-        return await decodeHeic(bytes, module, most);
+        return await decodeHeic(bytes, module, maxMemory);
     }
   } catch (error) {
     // Whatever a codec throws (a trap, a C++ exception's address, out of memory) means: it could
     // not read this file.
-    throw error instanceof PortalError ? error : unreadable("broken", kind, error);
+    throw error instanceof PortalError ? error : unreadableError("broken", kind, error);
   }
 }
 
@@ -91,22 +91,22 @@ async function decodeWith(
  * libjpeg fills in grey for what is missing, and only warns; of several warnings it says the first
  * alone.
  */
-const missing = /premature end/i;
+const truncationWarning = /premature end/i;
 /** A part of the picture is lost: worth a try while it takes little memory. */
-const damaged = /premature end|bad Huffman code|instead of RST/i;
+const damageWarning = /premature end|bad Huffman code|instead of RST/i;
 /** A broken picture may take so many bytes. */
-const mostForBroken = 600_000_000;
+const maxBrokenMemory = 600_000_000;
 
 /**
  * Decodes a baseline or progressive JPEG with mozjpeg. EXIF orientation and ICC profiles are not
  * applied. `picture_unreadable` when the file is broken, or a part of it is missing.
  */
-export function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
-  const giveUpAt = mostMemory > mostForBroken ? damaged : missing;
+export function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module, maxMemory: number): Promise<DecodedPicture> {
+  const fatalWarning = maxMemory > maxBrokenMemory ? damageWarning : truncationWarning;
   return decodeOnce(
-    { kind: "jpeg", create: createJpegDecoder, decode: (codec, file) => codec.decode(file, false), giveUpAt },
+    { kind: "jpeg", create: createJpegDecoder, decode: (codec, file) => codec.decode(file, false), fatalWarning },
     module,
-    mostMemory,
+    maxMemory,
     bytes,
   );
 }
@@ -115,11 +115,11 @@ export function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module, mostMe
  * Decodes a still WebP, lossy or lossless, with libwebp. `picture_unreadable` when the file is
  * broken or cut.
  */
-function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, maxMemory: number): Promise<DecodedPicture> {
   return decodeOnce(
     { kind: "webp", create: createWebpDecoder, decode: (codec, file) => codec.decode(file) },
     module,
-    mostMemory,
+    maxMemory,
     bytes,
   );
 }
@@ -128,11 +128,11 @@ function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: n
  * Decodes an AVIF with libavif to 8 bits a channel. Its turn and mirror are not applied: the header
  * says them. `picture_unreadable` when the file is broken or cut.
  */
-function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
+function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module, maxMemory: number): Promise<DecodedPicture> {
   return decodeOnce(
     { kind: "avif", create: createAvifDecoder, decode: (codec, file) => codec.decode(file, 8) },
     module,
-    mostMemory,
+    maxMemory,
     bytes,
   );
 }

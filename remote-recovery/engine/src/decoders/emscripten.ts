@@ -1,10 +1,10 @@
-import type { Decoded } from "./picture-file.ts";
-import { unreadable } from "./picture-file.ts";
+import type { DecodedPicture } from "./picture-file.ts";
+import { unreadableError } from "./picture-file.ts";
 
-interface Instance {
+interface EmscriptenInstance {
   readonly HEAPU8: Uint8Array;
 }
-interface Image {
+interface CodecImage {
   readonly data: Uint8ClampedArray;
   readonly width: number;
   readonly height: number;
@@ -15,7 +15,7 @@ interface CodecLimits {
    * Bytes that the codec's memory may grow to; asking for more fails there as it does when a
    * machine has no more.
    */
-  readonly mostMemory?: number;
+  readonly maxMemory?: number;
   readonly printErr?: (line: string) => void;
 }
 
@@ -23,9 +23,9 @@ interface CodecLimits {
  * Options that keep Emscripten's glue quiet, and from asking for its own address: the module is
  * given.
  */
-export function optionsFor(
+export function emscriptenOptions(
   module: WebAssembly.Module,
-  { mostMemory = Infinity, printErr = () => undefined }: CodecLimits = {},
+  { maxMemory = Infinity, printErr = () => undefined }: CodecLimits = {},
 ): EmscriptenWasm.ModuleOpts {
   return {
     noInitialRun: true,
@@ -35,7 +35,7 @@ export function optionsFor(
     instantiateWasm: (imports, done) => {
       const instance = new WebAssembly.Instance(module, imports);
       for (const value of Object.values(instance.exports))
-        if (value instanceof WebAssembly.Memory) keepWithin(value, mostMemory);
+        if (value instanceof WebAssembly.Memory) limitMemory(value, maxMemory);
       done(instance);
       return instance.exports;
     },
@@ -43,10 +43,10 @@ export function optionsFor(
 }
 
 /** The glue grows a memory by its method, and takes an exception for "no more". */
-function keepWithin(memory: WebAssembly.Memory, most: number): void {
+function limitMemory(memory: WebAssembly.Memory, maxBytes: number): void {
   const grow = memory.grow.bind(memory);
   memory.grow = (pages) => {
-    if (memory.buffer.byteLength + pages * 65536 > most) throw new RangeError("more memory than the picture needs");
+    if (memory.buffer.byteLength + pages * 65536 > maxBytes) throw new RangeError("more memory than the picture needs");
     return grow(pages);
   };
 }
@@ -56,9 +56,9 @@ export interface Codec<T> {
   readonly kind: string;
   readonly create: (options: EmscriptenWasm.ModuleOpts) => Promise<T>;
   /** Null when the file is broken. */
-  readonly decode: (codec: T, file: Uint8Array<ArrayBuffer>) => Image | null;
+  readonly decode: (codec: T, file: Uint8Array<ArrayBuffer>) => CodecImage | null;
   /** A warning that says: this file is broken. Decoding ends at once. */
-  readonly giveUpAt?: RegExp;
+  readonly fatalWarning?: RegExp;
 }
 
 /**
@@ -66,41 +66,41 @@ export interface Codec<T> {
  * of one picture meets the next, and a codec that gave up is never used again. `picture_unreadable`
  * when the file is broken or cut.
  */
-export async function decodeOnce<T extends Instance>(
-  { kind, create, decode, giveUpAt }: Codec<T>,
+export async function decodeOnce<T extends EmscriptenInstance>(
+  { kind, create, decode, fatalWarning }: Codec<T>,
   module: WebAssembly.Module,
-  mostMemory: number,
+  maxMemory: number,
   bytes: Uint8Array,
-): Promise<Decoded> {
+): Promise<DecodedPicture> {
   const printErr = (line: string) => {
-    if (giveUpAt?.test(line) === true) throw unreadable("broken", kind);
+    if (fatalWarning?.test(line) === true) throw unreadableError("broken", kind);
   };
-  const codec = await create(optionsFor(module, { mostMemory, printErr }));
+  const codec = await create(emscriptenOptions(module, { maxMemory, printErr }));
   const file = new Uint8Array(bytes); // a copy, whatever kind of array it is: slice() of Node's Buffer is none
   try {
     const image = decode(codec, file);
-    if (image === null) throw unreadable("broken", kind);
+    if (image === null) throw unreadableError("broken", kind);
     const { data, width, height } = image;
     const rgba = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     return { width, height, rgba, release: () => void rgba.fill(0) };
   } finally {
-    clear(codec.HEAPU8);
+    clearMemory(codec.HEAPU8);
     file.fill(0);
   }
 }
 
-const page = 65_536;
+const pageBytes = 65_536;
 
 /**
  * Fills a codec's memory with 0, but for pages that are 0 already: those of a broken file may never
  * have been written to, and writing would make the machine give memory for them.
  */
-export function clear(memory: Uint8Array): void {
+export function clearMemory(memory: Uint8Array): void {
   const words = new Uint32Array(memory.buffer, memory.byteOffset, memory.length / 4);
-  for (let from = 0; from < words.length; from += page / 4) {
-    const end = from + page / 4;
-    let at = from;
-    while (at < end && words[at] === 0) at++; // a loop: a function for each word takes seconds
-    if (at < end) words.fill(0, from, end);
+  for (let start = 0; start < words.length; start += pageBytes / 4) {
+    const end = start + pageBytes / 4;
+    let i = start;
+    while (i < end && words[i] === 0) i++; // a loop: a function for each word takes seconds
+    if (i < end) words.fill(0, start, end);
   }
 }

@@ -12,17 +12,18 @@ export function readExifOrientation(tiff: Uint8Array): number | null {
   const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength);
   const order = view.getUint16(0);
   if (order !== 0x4949 && order !== 0x4d4d) return null;
-  const little = order === 0x4949;
-  if (view.getUint16(2, little) !== 42) return null;
-  const directory = view.getUint32(4, little);
+  const littleEndian = order === 0x4949;
+  if (view.getUint16(2, littleEndian) !== 42) return null;
+  const directory = view.getUint32(4, littleEndian);
   if (directory + 2 > tiff.length) return null;
-  const count = view.getUint16(directory, little);
+  const count = view.getUint16(directory, littleEndian);
   for (let i = 0; i < count; i++) {
     const entry = directory + 2 + 12 * i;
     if (entry + 12 > tiff.length) return null;
-    if (view.getUint16(entry, little) !== orientationTag) continue;
-    if (view.getUint16(entry + 2, little) !== shortType || view.getUint32(entry + 4, little) !== 1) return null;
-    const value = view.getUint16(entry + 8, little);
+    if (view.getUint16(entry, littleEndian) !== orientationTag) continue;
+    if (view.getUint16(entry + 2, littleEndian) !== shortType || view.getUint32(entry + 4, littleEndian) !== 1)
+      return null;
+    const value = view.getUint16(entry + 8, littleEndian);
     return value >= 1 && value <= 8 ? value : null;
   }
   return null;

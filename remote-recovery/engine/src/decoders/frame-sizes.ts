@@ -12,35 +12,35 @@ export interface FrameSize {
  * Encoders write a few; a small file of very many would take long to look through, for each tile
  * that points at them.
  */
-const mostUnits = 1000;
+const maxUnits = 1000;
 
 /**
  * Frames of one AV1 item: layers have at most four. The decoder goes through all of them, whatever
  * it shows.
  */
-const mostFrames = 4;
+const maxFrames = 4;
 /** Types of units (AV1 6.2.2). */
 const av1Units = { sequenceHeader: 1, frameHeader: 3, frame: 6, redundantFrameHeader: 7, tileList: 8 } as const;
 
 /** Bits from the highest down. RangeError after the last. */
-function bitsOf(bytes: Uint8Array) {
-  let at = 0;
+function createBitReader(bytes: Uint8Array) {
+  let position = 0;
   const read = (count: number): number => {
     let value = 0;
-    for (let i = 0; i < count; i++, at++) {
-      const byte = bytes[at >> 3];
+    for (let i = 0; i < count; i++, position++) {
+      const byte = bytes[position >> 3];
       if (byte === undefined) throw new RangeError("no more bits");
-      value = value * 2 + ((byte >> (7 - (at & 7))) & 1);
+      value = value * 2 + ((byte >> (7 - (position & 7))) & 1);
     }
     return value;
   };
   /** An Exp-Golomb number (HEVC, 9.2; AV1 writes its `uvlc` alike). */
-  const exponential = (): number => {
+  const readExpGolomb = (): number => {
     let zeros = 0;
     while (read(1) === 0) if (++zeros > 32) throw new RangeError("no such number");
     return 2 ** zeros - 1 + read(zeros);
   };
-  return { read, exponential };
+  return { read, readExpGolomb };
 }
 
 /**
@@ -51,35 +51,35 @@ export function av1FrameSizes(item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let units = 0;
   let frames = 0;
-  for (let at = 0; at < item.length;) {
-    if (++units > mostUnits) throw new RangeError("too many units");
-    const head = item[at++] ?? 0;
-    if ((head & 4) !== 0) at++; // layers
-    let length = item.length - at;
+  for (let offset = 0; offset < item.length;) {
+    if (++units > maxUnits) throw new RangeError("too many units");
+    const head = item[offset++] ?? 0;
+    if ((head & 4) !== 0) offset++; // layers
+    let length = item.length - offset;
     if ((head & 2) !== 0) {
       length = 0;
       for (let i = 0; ; i++) {
-        const byte = item[at++];
+        const byte = item[offset++];
         if (byte === undefined || i === 8) throw new RangeError("no such length");
         length += (byte & 127) * 2 ** (7 * i);
         if (byte < 128) break;
       }
     }
-    if (at + length > item.length) throw new RangeError("a unit is cut");
+    if (offset + length > item.length) throw new RangeError("a unit is cut");
     const type = (head >> 3) & 15;
     if (type === av1Units.redundantFrameHeader || type === av1Units.tileList)
       throw new RangeError("no unit of a picture");
-    if ((type === av1Units.frameHeader || type === av1Units.frame) && ++frames > mostFrames)
+    if ((type === av1Units.frameHeader || type === av1Units.frame) && ++frames > maxFrames)
       throw new RangeError("too many frames");
-    if (type === av1Units.sequenceHeader) sizes.push(readSequenceHeader(item.subarray(at, at + length)));
-    at += length;
+    if (type === av1Units.sequenceHeader) sizes.push(readSequenceHeader(item.subarray(offset, offset + length)));
+    offset += length;
   }
   return sizes;
 }
 
 /** AV1 5.5: up to the largest width and height. */
 function readSequenceHeader(unit: Uint8Array): FrameSize {
-  const { read, exponential } = bitsOf(unit);
+  const { read, readExpGolomb } = createBitReader(unit);
   read(3 + 1); // profile, still picture
   if (read(1) === 1) {
     read(5); // the level, and nothing else in a reduced header
@@ -87,18 +87,18 @@ function readSequenceHeader(unit: Uint8Array): FrameSize {
     let delayBits = 0;
     if (read(1) === 1) {
       read(32 + 32); // timing
-      if (read(1) === 1) exponential();
+      if (read(1) === 1) readExpGolomb();
       if (read(1) === 1) {
         delayBits = read(5) + 1;
         read(32 + 5 + 5);
       }
     }
-    const delays = read(1) === 1;
+    const hasDelays = read(1) === 1;
     for (let points = read(5) + 1; points > 0; points--) {
       read(12);
       if (read(5) > 7) read(1);
       if (delayBits > 0 && read(1) === 1) read(delayBits + delayBits + 1);
-      if (delays && read(1) === 1) read(4);
+      if (hasDelays && read(1) === 1) read(4);
     }
   }
   const widthBits = read(4) + 1;
@@ -115,67 +115,67 @@ const sequenceParameters = 33;
 export function hevcFrameSizes(configuration: DataView, item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let count = 0;
-  const take = (unit: Uint8Array) => {
-    if (++count > mostUnits) throw new RangeError("too many units");
+  const addUnit = (unit: Uint8Array) => {
+    if (++count > maxUnits) throw new RangeError("too many units");
     sizes.push(...hevcUnitSize(unit));
   };
-  let at = 23;
+  let offset = 23;
   for (let arrays = configuration.getUint8(22); arrays > 0; arrays--) {
-    at++;
-    const units = configuration.getUint16(at);
-    at += 2;
+    offset++;
+    const units = configuration.getUint16(offset);
+    offset += 2;
     for (let i = 0; i < units; i++) {
-      const length = configuration.getUint16(at);
-      if (at + 2 + length > configuration.byteLength) throw new RangeError("a unit is cut");
-      take(new Uint8Array(configuration.buffer, configuration.byteOffset + at + 2, length));
-      at += 2 + length;
+      const length = configuration.getUint16(offset);
+      if (offset + 2 + length > configuration.byteLength) throw new RangeError("a unit is cut");
+      addUnit(new Uint8Array(configuration.buffer, configuration.byteOffset + offset + 2, length));
+      offset += 2 + length;
     }
   }
   const lengthSize = (configuration.getUint8(21) & 3) + 1;
-  for (at = 0; at < item.length;) {
+  for (offset = 0; offset < item.length;) {
     let length = 0;
-    for (let i = 0; i < lengthSize; i++) length = length * 256 + (item[at++] ?? 0);
-    if (at + length > item.length) throw new RangeError("a unit is cut");
-    take(item.subarray(at, at + length));
-    at += length;
+    for (let i = 0; i < lengthSize; i++) length = length * 256 + (item[offset++] ?? 0);
+    if (offset + length > item.length) throw new RangeError("a unit is cut");
+    addUnit(item.subarray(offset, offset + length));
+    offset += length;
   }
   return sizes;
 }
 
 /** The most that a conformance window may cut off: what fills up the last block. */
-const mostCropped = 64;
+const maxCropping = 64;
 
 /**
  * The size when the unit is a sequence parameter set of the base layer (HEVC 7.3.2.2), cropped by
  * its conformance window.
  */
 function hevcUnitSize(unit: Uint8Array): FrameSize[] {
-  const [first = 0, second = 0] = unit;
-  const layer = ((first & 1) << 5) | (second >> 3);
-  if (((first >> 1) & 63) !== sequenceParameters || layer !== 0) return [];
+  const [firstByte = 0, secondByte = 0] = unit;
+  const layer = ((firstByte & 1) << 5) | (secondByte >> 3);
+  if (((firstByte >> 1) & 63) !== sequenceParameters || layer !== 0) return [];
   // What is read lies in its first hundred bytes.
-  const { read, exponential } = bitsOf(withoutEscapes(unit.subarray(2, 130)));
+  const { read, readExpGolomb } = createBitReader(withoutEscapes(unit.subarray(2, 130)));
   read(4);
   const layers = read(3);
   read(1 + 88 + 8); // profile, tier and level
-  const present = Array.from({ length: layers }, () => ({ profile: read(1) === 1, level: read(1) === 1 }));
+  const layerFlags = Array.from({ length: layers }, () => ({ profile: read(1) === 1, level: read(1) === 1 }));
   if (layers > 0) read(2 * (8 - layers));
-  for (const { profile, level } of present) read((profile ? 88 : 0) + (level ? 8 : 0));
-  exponential();
-  const chroma = exponential();
+  for (const { profile, level } of layerFlags) read((profile ? 88 : 0) + (level ? 8 : 0));
+  readExpGolomb();
+  const chroma = readExpGolomb();
   if (chroma === 3) read(1);
-  const width = exponential();
-  const height = exponential();
+  const width = readExpGolomb();
+  const height = readExpGolomb();
   if (read(1) === 0) return [{ width, height }];
-  const across = chroma === 1 || chroma === 2 ? 2 : 1;
-  const down = chroma === 1 ? 2 : 1;
-  const [left, right, top, bottom] = [exponential(), exponential(), exponential(), exponential()];
-  const cropped = { width: across * (left + right), height: down * (top + bottom) };
-  if (cropped.width > mostCropped || cropped.height > mostCropped) throw new RangeError("more is coded than is shown");
+  const subWidth = chroma === 1 || chroma === 2 ? 2 : 1;
+  const subHeight = chroma === 1 ? 2 : 1;
+  const [left, right, top, bottom] = [readExpGolomb(), readExpGolomb(), readExpGolomb(), readExpGolomb()];
+  const cropped = { width: subWidth * (left + right), height: subHeight * (top + bottom) };
+  if (cropped.width > maxCropping || cropped.height > maxCropping) throw new RangeError("more is coded than is shown");
   return [{ width: width - cropped.width, height: height - cropped.height }];
 }
 
 /** Without the 3 of each 0 0 3, which keeps a start code out of a unit (HEVC 7.3.1.1). */
 function withoutEscapes(bytes: Uint8Array): Uint8Array {
-  return bytes.filter((byte, at) => !(byte === 3 && at >= 2 && bytes[at - 1] === 0 && bytes[at - 2] === 0));
+  return bytes.filter((byte, index) => !(byte === 3 && index >= 2 && bytes[index - 1] === 0 && bytes[index - 2] === 0));
 }

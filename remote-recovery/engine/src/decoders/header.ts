@@ -6,22 +6,22 @@
 import { readIsoHeader } from "./iso-header.ts";
 import { readJpegHeader } from "./jpeg-header.ts";
 import { readExifOrientation } from "./exif-orientation.ts";
-import { otherKind } from "./other-kinds.ts";
-import { mostPixels, startsWith, unreadable, viewOf, type PictureHeader } from "./picture-file.ts";
+import { identifyUnsupportedKind } from "./unsupported-kinds.ts";
+import { maxPixels, startsWith, unreadableError, viewOf, type PictureHeader } from "./picture-file.ts";
 
 /**
  * Reads the header. `picture_unreadable` with `details.reason`: `empty`, `not_a_picture`,
  * `unsupported` (a picture, but of a kind that is not read: `details.kind`) or `broken`.
  */
 export function readHeader(bytes: Uint8Array): PictureHeader {
-  if (bytes.length === 0) throw unreadable("empty");
+  if (bytes.length === 0) throw unreadableError("empty");
   if (startsWith(bytes, 0xff, 0xd8, 0xff)) return readJpegHeader(bytes);
   if (startsWith(bytes, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)) return readPngHeader(bytes);
   if (isWebp(bytes)) return readWebpHeader(bytes);
-  const iso = readIsoHeader(bytes);
-  if (iso !== null) return iso;
-  const other = otherKind(bytes);
-  throw other === null ? unreadable("not_a_picture") : unreadable("unsupported", other);
+  const isoHeader = readIsoHeader(bytes);
+  if (isoHeader !== null) return isoHeader;
+  const unsupportedKind = identifyUnsupportedKind(bytes);
+  throw unsupportedKind === null ? unreadableError("not_a_picture") : unreadableError("unsupported", unsupportedKind);
 }
 
 /**
@@ -31,32 +31,32 @@ export function readHeader(bytes: Uint8Array): PictureHeader {
 function readPngHeader(bytes: Uint8Array): PictureHeader {
   const view = viewOf(bytes);
   if (bytes.length < 33 || chunkType(bytes, 8) !== "IHDR" || view.getUint32(8) !== 13)
-    throw unreadable("broken", "png");
+    throw unreadableError("broken", "png");
   const width = view.getUint32(16);
   const height = view.getUint32(20);
   let orientation = 1;
   let dataBytes = 0;
   let ended = false;
-  for (let at = 33; at + 12 <= bytes.length && !ended;) {
-    const length = view.getUint32(at);
-    const type = chunkType(bytes, at);
-    if (at + 12 + length > bytes.length) break;
-    if (type === "eXIf") orientation = readExifOrientation(bytes.subarray(at + 8, at + 8 + length)) ?? 1;
+  for (let offset = 33; offset + 12 <= bytes.length && !ended;) {
+    const length = view.getUint32(offset);
+    const type = chunkType(bytes, offset);
+    if (offset + 12 + length > bytes.length) break;
+    if (type === "eXIf") orientation = readExifOrientation(bytes.subarray(offset + 8, offset + 8 + length)) ?? 1;
     if (type === "IDAT") dataBytes += length;
     ended = type === "IEND";
-    at += 12 + length;
+    offset += 12 + length;
   }
   const bitsPerPixel = view.getUint8(24) * (channels[view.getUint8(25)] ?? 0);
-  if (width === 0 || height === 0 || bitsPerPixel === 0 || !ended) throw unreadable("broken", "png");
-  if (width * height <= mostPixels && dataBytes * mostInflated < (width * height * bitsPerPixel) / 8)
-    throw unreadable("broken", "png");
+  if (width === 0 || height === 0 || bitsPerPixel === 0 || !ended) throw unreadableError("broken", "png");
+  if (width * height <= maxPixels && dataBytes * maxInflationRatio < (width * height * bitsPerPixel) / 8)
+    throw unreadableError("broken", "png");
   return { kind: "png", width, height, orientation, extraBytesPerPixel: 0 };
 }
 
 /** By colour type: grey, colours, a palette, grey and alpha, colours and alpha. */
 const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 /** A byte of deflated data becomes 1032 at most (zlib's limit). */
-const mostInflated = 1032;
+const maxInflationRatio = 1032;
 
 function isWebp(bytes: Uint8Array): boolean {
   return startsWith(bytes, 0x52, 0x49, 0x46, 0x46) && startsWith(bytes.subarray(8), 0x57, 0x45, 0x42, 0x50);
@@ -68,20 +68,20 @@ function readWebpHeader(bytes: Uint8Array): PictureHeader {
   let size: { width: number; height: number; lossless: boolean } | null = null;
   let orientation = 1;
   const end = view.getUint32(4, true) + 8;
-  if (end > bytes.length) throw unreadable("broken", "webp");
-  for (let at = 12; at + 8 <= end;) {
-    const type = chunkType(bytes, at - 4);
-    const length = view.getUint32(at + 4, true);
-    const body = bytes.subarray(at + 8, Math.min(end, at + 8 + length));
-    if (type.startsWith("VP8") && body.length < length) throw unreadable("broken", "webp");
+  if (end > bytes.length) throw unreadableError("broken", "webp");
+  for (let offset = 12; offset + 8 <= end;) {
+    const type = chunkType(bytes, offset - 4);
+    const length = view.getUint32(offset + 4, true);
+    const body = bytes.subarray(offset + 8, Math.min(end, offset + 8 + length));
+    if (type.startsWith("VP8") && body.length < length) throw unreadableError("broken", "webp");
     if (type === "VP8X" && body.length >= 10 && ((body[0] ?? 0) & 2) !== 0)
-      throw unreadable("unsupported", "animated_webp");
+      throw unreadableError("unsupported", "animated_webp");
     if (type === "VP8 " || type === "VP8L") size ??= type === "VP8 " ? lossySize(body) : losslessSize(body);
     if (type === "EXIF")
       orientation = readExifOrientation(startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0) ? body.subarray(6) : body) ?? 1;
-    at += 8 + length + (length & 1);
+    offset += 8 + length + (length & 1);
   }
-  if (size === null || size.width === 0 || size.height === 0) throw unreadable("broken", "webp");
+  if (size === null || size.width === 0 || size.height === 0) throw unreadableError("broken", "webp");
   return {
     kind: "webp",
     width: size.width,
@@ -92,17 +92,17 @@ function readWebpHeader(bytes: Uint8Array): PictureHeader {
 }
 
 function lossySize(body: Uint8Array) {
-  if (body.length < 10 || !startsWith(body.subarray(3), 0x9d, 0x01, 0x2a)) throw unreadable("broken", "webp");
+  if (body.length < 10 || !startsWith(body.subarray(3), 0x9d, 0x01, 0x2a)) throw unreadableError("broken", "webp");
   const view = viewOf(body);
   return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff, lossless: false };
 }
 
 function losslessSize(body: Uint8Array) {
-  if (body.length < 5 || body[0] !== 0x2f) throw unreadable("broken", "webp");
+  if (body.length < 5 || body[0] !== 0x2f) throw unreadableError("broken", "webp");
   const bits = viewOf(body).getUint32(1, true);
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1, lossless: true };
 }
 
-function chunkType(bytes: Uint8Array, at: number): string {
-  return String.fromCharCode(...bytes.subarray(at + 4, at + 8));
+function chunkType(bytes: Uint8Array, offset: number): string {
+  return String.fromCharCode(...bytes.subarray(offset + 4, offset + 8));
 }

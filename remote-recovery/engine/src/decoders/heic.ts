@@ -1,39 +1,43 @@
 import createLibheif from "libheif-js/libheif-wasm/libheif.js";
-import type { Decoded } from "./picture-file.ts";
-import { clear, optionsFor } from "./emscripten.ts";
-import { unreadable } from "./picture-file.ts";
+import type { DecodedPicture } from "./picture-file.ts";
+import { clearMemory, emscriptenOptions } from "./emscripten.ts";
+import { unreadableError } from "./picture-file.ts";
 
 /**
  * Decodes the primary image of a HEIC with libheif, turned and mirrored as the file says, in an
  * instance of its own that is cleared afterwards. `picture_unreadable` when the file is broken or
  * cut.
  */
-export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, mostMemory: number): Promise<Decoded> {
-  const codec: unknown = createLibheif(optionsFor(module, { mostMemory }));
+export async function decodeHeic(
+  bytes: Uint8Array,
+  module: WebAssembly.Module,
+  maxMemory: number,
+): Promise<DecodedPicture> {
+  const codec: unknown = createLibheif(emscriptenOptions(module, { maxMemory }));
   if (!isLibheif(codec)) throw new TypeError("this module is not libheif");
   const release = () => {
-    clear(codec.HEAPU8);
+    clearMemory(codec.HEAPU8);
   };
   try {
     // As the package's HeifDecoder does it, which also writes to the console.
     const context = codec.heif_context_alloc();
     if (codec.heif_context_read_from_memory(context, bytes).code !== codec.heif_error_code.heif_error_Ok)
-      throw unreadable("broken", "heic");
+      throw unreadableError("broken", "heic");
     const ids = codec.heif_js_context_get_list_of_top_level_image_IDs(context);
     const handles = Array.isArray(ids)
       ? ids.map((id: number) => codec.heif_js_context_get_image_handle(context, id))
       : [];
     // whose header was read
     const handle = handles.find((candidate) => codec.heif_image_handle_is_primary_image(candidate));
-    if (handle === undefined) throw unreadable("broken", "heic");
+    if (handle === undefined) throw unreadableError("broken", "heic");
     const image = await codec.heif_js_decode_image2(
       handle,
       codec.heif_colorspace.heif_colorspace_RGB,
       codec.heif_chroma.heif_chroma_interleaved_RGBA,
     );
     const plane = image.channels?.find(({ id }) => id === codec.heif_channel.heif_channel_interleaved);
-    if (plane === undefined) throw unreadable("broken", "heic");
-    return packed(plane, release);
+    if (plane === undefined) throw unreadableError("broken", "heic");
+    return packRows(plane, release);
   } catch (error) {
     release();
     throw error;
@@ -44,7 +48,7 @@ export async function decodeHeic(bytes: Uint8Array, module: WebAssembly.Module, 
  * A plane in the codec's own memory, without the padding of its rows: a copy would take as much
  * again.
  */
-function packed({ data, width, height, stride }: Plane, release: () => void): Decoded {
+function packRows({ data, width, height, stride }: Plane, release: () => void): DecodedPicture {
   const rowBytes = width * 4;
   if (stride !== rowBytes)
     for (let row = 1; row < height; row++) data.copyWithin(row * rowBytes, row * stride, row * stride + rowBytes);

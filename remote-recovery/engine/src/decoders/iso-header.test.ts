@@ -1,5 +1,5 @@
-import { gridOf, partOf, sayingSize, type Grid } from "../../tests/heif-files.ts";
-import { readKind, readPhoto } from "../../tests/vectors.ts";
+import { makeGridFile, readFrameItem, withClaimedSize, type GridOptions } from "../../tests/heif-files.ts";
+import { readSample, readPhoto } from "../../tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { decodePicture, estimateMemory, type CodecName } from "./decode.ts";
@@ -8,27 +8,28 @@ import { av1FrameSizes } from "./frame-sizes.ts";
 import { readHeader } from "./header.ts";
 
 const modules = new Map<CodecName, Promise<WebAssembly.Module>>();
-const asked: CodecName[] = [];
+const requestedCodecs: CodecName[] = [];
 const codec = (name: CodecName) => {
   if (name === "jpeg" || name === "png") throw new Error("neither AVIF nor HEIC");
-  asked.push(name);
-  const known = modules.get(name) ?? loadCodecInNode(name);
-  modules.set(name, known);
-  return known;
+  requestedCodecs.push(name);
+  const pending = modules.get(name) ?? loadCodecInNode(name);
+  modules.set(name, pending);
+  return pending;
 };
-beforeEach(() => void asked.splice(0));
+beforeEach(() => void requestedCodecs.splice(0));
 
 /** What decoding ends with, and that no codec was asked for it. */
-async function refusedUnread(bytes: Uint8Array): Promise<unknown> {
+async function refusalWithoutCodec(bytes: Uint8Array): Promise<unknown> {
   const error: unknown = await decodePicture(bytes, codec).catch((thrown: unknown) => thrown);
-  expect(asked).toEqual([]);
+  expect(requestedCodecs).toEqual([]);
   return error instanceof PortalError ? { code: error.code, ...error.details } : error;
 }
-const broken = (kind: string) => ({ code: "picture_unreadable", reason: "broken", kind });
+const brokenError = (kind: string) => ({ code: "picture_unreadable", reason: "broken", kind });
 
 describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
-  const one = () => readKind(`rocket.${kind}`);
-  const grid = (more: Partial<Grid> = {}) => gridOf(one(), { columns: 2, rows: 3, ...more });
+  const readOriginal = () => readSample(`rocket.${kind}`);
+  const makeGrid = (options: Partial<GridOptions> = {}) =>
+    makeGridFile(readOriginal(), { columns: 2, rows: 3, ...options });
 
   it.each([
     [160, 107],
@@ -38,30 +39,30 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
     [640, 428],
     [8000, 6000],
   ])("is not decoded when the file says %i × %i and its frame says otherwise", async (width, height) => {
-    expect(await refusedUnread(sayingSize(one(), width, height))).toEqual(broken(kind));
+    expect(await refusalWithoutCodec(withClaimedSize(readOriginal(), width, height))).toEqual(brokenError(kind));
   });
 
   it("is not decoded when a property or its place is there twice, as another reader might take the other one", async () => {
     for (const type of ["pitm", "iloc", "iprp"]) {
-      const file = one();
+      const file = readOriginal();
       const meta = file.indexOf("meta") - 4;
-      const at = file.indexOf(type) - 4;
-      const twice = Buffer.concat([
-        file.subarray(0, at),
-        file.subarray(at, at + file.readUInt32BE(at)),
-        file.subarray(at),
+      const offset = file.indexOf(type) - 4;
+      const duplicated = Buffer.concat([
+        file.subarray(0, offset),
+        file.subarray(offset, offset + file.readUInt32BE(offset)),
+        file.subarray(offset),
       ]);
-      twice.writeUInt32BE(file.readUInt32BE(meta) + file.readUInt32BE(at), meta);
-      expect(await refusedUnread(twice)).toEqual(broken(kind));
+      duplicated.writeUInt32BE(file.readUInt32BE(meta) + file.readUInt32BE(offset), meta);
+      expect(await refusalWithoutCodec(duplicated)).toEqual(brokenError(kind));
     }
   });
 
   it("is not decoded when a part of it is said to have no length", async () => {
-    const file = Buffer.from(one());
-    const at = file.indexOf("iloc");
-    const length = file.indexOf(Buffer.from([0, 1]), at + 14) + 2 + 4; // after the count of extents and the offset
+    const file = Buffer.from(readOriginal());
+    const offset = file.indexOf("iloc");
+    const length = file.indexOf(Buffer.from([0, 1]), offset + 14) + 2 + 4; // after the count of extents and the offset
     file.writeUInt32BE(0, length);
-    expect(await refusedUnread(file)).toEqual(broken(kind));
+    expect(await refusalWithoutCodec(file)).toEqual(brokenError(kind));
   });
 
   it("is read as a grid of tiles, the last of which may lie partly outside", async () => {
@@ -69,30 +70,30 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
       [640, 642],
       [600, 500],
     ] as const) {
-      const picture = await decodePicture(grid({ width, height }), codec);
+      const picture = await decodePicture(makeGrid({ width, height }), codec);
       expect([picture.width, picture.height]).toEqual([width, height]);
-      const row = (y: number, x: number) =>
+      const readRow = (y: number, x: number) =>
         Buffer.from(picture.rgba.subarray((y * width + x) * 4, (y * width + x + 200) * 4));
-      expect(row(214 + 20, 320 + 10).equals(row(20, 10))).toBe(true); // colours run across the edges of tiles
+      expect(readRow(214 + 20, 320 + 10).equals(readRow(20, 10))).toBe(true); // colours run across the edges of tiles
       picture.release();
     }
   });
 
-  it.each<[string, Partial<Grid>]>([
+  it.each<[string, Partial<GridOptions>]>([
     ["tiles that say to be smaller than their frames", { tile: [160, 107] }],
     ["tiles that say to be larger", { tile: [640, 428], width: 640, height: 642 }],
-    ["a size that is not the grid's", { inside: [600, 642] }],
+    ["a size that is not the grid's", { gridSize: [600, 642] }],
     ["a size that its tiles do not fill", { width: 641, height: 642 }],
     ["a row of tiles outside", { width: 640, height: 428 }],
-    ["a tile too few", { listed: 5 }],
-    ["a tile too many", { listed: 7 }],
+    ["a tile too few", { listedTiles: 5 }],
+    ["a tile too many", { listedTiles: 7 }],
     ["planes of alpha that say to be smaller than their frames", { alpha: [160, 107] }],
-  ])("is not decoded as a grid with %s", async (_, lie) => {
-    expect(await refusedUnread(grid(lie))).toEqual(broken(kind));
+  ])("is not decoded as a grid with %s", async (_, options) => {
+    expect(await refusalWithoutCodec(makeGrid(options))).toEqual(brokenError(kind));
   });
 
   it("is too large as a grid of more than 52 million pixels", async () => {
-    expect(await refusedUnread(grid({ columns: 28, rows: 28 }))).toEqual({
+    expect(await refusalWithoutCodec(makeGrid({ columns: 28, rows: 28 }))).toEqual({
       code: "picture_too_large",
       width: 8960,
       height: 5992,
@@ -100,28 +101,28 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
   });
 
   it("is not decoded when it is cut anywhere", async () => {
-    for (const file of [one(), grid()]) {
-      for (let share = 0.004; share < 1; share += 0.037)
-        expect(await refusedUnread(file.subarray(0, Math.floor(file.length * share)))).toMatchObject({
+    for (const file of [readOriginal(), makeGrid()]) {
+      for (let fraction = 0.004; fraction < 1; fraction += 0.037)
+        expect(await refusalWithoutCodec(file.subarray(0, Math.floor(file.length * fraction)))).toMatchObject({
           code: "picture_unreadable",
         });
-      expect(await refusedUnread(file.subarray(0, file.length - 1))).toEqual(broken(kind));
+      expect(await refusalWithoutCodec(file.subarray(0, file.length - 1))).toEqual(brokenError(kind));
     }
   });
 
   it("is read with alpha and odd sides, and its alpha counts", async () => {
-    const picture = await decodePicture(readKind(`rocket-odd-alpha.${kind}`), codec);
+    const picture = await decodePicture(readSample(`rocket-odd-alpha.${kind}`), codec);
     expect([picture.width, picture.height]).toEqual([321, 215]);
     expect([picture.rgba[3], picture.rgba[(214 * 321 + 320) * 4 + 3]]).toEqual([0, 255]);
     picture.release();
-    expect(readHeader(readKind(`rocket-odd-alpha.${kind}`)).extraBytesPerPixel).toBeGreaterThan(
-      readHeader(one()).extraBytesPerPixel,
+    expect(readHeader(readSample(`rocket-odd-alpha.${kind}`)).extraBytesPerPixel).toBeGreaterThan(
+      readHeader(readOriginal()).extraBytesPerPixel,
     );
   });
 });
 
 it("an animated AVIF is refused by name", async () => {
-  expect(await refusedUnread(readKind("rocket-animated.avif"))).toEqual({
+  expect(await refusalWithoutCodec(readSample("rocket-animated.avif"))).toEqual({
     code: "picture_unreadable",
     reason: "unsupported",
     kind: "animated_avif",
@@ -135,12 +136,14 @@ it("a codec that asks for more memory than it may have gives up", async () => {
 });
 
 it("a file of very many tiles or units is not looked through for long", async () => {
-  const tile = readKind("rocket.avif");
-  expect(readHeader(gridOf(tile, { columns: 200, rows: 60 })).width).toBe(200 * 320);
-  expect(() => av1FrameSizes(new Uint8Array(2002).fill(0x12).map((byte, at) => (at % 2 === 0 ? byte : 0)))).toThrow(
-    RangeError,
+  const tile = readSample("rocket.avif");
+  expect(readHeader(makeGridFile(tile, { columns: 200, rows: 60 })).width).toBe(200 * 320);
+  expect(() =>
+    av1FrameSizes(new Uint8Array(2002).fill(0x12).map((byte, index) => (index % 2 === 0 ? byte : 0))),
+  ).toThrow(RangeError);
+  expect(await refusalWithoutCodec(makeGridFile(tile, { columns: 80, rows: 80, tile: [63, 64] }))).toEqual(
+    brokenError("avif"),
   );
-  expect(await refusedUnread(gridOf(tile, { columns: 80, rows: 80, tile: [63, 64] }))).toEqual(broken("avif"));
 });
 
 describe("av1FrameSizes", () => {
@@ -174,8 +177,8 @@ describe("av1FrameSizes", () => {
       (639).toString(2).padStart(10, "0"),
       (426).toString(2).padStart(9, "0"),
     ].join("");
-    const body = Array.from({ length: Math.ceil(bits.length / 8) }, (_, at) =>
-      parseInt(bits.slice(at * 8, at * 8 + 8).padEnd(8, "0"), 2),
+    const body = Array.from({ length: Math.ceil(bits.length / 8) }, (_, index) =>
+      parseInt(bits.slice(index * 8, index * 8 + 8).padEnd(8, "0"), 2),
     );
     expect(av1FrameSizes(Uint8Array.from([0x12, 0, 0x0a, body.length, ...body]))).toEqual([
       { width: 640, height: 427 },
@@ -189,24 +192,26 @@ describe("av1FrameSizes", () => {
 });
 
 describe("an AVIF item of several frames", () => {
-  const part = partOf(readKind("rocket.avif"));
-  const repeated = (times: number) =>
-    gridOf(
-      { ...part, content: Buffer.concat(Array.from({ length: times }, () => part.content)) },
+  const item = readFrameItem(readSample("rocket.avif"));
+  const repeatItem = (times: number) =>
+    makeGridFile(
+      { ...item, content: Buffer.concat(Array.from({ length: times }, () => item.content)) },
       { columns: 1, rows: 1 },
     );
 
   it("is let in with as many as there may be layers, and not decoded with more", async () => {
-    expect(readHeader(repeated(4)).kind).toBe("avif");
-    expect(await refusedUnread(repeated(5))).toEqual(broken("avif"));
-    expect(await refusedUnread(repeated(500))).toEqual(broken("avif"));
+    expect(readHeader(repeatItem(4)).kind).toBe("avif");
+    expect(await refusalWithoutCodec(repeatItem(5))).toEqual(brokenError("avif"));
+    expect(await refusalWithoutCodec(repeatItem(500))).toEqual(brokenError("avif"));
   });
 
   it.each([
     ["a frame header said again", 7],
     ["a list of tiles", 8],
-  ])("is not decoded with %s", async (_what, type) => {
-    const content = Buffer.concat([part.content, Uint8Array.of((type << 3) | 2, 0)]);
-    expect(await refusedUnread(gridOf({ ...part, content }, { columns: 1, rows: 1 }))).toEqual(broken("avif"));
+  ])("is not decoded with %s", async (_case, type) => {
+    const content = Buffer.concat([item.content, Uint8Array.of((type << 3) | 2, 0)]);
+    expect(await refusalWithoutCodec(makeGridFile({ ...item, content }, { columns: 1, rows: 1 }))).toEqual(
+      brokenError("avif"),
+    );
   });
 });

@@ -1,7 +1,7 @@
 /** AVIF and HEIC: the size that the file says, and that its frames say the same. */
 import { av1FrameSizes, hevcFrameSizes, type FrameSize } from "./frame-sizes.ts";
-import { unreadable, type PictureHeader } from "./picture-file.ts";
-import { find, nameAt, readItems, type Box, type Items } from "./iso-boxes.ts";
+import { unreadableError, type PictureHeader } from "./picture-file.ts";
+import { requireBox, fourCharacterCodeAt, readItems, type Box, type Items } from "./iso-boxes.ts";
 
 /**
  * The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one,
@@ -9,13 +9,13 @@ import { find, nameAt, readItems, type Box, type Items } from "./iso-boxes.ts";
  */
 export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 16 || nameAt(file, 4) !== "ftyp") return null;
+  if (bytes.length < 16 || fourCharacterCodeAt(file, 4) !== "ftyp") return null;
   const kind = kindOf(file);
   if (kind === null) return null;
   try {
-    return readPrimary(readItems(kind, file));
+    return readPrimaryItem(readItems(kind, file));
   } catch (error) {
-    if (error instanceof RangeError) throw unreadable("broken", kind, error); // an offset outside the file
+    if (error instanceof RangeError) throw unreadableError("broken", kind, error); // an offset outside the file
     throw error;
   }
 }
@@ -27,8 +27,9 @@ export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
 function kindOf(file: DataView): "avif" | "heic" | null {
   const end = Math.min(file.byteLength, file.getUint32(0));
   const brands: string[] = [];
-  for (let at = 8; at + 4 <= end; at += 4) if (at !== 12) brands.push(nameAt(file, at));
-  if (brands[0] === "avis") throw unreadable("unsupported", "animated_avif");
+  for (let offset = 8; offset + 4 <= end; offset += 4)
+    if (offset !== 12) brands.push(fourCharacterCodeAt(file, offset));
+  if (brands[0] === "avis") throw unreadableError("unsupported", "animated_avif");
   if (brands.some((brand) => brand === "avif" || brand === "avis")) return "avif";
   return brands.some((brand) => /^(hei[cxms]|hev[cx])$/.test(brand)) ? "heic" : null;
 }
@@ -36,21 +37,22 @@ function kindOf(file: DataView): "avif" | "heic" | null {
 /**
  * Size, turn and mirror of the primary item, after a look into everything that is decoded with it.
  */
-function readPrimary(items: Items): PictureHeader {
+function readPrimaryItem(items: Items): PictureHeader {
   const { kind, primary } = items;
   const { width, height, alpha, planes } = checkItem(items, primary, 0);
-  const mine = items.properties.get(primary) ?? [];
+  const properties = items.properties.get(primary) ?? [];
   // libheif crops, turns and mirrors by itself, libavif does not.
-  const orientation = kind === "heic" ? 1 : orientationOf(mine);
-  const turned = kind === "heic" && mine.some(({ type, body }) => type === "irot" && (body.getUint8(0) & 1) === 1);
-  const cropped = kind === "heic" && mine.some(({ type }) => type === "clap");
+  const orientation = kind === "heic" ? 1 : orientationOf(properties);
+  const swapsSides =
+    kind === "heic" && properties.some(({ type, body }) => type === "irot" && (body.getUint8(0) & 1) === 1);
+  const cropped = kind === "heic" && properties.some(({ type }) => type === "clap");
   // Measured at 6 to 24 megapixels (AVIF, up to ten bits in full colour) and at 12 to 48 (HEIC,
   // which has no second copy of the pixels).
   // AVIF of tiles, or with alpha, is seldom and counts for more than it takes: announced and not
   // there, it has to stay below 600 MB as well.
-  const seldom = (alpha ? 40 : 0) + (items.types.get(primary) === "grid" ? 45 : 0);
-  const extraBytesPerPixel = kind === "avif" ? 25 + seldom : 2 * planes + (alpha ? 2 : 0);
-  const size = turned ? { width: height, height: width } : { width, height };
+  const rareAllowance = (alpha ? 40 : 0) + (items.types.get(primary) === "grid" ? 45 : 0);
+  const extraBytesPerPixel = kind === "avif" ? 25 + rareAllowance : 2 * planes + (alpha ? 2 : 0);
+  const size = swapsSides ? { width: height, height: width } : { width, height };
   return { kind, ...size, ...(cropped ? { cropped } : {}), orientation, extraBytesPerPixel };
 }
 
@@ -58,7 +60,7 @@ function readPrimary(items: Items): PictureHeader {
  * The size of an item, the same in its property `ispe`, in its frames, and in what is put together
  * from tiles. Alpha belongs to an item by a reference of its own and is looked into as well.
  */
-function checkItem(items: Items, item: number, depth: number): Checked {
+function checkItem(items: Items, item: number, depth: number): CheckedItem {
   const { kind } = items;
   const size = sizeOf(items, item);
   const type = items.types.get(item) ?? "";
@@ -66,19 +68,19 @@ function checkItem(items: Items, item: number, depth: number): Checked {
   let alpha = false;
   if (type === "grid" && depth === 0) ({ planes, alpha } = checkGrid(items, item, size));
   else if (type === (kind === "avif" ? "av01" : "hvc1")) planes = checkFrames(items, item, size);
-  else throw unreadable(type === "" || type === "grid" ? "broken" : "unsupported", kind);
+  else throw unreadableError(type === "" || type === "grid" ? "broken" : "unsupported", kind);
   if (!isAlpha(items, item)) {
     for (const plane of items.auxiliaries.get(item) ?? []) {
       if (!isAlpha(items, plane)) continue; // depth, or light for brighter screens: not decoded
       const { width, height } = checkItem(items, plane, depth);
-      if (width !== size.width || height !== size.height) throw unreadable("broken", kind);
+      if (width !== size.width || height !== size.height) throw unreadableError("broken", kind);
       alpha = true;
     }
   }
   return { ...size, planes, alpha };
 }
 
-interface Checked extends FrameSize {
+interface CheckedItem extends FrameSize {
   /**
    * Bytes per pixel of the frame's planes (HEVC), by its depth and how its colours are subsampled.
    */
@@ -87,56 +89,62 @@ interface Checked extends FrameSize {
 }
 
 function sizeOf(items: Items, item: number): FrameSize {
-  const size = find(items.properties.get(item) ?? [], "ispe", items.kind);
+  const size = requireBox(items.properties.get(item) ?? [], "ispe", items.kind);
   const [width, height] = [size.getUint32(4), size.getUint32(8)];
-  if (width === 0 || height === 0) throw unreadable("broken", items.kind);
+  if (width === 0 || height === 0) throw unreadableError("broken", items.kind);
   return { width, height };
 }
 
 /** Compares the size with that of the frames; bytes per pixel of their planes. */
 function checkFrames(items: Items, item: number, { width, height }: FrameSize): number {
   const content = items.contentOf(item);
-  const configuration = items.kind === "avif" ? null : find(items.properties.get(item) ?? [], "hvcC", items.kind);
+  const configuration = items.kind === "avif" ? null : requireBox(items.properties.get(item) ?? [], "hvcC", items.kind);
   const sizes = configuration === null ? av1FrameSizes(content) : hevcFrameSizes(configuration, content);
   if (sizes.length === 0 || sizes.some((size) => size.width !== width || size.height !== height))
-    throw unreadable("broken", items.kind);
+    throw unreadableError("broken", items.kind);
   if (configuration === null) return 0;
   const samples = [1, 1.5, 2, 3][configuration.getUint8(16) & 3] ?? 3;
   return samples * ((configuration.getUint8(17) & 7) > 0 ? 2 : 1);
 }
 
 /** By ISO/IEC 23000-22, 7.3.11.4.2; many more of them would take long to look into. */
-const smallestTile = 64;
+const minTileSide = 64;
 
 /**
  * Tiles of one size in rows and columns, none of which lies outside the picture (ISO/IEC 23008-12,
  * 6.6.2.3).
  */
-function checkGrid(items: Items, item: number, size: FrameSize): Pick<Checked, "planes" | "alpha"> {
+function checkGrid(items: Items, item: number, size: FrameSize): Pick<CheckedItem, "planes" | "alpha"> {
   const content = items.contentOf(item);
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
   const wide = (view.getUint8(1) & 1) === 1;
   const [rows, columns] = [view.getUint8(2) + 1, view.getUint8(3) + 1];
   const [width, height] = wide ? [view.getUint32(4), view.getUint32(8)] : [view.getUint16(4), view.getUint16(6)];
   const tiles = items.tiles.get(item) ?? [];
-  const [first] = tiles;
-  if (first === undefined || tiles.length !== rows * columns || width !== size.width || height !== size.height)
-    throw unreadable("broken", items.kind);
-  const tile = sizeOf(items, first);
-  if (tile.width < smallestTile || tile.height < smallestTile) throw unreadable("broken", items.kind);
-  const covers = (length: number, count: number, whole: number) =>
-    length * count >= whole && length * (count - 1) < whole;
-  if (!covers(tile.width, columns, width) || !covers(tile.height, rows, height)) throw unreadable("broken", items.kind);
-  const found = [...new Set(tiles)].map((each) => checkItem(items, each, 1));
-  if (found.some((each) => each.width !== tile.width || each.height !== tile.height))
-    throw unreadable("broken", items.kind);
-  return { planes: Math.max(...found.map(({ planes }) => planes)), alpha: found.some(({ alpha }) => alpha) };
+  const [firstTile] = tiles;
+  if (firstTile === undefined || tiles.length !== rows * columns || width !== size.width || height !== size.height)
+    throw unreadableError("broken", items.kind);
+  const tile = sizeOf(items, firstTile);
+  if (tile.width < minTileSide || tile.height < minTileSide) throw unreadableError("broken", items.kind);
+  const covers = (length: number, count: number, extent: number) =>
+    length * count >= extent && length * (count - 1) < extent;
+  if (!covers(tile.width, columns, width) || !covers(tile.height, rows, height))
+    throw unreadableError("broken", items.kind);
+  const checkedTiles = [...new Set(tiles)].map((tileItem) => checkItem(items, tileItem, 1));
+  if (checkedTiles.some((checkedTile) => checkedTile.width !== tile.width || checkedTile.height !== tile.height))
+    throw unreadableError("broken", items.kind);
+  return {
+    planes: Math.max(...checkedTiles.map(({ planes }) => planes)),
+    alpha: checkedTiles.some(({ alpha }) => alpha),
+  };
 }
 
 /** By the names of ISO/IEC 23008-12 and of HEVC. */
 function isAlpha(items: Items, item: number): boolean {
   return (items.properties.get(item) ?? []).some(({ type, body }) => {
-    const name = Array.from({ length: body.byteLength }, (_, at) => String.fromCharCode(body.getUint8(at))).join("");
+    const name = Array.from({ length: body.byteLength }, (_, index) => String.fromCharCode(body.getUint8(index))).join(
+      "",
+    );
     return (
       type === "auxC" &&
       /^.{4}(urn:mpeg:mpegB:cicp:systems:auxiliary:alpha|urn:mpeg:hevc:2015:auxid:1)(\0|$)/.test(name)
@@ -149,12 +157,12 @@ function isAlpha(items: Items, item: number): boolean {
  * or left to right (1).
  */
 function orientationOf(properties: readonly Box[]): number {
-  const value = (type: string, bits: number) => {
+  const readProperty = (type: string, bits: number) => {
     const box = properties.find((property) => property.type === type);
     return box === undefined ? null : box.body.getUint8(0) & bits;
   };
-  const turn = value("irot", 3) ?? 0;
-  const mirror = value("imir", 1);
+  const turn = readProperty("irot", 3) ?? 0;
+  const mirror = readProperty("imir", 1);
   const column = mirror === null ? 0 : mirror === 0 ? 1 : 2;
   return (
     [

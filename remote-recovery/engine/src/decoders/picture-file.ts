@@ -5,7 +5,7 @@
 import { PortalError } from "@relicario/shared/errors";
 
 /** More is refused before decoding. */
-export const mostPixels = 52_000_000;
+export const maxPixels = 52_000_000;
 
 export interface PictureHeader {
   readonly kind: "jpeg" | "png" | "webp" | "avif" | "heic";
@@ -27,14 +27,14 @@ export interface PictureHeader {
 }
 
 /** Pixels of a codec: RGBA as stored, valid until `release`, which clears them. */
-export interface Decoded {
+export interface DecodedPicture {
   readonly width: number;
   readonly height: number;
   readonly rgba: Uint8Array;
   readonly release: () => void;
 }
 
-export function unreadable(
+export function unreadableError(
   reason: "empty" | "not_a_picture" | "unsupported" | "broken" | "too_small",
   kind?: string,
   cause?: unknown,

@@ -4,7 +4,7 @@
  * (decision 0078).
  */
 import { rowsOf, type PictureRows, type Raster } from "../rows.ts";
-import { loseAsJpeg50 } from "./jpeg-loss.ts";
+import { simulateJpeg50 } from "./jpeg-simulation.ts";
 import { Filter, resample } from "./resample.ts";
 
 export const SelfTestCopy = {
@@ -25,37 +25,37 @@ export interface ChangedCopy {
 }
 
 /** Makes a copy of the picture, in its stored orientation. */
-export function changedCopy(copy: SelfTestCopy, picture: Raster): ChangedCopy {
+export function createChangedCopy(copy: SelfTestCopy, picture: Raster): ChangedCopy {
   switch (copy) {
     case SelfTestCopy.quarter:
-      return whole(resample(picture, roundEven(picture.width / 4), roundEven(picture.height / 4), Filter.bilinear));
+      return wholeCopy(resample(picture, roundEven(picture.width / 4), roundEven(picture.height / 4), Filter.bilinear));
     case SelfTestCopy.gamma:
-      return { rows: throughTable(rowsOf(picture), gammaTable), clear: () => undefined };
+      return { rows: mapColours(rowsOf(picture), gammaTable), clear: () => undefined };
     case SelfTestCopy.cropped:
       return { rows: croppedAndMirrored(picture), clear: () => undefined };
     case SelfTestCopy.bright:
-      return { rows: throughTable(rowsOf(picture), brightTable), clear: () => undefined };
+      return { rows: mapColours(rowsOf(picture), brightTable), clear: () => undefined };
     case SelfTestCopy.small:
-      return sentSmaller(picture, 200 / Math.min(picture.width, picture.height), Filter.bilinear);
+      return scaleAndCompress(picture, 200 / Math.min(picture.width, picture.height), Filter.bilinear);
     case SelfTestCopy.medium:
-      return sentSmaller(picture, 350 / Math.min(picture.width, picture.height), Filter.bilinear);
+      return scaleAndCompress(picture, 350 / Math.min(picture.width, picture.height), Filter.bilinear);
     case SelfTestCopy.messenger:
-      return sentSmaller(picture, 1280 / Math.max(picture.width, picture.height), Filter.lanczos);
+      return scaleAndCompress(picture, 1280 / Math.max(picture.width, picture.height), Filter.lanczos);
   }
 }
 
 /** Scaled down, never up, then JPEG 50. */
-function sentSmaller(picture: Raster, by: number, filter: Filter): ChangedCopy {
-  const scale = Math.min(1, by);
+function scaleAndCompress(picture: Raster, factor: number, filter: Filter): ChangedCopy {
+  const scale = Math.min(1, factor);
   const width = roundEven(picture.width * scale);
   const height = roundEven(picture.height * scale);
   const small = resample(picture, width, height, filter);
-  const lost = loseAsJpeg50(small);
+  const compressed = simulateJpeg50(small);
   small.rgba.fill(0);
-  return whole(lost);
+  return wholeCopy(compressed);
 }
 
-function whole(raster: Raster): ChangedCopy {
+function wholeCopy(raster: Raster): ChangedCopy {
   return { rows: rowsOf(raster), clear: () => void raster.rgba.fill(0) };
 }
 
@@ -67,7 +67,7 @@ const gammaTable = Uint8Array.from({ length: 256 }, (_, i) =>
 const brightTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, roundEven(1.2 * i)));
 
 /** Every colour through a table; alpha stays. */
-function throughTable(rows: PictureRows, table: Uint8Array): PictureRows {
+function mapColours(rows: PictureRows, table: Uint8Array): PictureRows {
   return {
     ...rows,
     readRows: (from, count, target) => {
@@ -90,9 +90,9 @@ function croppedAndMirrored({ width, height, orientation, rgba }: Raster): Pictu
     orientation,
     readRows: (from, count, target) => {
       const out = new Uint32Array(target.buffer, target.byteOffset, count * (right - left));
-      for (let row = 0, to = 0; row < count; row++) {
-        const line = (top + from + row) * width;
-        for (let x = right - 1; x >= left; x--) out[to++] = pixels[line + x] ?? 0;
+      for (let row = 0, offset = 0; row < count; row++) {
+        const lineStart = (top + from + row) * width;
+        for (let x = right - 1; x >= left; x--) out[offset++] = pixels[lineStart + x] ?? 0;
       }
     },
   };
@@ -101,7 +101,7 @@ function croppedAndMirrored({ width, height, orientation, rgba }: Raster): Pictu
 /** To the nearest whole number, halves to even. */
 function roundEven(value: number): number {
   const floor = Math.floor(value);
-  const rest = value - floor;
-  if (rest !== 0.5) return Math.round(value);
+  const fraction = value - floor;
+  if (fraction !== 0.5) return Math.round(value);
   return floor % 2 === 0 ? floor : floor + 1;
 }

@@ -1,4 +1,4 @@
-import { generated } from "../../tests/generated.ts";
+import { generatePicture } from "../../tests/generated-pictures.ts";
 import { readPhoto } from "../../tests/vectors.ts";
 import { decodePicture, type CodecName } from "../decoders/decode.ts";
 import {
@@ -12,8 +12,8 @@ import {
 import type { EngineModules } from "../engine-core.ts";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { rowsOf, type Raster } from "../rows.ts";
-import { changedCopy, SelfTestCopy } from "./copies.ts";
-import { loseAsJpeg50 } from "./jpeg-loss.ts";
+import { createChangedCopy, SelfTestCopy } from "./copies.ts";
+import { simulateJpeg50 } from "./jpeg-simulation.ts";
 import { Filter, resample } from "./resample.ts";
 import { selfTest } from "./self-test.ts";
 
@@ -26,42 +26,43 @@ beforeEach(() => {
   wasm = instantiateEngine(modules.engine);
 });
 
-const codecOf = (name: CodecName) =>
+const loadCodec = (name: CodecName) =>
   name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name);
-const read = (copy: Raster | ReturnType<typeof changedCopy>["rows"]): Raster => {
+const readRaster = (copy: Raster | ReturnType<typeof createChangedCopy>["rows"]): Raster => {
   const rows = "rgba" in copy ? rowsOf(copy) : copy;
   const rgba = new Uint8Array(rows.width * rows.height * 4);
   rows.readRows(0, rows.height, rgba);
   return { width: rows.width, height: rows.height, orientation: rows.orientation, rgba };
 };
 const noise = (): Raster =>
-  generated("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) };
-const plain = (width: number, height: number, colour: readonly number[]): Raster => {
+  generatePicture("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) };
+const makePlain = (width: number, height: number, colour: readonly number[]): Raster => {
   const rgba = new Uint8Array(width * height * 4);
-  for (let at = 0; at < rgba.length; at += 4) rgba.set(colour, at);
+  for (let offset = 0; offset < rgba.length; offset += 4) rgba.set(colour, offset);
   return { width, height, orientation: 1, rgba };
 };
 
 describe("changedCopy", () => {
   it("brings the long side to 1280, the quarter to a quarter, the short side of the smallest to 200 or 350, and leaves shorter pictures their size", () => {
     const sizeOf = (copy: SelfTestCopy, picture: Raster) => {
-      const { rows, clear } = changedCopy(copy, picture);
+      const { rows, clear } = createChangedCopy(copy, picture);
       clear();
       return [rows.width, rows.height];
     };
-    expect(sizeOf("messenger", plain(1600, 1200, [9, 9, 9, 255]))).toEqual([1280, 960]);
-    expect(sizeOf("messenger", plain(700, 801, [9, 9, 9, 255]))).toEqual([700, 801]);
-    expect(sizeOf("quarter", plain(1602, 1206, [9, 9, 9, 255]))).toEqual([400, 302]); // 400.5 and 301.5: halves to even
-    expect(sizeOf("small", plain(1600, 1200, [9, 9, 9, 255]))).toEqual([267, 200]);
-    expect(sizeOf("small", plain(180, 800, [9, 9, 9, 255]))).toEqual([180, 800]);
-    expect(sizeOf("medium", plain(1600, 1200, [9, 9, 9, 255]))).toEqual([467, 350]);
-    expect(sizeOf("cropped", plain(1600, 1200, [9, 9, 9, 255]))).toEqual([1504, 1128]);
+    expect(sizeOf("messenger", makePlain(1600, 1200, [9, 9, 9, 255]))).toEqual([1280, 960]);
+    expect(sizeOf("messenger", makePlain(700, 801, [9, 9, 9, 255]))).toEqual([700, 801]);
+    // 400.5 and 301.5: halves to even
+    expect(sizeOf("quarter", makePlain(1602, 1206, [9, 9, 9, 255]))).toEqual([400, 302]);
+    expect(sizeOf("small", makePlain(1600, 1200, [9, 9, 9, 255]))).toEqual([267, 200]);
+    expect(sizeOf("small", makePlain(180, 800, [9, 9, 9, 255]))).toEqual([180, 800]);
+    expect(sizeOf("medium", makePlain(1600, 1200, [9, 9, 9, 255]))).toEqual([467, 350]);
+    expect(sizeOf("cropped", makePlain(1600, 1200, [9, 9, 9, 255]))).toEqual([1504, 1128]);
   });
 
   it("crops 3 % and mirrors", () => {
     const picture = noise();
-    const copy = read(changedCopy("cropped", picture).rows);
-    const at = (raster: Raster, x: number, y: number) => [
+    const copy = readRaster(createChangedCopy("cropped", picture).rows);
+    const pixelAt = (raster: Raster, x: number, y: number) => [
       ...raster.rgba.subarray((y * raster.width + x) * 4, (y * raster.width + x) * 4 + 4),
     ];
     for (const [x, y] of [
@@ -69,33 +70,37 @@ describe("changedCopy", () => {
       [17, 400],
       [1503, 1127],
     ] as const)
-      expect(at(copy, x, y)).toEqual(at(picture, 1551 - x, y + 36));
+      expect(pixelAt(copy, x, y)).toEqual(pixelAt(picture, 1551 - x, y + 36));
   });
 
   it("bends colours by the gamma table and leaves alpha", () => {
-    const copy = read(changedCopy("gamma", plain(64, 64, [0, 128, 255, 7])).rows);
+    const copy = readRaster(createChangedCopy("gamma", makePlain(64, 64, [0, 128, 255, 7])).rows);
     expect([...copy.rgba.subarray(0, 4)]).toEqual([0, 108, 255, 7]);
   });
 
   it("brightens colours by a fifth, up to white, and leaves alpha", () => {
-    const copy = read(changedCopy("bright", plain(64, 64, [0, 128, 250, 7])).rows);
+    const copy = readRaster(createChangedCopy("bright", makePlain(64, 64, [0, 128, 250, 7])).rows);
     expect([...copy.rgba.subarray(0, 4)]).toEqual([0, 154, 255, 7]);
   });
 
   it("keeps the orientation and clears what it made", () => {
     for (const copy of Object.values(SelfTestCopy))
-      expect(changedCopy(copy, { ...plain(640, 640, [1, 2, 3, 255]), orientation: 6 }).rows.orientation).toBe(6);
-    const { rows, clear } = changedCopy("quarter", noise());
+      expect(createChangedCopy(copy, { ...makePlain(640, 640, [1, 2, 3, 255]), orientation: 6 }).rows.orientation).toBe(
+        6,
+      );
+    const { rows, clear } = createChangedCopy("quarter", noise());
     clear();
-    expect(read(rows).rgba.every((value) => value === 0)).toBe(true);
+    expect(readRaster(rows).rgba.every((value) => value === 0)).toBe(true);
   });
 });
 
 describe("resample", () => {
   it("keeps plain colours, also of pictures with alpha, on white", () => {
     for (const filter of Object.values(Filter)) {
-      expect([...new Set(resample(plain(100, 90, [10, 20, 30, 255]), 33, 47, filter).rgba)]).toEqual([10, 20, 30, 255]);
-      expect([...new Set(resample(plain(100, 90, [10, 20, 30, 128]), 33, 47, filter).rgba)]).toEqual([
+      expect([...new Set(resample(makePlain(100, 90, [10, 20, 30, 255]), 33, 47, filter).rgba)]).toEqual([
+        10, 20, 30, 255,
+      ]);
+      expect([...new Set(resample(makePlain(100, 90, [10, 20, 30, 128]), 33, 47, filter).rgba)]).toEqual([
         132, 137, 142, 255,
       ]);
     }
@@ -104,17 +109,17 @@ describe("resample", () => {
 
 describe("loseAsJpeg50", () => {
   it("keeps greys that the tables can hold and the size, also of odd sides", () => {
-    const { width, height, rgba } = loseAsJpeg50(plain(101, 67, [128, 128, 128, 255]));
+    const { width, height, rgba } = simulateJpeg50(makePlain(101, 67, [128, 128, 128, 255]));
     expect([width, height]).toEqual([101, 67]);
     expect([...new Set(rgba)]).toEqual([128, 255]);
   });
 
   it("changes texture, but not beyond recognition", () => {
-    const before = noise();
-    const { rgba } = loseAsJpeg50(before);
+    const original = noise();
+    const { rgba } = simulateJpeg50(original);
     let sum = 0;
-    rgba.forEach((value, at) => {
-      sum += Math.abs(value - (before.rgba[at] ?? 0));
+    rgba.forEach((value, index) => {
+      sum += Math.abs(value - (original.rgba[index] ?? 0));
     });
     const mean = sum / ((rgba.length / 4) * 3);
     expect(mean).toBeGreaterThan(0);
@@ -123,16 +128,16 @@ describe("loseAsJpeg50", () => {
 });
 
 describe("selfTest", () => {
-  const enrolled = async (name: string) => {
-    const picture = await decodePicture(readPhoto(name), codecOf);
+  const enrolPhoto = async (name: string) => {
+    const picture = await decodePicture(readPhoto(name), loadCodec);
     feedPicture(wasm, rowsOf(picture));
-    wasm.look(...enrolmentWindow);
+    wasm.analyseWindow(...enrolmentWindow);
     wasm.enrol();
     return { picture, sketch: readSketch(wasm), secret: readImageSecret(wasm) };
   };
 
   it("passes a good photograph, turned or not", async () => {
-    const { picture, sketch, secret } = await enrolled("friends-2056x3088.jpg");
+    const { picture, sketch, secret } = await enrolPhoto("friends-2056x3088.jpg");
     const { failed, rows } = await selfTest(wasm, picture, sketch, secret, () => Promise.resolve());
     expect(failed).toEqual([]);
     expect(rows.map(({ copy }) => copy)).toEqual(["messenger", "quarter", "gamma", "cropped", "bright", "small"]);
@@ -140,13 +145,16 @@ describe("selfTest", () => {
   });
 
   it("fails a picture whose copies give another secret or none", async () => {
-    const { picture, sketch, secret } = await enrolled("chelsea.png");
-    const other = secret.map((value) => value ^ 1);
-    const all = Object.values(SelfTestCopy);
-    expect((await selfTest(wasm, picture, sketch, other, () => Promise.resolve())).failed).toEqual(all);
-    const strange = { ...sketch, syndrome: sketch.syndrome.map((value, at) => (at === 85 ? value : value ^ 0x5a)) };
-    const { failed, rows } = await selfTest(wasm, picture, strange, secret, () => Promise.resolve());
-    expect(failed).toEqual(all);
+    const { picture, sketch, secret } = await enrolPhoto("chelsea.png");
+    const otherSecret = secret.map((value) => value ^ 1);
+    const allCopies = Object.values(SelfTestCopy);
+    expect((await selfTest(wasm, picture, sketch, otherSecret, () => Promise.resolve())).failed).toEqual(allCopies);
+    const otherSketch = {
+      ...sketch,
+      syndrome: sketch.syndrome.map((value, index) => (index === 85 ? value : value ^ 0x5a)),
+    };
+    const { failed, rows } = await selfTest(wasm, picture, otherSketch, secret, () => Promise.resolve());
+    expect(failed).toEqual(allCopies);
     expect(rows.every(({ errors }) => errors === null)).toBe(true);
   });
 });

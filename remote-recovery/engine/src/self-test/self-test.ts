@@ -1,11 +1,11 @@
 import { feedPicture, writeSketch, type EngineWasm } from "../engine-wasm.ts";
 import type { Sketch } from "../engine.ts";
 import type { Raster } from "../rows.ts";
-import { findSketch, lookStraight, type Pause } from "../search.ts";
-import { changedCopy, SelfTestCopy } from "./copies.ts";
+import { findSketch, matchEnrolmentWindow, type Pause } from "../search.ts";
+import { createChangedCopy, SelfTestCopy } from "./copies.ts";
 
 /** More errors than this in any copy: the picture has not enough margin (the code mends 68). */
-const mostErrors = 40;
+const maxErrors = 40;
 
 export interface SelfTestRow {
   readonly copy: SelfTestCopy;
@@ -14,7 +14,7 @@ export interface SelfTestRow {
 }
 
 /** Tried for every picture. */
-const always = [
+const standardCopies = [
   SelfTestCopy.messenger,
   SelfTestCopy.quarter,
   SelfTestCopy.gamma,
@@ -38,15 +38,15 @@ export async function selfTest(
   pause: (done: number, total: number) => Promise<void>,
 ): Promise<{ readonly failed: readonly SelfTestCopy[]; readonly rows: readonly SelfTestRow[] }> {
   const rows: SelfTestRow[] = [];
-  const copies: SelfTestCopy[] = [...always];
+  const copies: SelfTestCopy[] = [...standardCopies];
   for (const copy of copies) {
     const step = () => pause(rows.length, copies.length);
     await step();
-    const { rows: pixels, clear } = changedCopy(copy, picture);
+    const { rows: pixels, clear } = createChangedCopy(copy, picture);
     try {
       const row = {
         copy,
-        errors: feedPicture(wasm, pixels) ? await errorsIn(wasm, sketch, imageSecretBytes, step) : null,
+        errors: feedPicture(wasm, pixels) ? await countErrors(wasm, sketch, imageSecretBytes, step) : null,
       };
       if (copy === SelfTestCopy.small && hasFailed(row)) copies.push(SelfTestCopy.medium);
       rows.push(row);
@@ -58,30 +58,30 @@ export async function selfTest(
 }
 
 function hasFailed({ errors }: SelfTestRow): boolean {
-  return errors === null || errors > mostErrors;
+  return errors === null || errors > maxErrors;
 }
 
 /**
  * Errors of the recovery that is best: where the same framing costs too many, those of the full
  * search count.
  */
-async function errorsIn(
+async function countErrors(
   wasm: EngineWasm,
   sketch: Sketch,
   imageSecretBytes: Uint8Array,
   pause: Pause,
 ): Promise<number | null> {
   writeSketch(wasm, 0, sketch);
-  const straight = lookStraight(wasm, 1);
-  const found =
-    straight !== null && straight.errors <= mostErrors
-      ? straight
-      : await findSketch(wasm, [sketch], pause, { straight: false });
-  const same = found.outcome === "recovered" && sameBytes(found.imageSecretBytes, imageSecretBytes);
-  for (const result of [straight, found]) if (result?.outcome === "recovered") result.imageSecretBytes.fill(0);
-  return same ? found.errors : null;
+  const direct = matchEnrolmentWindow(wasm, 1);
+  const recovery =
+    direct !== null && direct.errors <= maxErrors
+      ? direct
+      : await findSketch(wasm, [sketch], pause, { tryDirect: false });
+  const matches = recovery.outcome === "recovered" && sameBytes(recovery.imageSecretBytes, imageSecretBytes);
+  for (const result of [direct, recovery]) if (result?.outcome === "recovered") result.imageSecretBytes.fill(0);
+  return matches ? recovery.errors : null;
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((value, at) => value === b[at]);
+  return a.length === b.length && a.every((value, index) => value === b[index]);
 }

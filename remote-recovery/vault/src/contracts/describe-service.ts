@@ -5,7 +5,7 @@ import { describeReset } from "./service/reset.ts";
 import { describeSecrets } from "./service/secrets.ts";
 import { describeShares } from "./service/shares.ts";
 import { describeStages } from "./service/stages.ts";
-import type { ServiceUnderTest } from "./service/under-test.ts";
+import type { ServiceUnderTest } from "./service/service-under-test.ts";
 import { describeUploads } from "./service/uploads.ts";
 
 const resources = [
@@ -29,7 +29,7 @@ export function describeService(name: string, make: () => Promise<ServiceUnderTe
       service = await make();
     });
     afterEach(() => {
-      service.goAhead(0);
+      service.setClockOffset(0);
     });
     afterAll(() => service.stop());
 

@@ -1,16 +1,16 @@
 import { PortalError } from "@relicario/shared/errors";
 
 import {
-  code,
-  first,
+  errorWithCode,
+  requireFirst,
   idsOf,
   largeText,
-  nowhere,
+  unknownSecretId,
   textContent,
   textOf,
   textSecret,
-  type MakeStage,
-} from "./describe-vault.stage.ts";
+  type CreateHarness,
+} from "./describe-vault.harness.ts";
 
 const lake = {
   images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
@@ -18,115 +18,122 @@ const lake = {
 };
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
 
-export function describeDevice(make: MakeStage): void {
+export function describeDevice(make: CreateHarness): void {
   describe("an account with nothing in it", () => {
     it("is empty, and gives nothing", async () => {
-      const { vault, shown } = await make({});
+      const { vault, makeHandle } = await make({});
       await expect(vault.refresh()).resolves.toEqual({ status: "empty" });
       expect(vault.getState()).toEqual({ status: "empty" });
       for (const list of [
         vault.list,
-        vault.images,
-        vault.uploads,
-        vault.shares.all,
+        vault.listImages,
+        vault.listUploads,
+        vault.shares.list,
         vault.people.list,
         vault.requests.list,
         vault.received.list,
       ])
         await expect(list()).resolves.toEqual([]);
       await expect(vault.openers.list()).resolves.toEqual({ openers: [], secrets: [] });
-      await expect(vault.unlock(shown("garden"))).rejects.toEqual(code("no_keyring"));
-      await expect(vault.unlockByPresence()).rejects.toEqual(code("no_keyring"));
-      await expect(vault.openers.recognise(shown("garden"))).rejects.toEqual(code("no_keyring"));
-      await expect(vault.protect(textSecret("Seed", "words"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.startAnew.status()).resolves.toEqual({
+      await expect(vault.unlock(makeHandle("garden"))).rejects.toEqual(errorWithCode("no_keyring"));
+      await expect(vault.unlockBySignIn()).rejects.toEqual(errorWithCode("no_keyring"));
+      await expect(vault.openers.recognise(makeHandle("garden"))).rejects.toEqual(errorWithCode("no_keyring"));
+      await expect(vault.protect(textSecret("Seed", "words"))).rejects.toEqual(errorWithCode("opener_needed"));
+      await expect(vault.accountReset.status()).resolves.toEqual({
         state: "none",
-        askedAt: null,
+        requestedAt: null,
         readyAt: null,
         endedAt: null,
-        keptUntil: null,
+        retainedUntil: null,
       });
-      await expect(vault.startAnew.ask()).rejects.toEqual(code("no_keyring"));
+      await expect(vault.accountReset.request()).rejects.toEqual(errorWithCode("no_keyring"));
     });
 
     it("is unlocked by its first secret, and asks whose device it is", async () => {
-      const { vault, shown } = await make({});
+      const { vault, makeHandle } = await make({});
       await vault.refresh();
-      const told: string[] = [];
-      const undo = vault.subscribe(() => {
-        told.push(JSON.stringify(vault.getState()));
+      const states: string[] = [];
+      const unsubscribe = vault.subscribe(() => {
+        states.push(JSON.stringify(vault.getState()));
       });
       const { secretId, version } = await vault.protect({
-        ...textSecret("Seed", "words", shown("lake", "pass")),
+        ...textSecret("Seed", "words", makeHandle("lake", "pass")),
         contentKind: "seed",
       });
       expect(version).toBe(1);
       expect(vault.getState()).toEqual({ status: "unlocked", device: null });
-      expect(told).toEqual([JSON.stringify({ status: "unlocked", device: null })]);
+      expect(states).toEqual([JSON.stringify({ status: "unlocked", device: null })]);
       await expect(vault.list()).resolves.toMatchObject([{ secretId, label: { title: "Seed", tags: ["paper"] } }]);
-      await expect(vault.images()).resolves.toEqual([
+      await expect(vault.listImages()).resolves.toEqual([
         { id: expect.any(String) as string, name: "Lake", createdAt: expect.any(String) as string },
       ]);
-      expect(textOf(await vault.recover(secretId, shown("lake", "pass")))).toBe("words");
-      await expect(vault.answerDevice("shared")).resolves.toEqual({ remembers: false });
-      await expect(vault.answerDevice("own")).resolves.toEqual({ remembers: true });
-      expect(told.slice(1)).toEqual(["shared", "own"].map((device) => JSON.stringify({ status: "unlocked", device })));
-      undo();
+      expect(textOf(await vault.openSecret(secretId, makeHandle("lake", "pass")))).toBe("words");
+      await expect(vault.setDeviceKind("shared")).resolves.toEqual({ keysSaved: false });
+      await expect(vault.setDeviceKind("own")).resolves.toEqual({ keysSaved: true });
+      expect(states.slice(1)).toEqual(
+        ["shared", "own"].map((device) => JSON.stringify({ status: "unlocked", device })),
+      );
+      unsubscribe();
       await vault.lock();
-      expect(told).toHaveLength(3);
+      expect(states).toHaveLength(3);
     });
   });
 
   describe("a locked device", () => {
     it("hides labels and images, and unlocks with the right picture and passphrase alone", async () => {
-      const { vault, shown } = await make({ ...lake, unlocked: false });
+      const { vault, makeHandle } = await make({ ...lake, unlocked: false });
       await expect(vault.list()).resolves.toMatchObject([{ version: 1, label: null }]);
       expect(vault.getState()).toEqual({ status: "locked" });
-      await expect(vault.images()).resolves.toEqual([]);
-      await expect(vault.unlock(shown("lake"))).rejects.toEqual(code("not_this_picture_or_passphrase"));
-      await expect(vault.unlock(shown("lake", "other"))).rejects.toEqual(code("not_this_picture_or_passphrase"));
+      await expect(vault.listImages()).resolves.toEqual([]);
+      await expect(vault.unlock(makeHandle("lake"))).rejects.toEqual(errorWithCode("not_this_picture_or_passphrase"));
+      await expect(vault.unlock(makeHandle("lake", "other"))).rejects.toEqual(
+        errorWithCode("not_this_picture_or_passphrase"),
+      );
       // one of the account has a passphrase
-      await expect(vault.unlock(shown("sea"))).rejects.toEqual(code("not_this_picture_or_passphrase"));
-      await vault.unlock(shown("lake", "pass"));
+      await expect(vault.unlock(makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture_or_passphrase"));
+      await vault.unlock(makeHandle("lake", "pass"));
       expect(vault.getState()).toEqual({ status: "unlocked", device: null });
       await expect(vault.list()).resolves.toMatchObject([{ label: { title: "t" } }]);
-      await expect(vault.images()).resolves.toMatchObject([{ name: "Lake" }]);
+      await expect(vault.listImages()).resolves.toMatchObject([{ name: "Lake" }]);
     });
 
     it("tells another picture from a passphrase that the picture does not have", async () => {
-      const { vault, shown } = await make({ ...deed, unlocked: false });
-      await expect(vault.unlock(shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      await expect(vault.unlock(shown("garden", "pass"))).rejects.toEqual(code("plain_helper_refused"));
-      await expect(vault.unlock(shown("sea", "pass"))).rejects.toEqual(code("not_this_picture_or_passphrase"));
+      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
+      await expect(vault.unlock(makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
+      await expect(vault.unlock(makeHandle("garden", "pass"))).rejects.toEqual(errorWithCode("plain_helper_refused"));
+      await expect(vault.unlock(makeHandle("sea", "pass"))).rejects.toEqual(
+        errorWithCode("not_this_picture_or_passphrase"),
+      );
     });
 
     it("refuses what takes labels, and knows neither shares nor people", async () => {
       const { vault } = await make({ ...deed, people: [{ userName: "bruno" }], unlocked: false });
       const [id] = await idsOf(vault);
-      for (const list of [vault.images, vault.shares.all, vault.people.list]) await expect(list()).resolves.toEqual([]);
-      const refused: (() => Promise<unknown>)[] = [
+      for (const list of [vault.listImages, vault.shares.list, vault.people.list])
+        await expect(list()).resolves.toEqual([]);
+      const refusedCalls: (() => Promise<unknown>)[] = [
         () => vault.protect(textSecret("Key", "x")),
         () => vault.update(id, { baseVersion: 1, title: "x" }),
         () => vault.removeVersions(id, [1]),
         () => vault.purge([id]),
-        () => vault.answerDevice("own"),
+        () => vault.setDeviceKind("own"),
         () => vault.openers.list(),
-        () => vault.shares.ofSecret(id),
-        () => vault.shares.showLink("AAAAAAAAAAAAAAAAAAAAAA", null),
+        () => vault.shares.listForSecret(id),
+        () => vault.shares.getLink("AAAAAAAAAAAAAAAAAAAAAA", null),
         () => vault.people.find("bruno"),
-        () => vault.people.mine(),
-        () => vault.people.setCompared(nowhere, true),
+        () => vault.people.getOwnSafetyWords(),
+        () => vault.people.setCompared(unknownSecretId, true),
         () => vault.requests.list(),
         () => vault.requests.open("AAAAAAAAAAAAAAAAAAAAAA", null),
         () => vault.received.open("AAAAAAAAAAAAAAAAAAAAAA", null),
         () => vault.imports.compare([]),
       ];
-      for (const act of refused) await expect(act()).rejects.toEqual(code("vault_locked"));
+      for (const call of refusedCalls) await expect(call()).rejects.toEqual(errorWithCode("vault_locked"));
     });
 
     it("stars, trashes and takes out of the trash, and says which versions there are", async () => {
       const { vault } = await make({
-        secrets: [{ title: "Deed", content: "house", former: ["hut"] }],
+        secrets: [{ title: "Deed", content: "house", formerContents: ["hut"] }],
         unlocked: false,
       });
       const [id] = await idsOf(vault);
@@ -138,28 +145,28 @@ export function describeDevice(make: MakeStage): void {
       await vault.restore(id);
       await vault.setFavorite(id, false);
       await expect(vault.list()).resolves.toMatchObject([{ favorite: false, deletedAt: null }]);
-      await expect(vault.history(id)).resolves.toMatchObject([
+      await expect(vault.listVersions(id)).resolves.toMatchObject([
         { version: 2, current: true },
         { version: 1, current: false },
       ]);
       expect(vault.getState()).toEqual({ status: "locked" });
     });
 
-    it.each(["recover", "rehearse", "restoreVersion", "exportSecrets", "makeKit", "cover"])(
+    it.each(["openSecret", "checkCopy", "restoreVersion", "exportSecrets", "createKit", "resealForAllOpeners"])(
       "is unlocked by the opener of an act: %s",
-      async (act) => {
-        const { vault, shown } = await make({ ...deed, unlocked: false });
+      async (operation) => {
+        const { vault, makeHandle } = await make({ ...deed, unlocked: false });
         const [id] = await idsOf(vault);
-        const opener = shown("garden");
-        const acts: Readonly<Record<string, () => Promise<unknown>>> = {
-          recover: () => vault.recover(id, opener),
-          rehearse: () => vault.rehearse(id, opener),
+        const opener = makeHandle("garden");
+        const operations: Readonly<Record<string, () => Promise<unknown>>> = {
+          openSecret: () => vault.openSecret(id, opener),
+          checkCopy: () => vault.checkCopy(id, opener),
           restoreVersion: () => vault.restoreVersion(id, 1, opener),
           exportSecrets: () => vault.exportSecrets([id], opener),
-          makeKit: () => vault.makeKit([id], opener),
-          cover: () => vault.openers.cover(opener),
+          createKit: () => vault.createKit([id], opener),
+          resealForAllOpeners: () => vault.openers.resealForAllOpeners(opener),
         };
-        await acts[act]?.();
+        await operations[operation]?.();
         expect(vault.getState()).toEqual({ status: "unlocked", device: null });
       },
     );
@@ -167,7 +174,7 @@ export function describeDevice(make: MakeStage): void {
 
   describe("a lock", () => {
     it("puts away what was opened, and every handle", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         secrets: [
           { title: "Deed", content: "house" },
           { title: "Film", content: largeText, large: true },
@@ -175,19 +182,19 @@ export function describeDevice(make: MakeStage): void {
       });
       const [id, film] = await idsOf(vault);
       const [opened, large] = [
-        await vault.recover(id, shown("garden")),
-        await vault.recover(film ?? "", shown("garden")),
+        await vault.openSecret(id, makeHandle("garden")),
+        await vault.openSecret(film ?? "", makeHandle("garden")),
       ];
-      const before = shown("garden");
-      const told: string[] = [];
-      vault.subscribe(() => told.push(vault.getState().status));
+      const oldHandle = makeHandle("garden");
+      const statuses: string[] = [];
+      vault.subscribe(() => statuses.push(vault.getState().status));
       await vault.lock();
-      expect(told).toEqual(["locked"]);
+      expect(statuses).toEqual(["locked"]);
       await expect(vault.list()).resolves.toMatchObject([{ label: null }, { label: null }]);
-      await expect(opened.exportAge()).rejects.toEqual(code("vault_locked"));
-      await expect(large.save(null)).rejects.toEqual(code("vault_locked"));
-      await expect(vault.unlock(before)).rejects.toEqual(code("picture_needed"));
-      await vault.unlock(shown("garden"));
+      await expect(opened.exportAgeFile()).rejects.toEqual(errorWithCode("vault_locked"));
+      await expect(large.save(null)).rejects.toEqual(errorWithCode("vault_locked"));
+      await expect(vault.unlock(oldHandle)).rejects.toEqual(errorWithCode("picture_needed"));
+      await vault.unlock(makeHandle("garden"));
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
     });
 
@@ -199,80 +206,80 @@ export function describeDevice(make: MakeStage): void {
     });
 
     it("is undone by presence on a device of one's own alone", async () => {
-      const { vault, shown } = await make({ ...deed, device: "own" });
+      const { vault, makeHandle } = await make({ ...deed, device: "own" });
       await vault.refresh();
-      await vault.unlockByPresence(); // it is unlocked
+      await vault.unlockBySignIn(); // it is unlocked
       await vault.lock();
-      await vault.unlockByPresence();
+      await vault.unlockBySignIn();
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
-      await vault.answerDevice("shared");
+      await vault.setDeviceKind("shared");
       await vault.lock();
-      await expect(vault.unlockByPresence()).rejects.toEqual(code("opener_needed"));
-      await vault.unlock(shown("garden"));
+      await expect(vault.unlockBySignIn()).rejects.toEqual(errorWithCode("opener_needed"));
+      await vault.unlock(makeHandle("garden"));
       expect(vault.getState()).toEqual({ status: "unlocked", device: "shared" });
-      await vault.answerDevice("own");
+      await vault.setDeviceKind("own");
       await vault.lock();
-      await vault.unlockByPresence();
+      await vault.unlockBySignIn();
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
     });
 
     it("is not undone by presence where nothing was ever kept on the device", async () => {
       const { vault } = await make({ ...deed, unlocked: false });
       await vault.refresh();
-      await expect(vault.unlockByPresence()).rejects.toEqual(code("opener_needed"));
+      await expect(vault.unlockBySignIn()).rejects.toEqual(errorWithCode("opener_needed"));
     });
 
     it("is undone by presence where a page finds its own device locked", async () => {
       const { vault } = await make({ ...deed, unlocked: false, device: "own" });
       await expect(vault.refresh()).resolves.toEqual({ status: "locked" });
-      await vault.unlockByPresence();
+      await vault.unlockBySignIn();
       expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
     });
 
     it("ends what an opener was shown for", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       await vault.refresh();
       const request = {
         title: "The deed",
         note: "",
-        askedBy: "Alba",
+        requesterName: "Alba",
         expiresAt: new Date(Date.now() + 86_400_000).toISOString(),
         maxSize: 1000,
         notify: false,
       };
-      await expect(vault.requests.create(request, null)).rejects.toEqual(code("show_opener_first"));
-      await vault.openers.recognise(shown("garden"));
+      await expect(vault.requests.create(request, null)).rejects.toEqual(errorWithCode("show_opener_first"));
+      await vault.openers.recognise(makeHandle("garden"));
       await vault.requests.create(request, null);
       await vault.lock();
-      await expect(vault.requests.create(request, null)).rejects.toEqual(code("vault_locked"));
-      await vault.unlockByPresence();
-      await expect(vault.requests.create(request, null)).rejects.toEqual(code("show_opener_first"));
+      await expect(vault.requests.create(request, null)).rejects.toEqual(errorWithCode("vault_locked"));
+      await vault.unlockBySignIn();
+      await expect(vault.requests.create(request, null)).rejects.toEqual(errorWithCode("show_opener_first"));
     });
   });
 
   describe("a handle", () => {
     it("stands for nothing once it is forgotten", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const gone = shown("garden");
-      vault.forgetShown(gone);
-      vault.forgetShown(gone);
-      const acts: (() => Promise<unknown>)[] = [
-        () => vault.unlock(gone),
-        () => vault.recover(id, gone),
-        () => vault.rehearse(id, gone),
-        () => vault.restoreVersion(id, 1, gone),
-        () => vault.exportSecrets([id], gone),
-        () => vault.makeKit([id], gone),
-        () => vault.protect(textSecret("Key", "x", gone)),
+      const releasedHandle = makeHandle("garden");
+      vault.releaseOpener(releasedHandle);
+      vault.releaseOpener(releasedHandle);
+      const operations: (() => Promise<unknown>)[] = [
+        () => vault.unlock(releasedHandle),
+        () => vault.openSecret(id, releasedHandle),
+        () => vault.checkCopy(id, releasedHandle),
+        () => vault.restoreVersion(id, 1, releasedHandle),
+        () => vault.exportSecrets([id], releasedHandle),
+        () => vault.createKit([id], releasedHandle),
+        () => vault.protect(textSecret("Key", "x", releasedHandle)),
         () =>
           vault.update(id, {
             baseVersion: 1,
             content: textContent("x"),
-            protection: { kind: "picture", shown: gone, name: "x" },
+            protection: { kind: "picture", picture: releasedHandle, name: "x" },
           }),
-        () => vault.openers.cover(gone),
-        () => vault.openers.rotate([gone]),
+        () => vault.openers.resealForAllOpeners(releasedHandle),
+        () => vault.openers.rotate([releasedHandle]),
         () =>
           vault.shares.create(
             {
@@ -284,24 +291,24 @@ export function describeDevice(make: MakeStage): void {
               picture: null,
               notify: false,
             },
-            gone,
+            releasedHandle,
           ),
       ];
-      for (const act of acts) await expect(act()).rejects.toEqual(code("picture_needed"));
+      for (const operation of operations) await expect(operation()).rejects.toEqual(errorWithCode("picture_needed"));
     });
 
     it("of a code is no picture", async () => {
-      const { vault, shown, shownKey } = await make(deed);
+      const { vault, makeHandle, makeKeyHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const key = shownKey("passkey", "7");
-      await expect(vault.protect(textSecret("Key", "x", key))).rejects.toEqual(code("picture_needed"));
-      await expect(vault.makeKit([id], key)).rejects.toEqual(code("picture_needed"));
-      await expect(vault.openers.changeImage(key, { shown: shown("lake"), name: "Lake" })).rejects.toEqual(
-        code("picture_needed"),
+      const key = makeKeyHandle("passkey", "7");
+      await expect(vault.protect(textSecret("Key", "x", key))).rejects.toEqual(errorWithCode("picture_needed"));
+      await expect(vault.createKit([id], key)).rejects.toEqual(errorWithCode("picture_needed"));
+      await expect(vault.openers.replaceImage(key, { handle: makeHandle("lake"), name: "Lake" })).rejects.toEqual(
+        errorWithCode("picture_needed"),
       );
-      await expect(vault.openers.add({ shown: shown("lake"), name: "Lake" }, shown("garden"))).rejects.toEqual(
-        code("opener_needed"),
-      );
+      await expect(
+        vault.openers.add({ handle: makeHandle("lake"), name: "Lake" }, makeHandle("garden")),
+      ).rejects.toEqual(errorWithCode("opener_needed"));
     });
   });
 
@@ -312,47 +319,47 @@ export function describeDevice(make: MakeStage): void {
       vault.autoLock.set(minutes);
       expect(vault.autoLock.get()).toBe(minutes);
     }
-    for (const wrong of [0, 241, 1.5]) {
+    for (const invalidMinutes of [0, 241, 1.5]) {
       expect(() => {
-        vault.autoLock.set(wrong);
+        vault.autoLock.set(invalidMinutes);
       }).toThrow(expect.objectContaining({ code: "validation_error" }) as Error);
     }
     expect(vault.autoLock.get()).toBe(240);
   });
 
   it("set aside is a fresh device", async () => {
-    const { vault, shown } = await make(deed);
-    await vault.setDeviceAside();
+    const { vault, makeHandle } = await make(deed);
+    await vault.archiveDeviceRecord();
     expect(vault.getState()).toEqual({ status: "locked" });
-    await expect(vault.unlockByPresence()).rejects.toEqual(code("opener_needed"));
-    await vault.unlock(shown("garden"));
+    await expect(vault.unlockBySignIn()).rejects.toEqual(errorWithCode("opener_needed"));
+    await vault.unlock(makeHandle("garden"));
     expect(vault.getState()).toEqual({ status: "unlocked", device: null });
   });
 
   it("believes no state that no alarm was about", async () => {
     const { vault } = await make(deed);
     await vault.acceptOlderState(new PortalError("older_state"));
-    expect(first(await vault.list()).label?.title).toBe("Deed");
+    expect(requireFirst(await vault.list()).label?.title).toBe("Deed");
   });
 
   it("is of no use after signing out", async () => {
     const { vault } = await make(deed);
     await vault.refresh();
-    const told: string[] = [];
-    vault.subscribe(() => told.push(vault.getState().status));
+    const statuses: string[] = [];
+    vault.subscribe(() => statuses.push(vault.getState().status));
     await vault.signOut();
     expect(vault.getState()).toEqual({ status: "unknown" });
-    expect(told).toEqual(["unknown"]);
-    for (const act of [
+    expect(statuses).toEqual(["unknown"]);
+    for (const operation of [
       vault.refresh,
       vault.list,
-      vault.images,
-      vault.uploads,
-      vault.unlockByPresence,
-      vault.shares.all,
+      vault.listImages,
+      vault.listUploads,
+      vault.unlockBySignIn,
+      vault.shares.list,
       vault.people.list,
       vault.openers.list,
     ])
-      await expect(act()).rejects.toEqual(code("vault_unavailable"));
+      await expect(operation()).rejects.toEqual(errorWithCode("vault_unavailable"));
   });
 }

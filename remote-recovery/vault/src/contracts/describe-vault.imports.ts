@@ -1,11 +1,11 @@
 import { maxTitleLength } from "@relicario/shared/api";
 import type { ImportItem } from "@relicario/shared/contract";
 
-import { code, largeText, type MakeStage } from "./describe-vault.stage.ts";
+import { errorWithCode, largeText, type CreateHarness } from "./describe-vault.harness.ts";
 
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
 
-function item(title: string, text = `content of ${title}`, more: Partial<ImportItem> = {}): ImportItem {
+function makeItem(title: string, text = `content of ${title}`, overrides: Partial<ImportItem> = {}): ImportItem {
   return {
     title,
     tags: ["imported"],
@@ -14,26 +14,26 @@ function item(title: string, text = `content of ${title}`, more: Partial<ImportI
     mime: "text/plain",
     content: new Blob([text]),
     kind: "note",
-    origin: `test ${title}`,
-    holds: text,
-    changed: [],
-    ...more,
+    sourceId: `test ${title}`,
+    canonicalContent: text,
+    adjustments: [],
+    ...overrides,
   };
 }
 
-export function describeImports(make: MakeStage): void {
+export function describeImports(make: CreateHarness): void {
   describe("importing", () => {
     it("stores what is new, leaves what is the same, and makes versions of what changed", async () => {
-      const { vault, shown } = await make({ ...deed, unlocked: false });
-      const items = [item("One", undefined, { favorite: true }), item("Two")];
-      await expect(vault.imports.compare(items)).rejects.toEqual(code("vault_locked"));
-      await expect(vault.imports.store(items, shown("sea"))).rejects.toEqual(code("not_this_picture"));
+      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
+      const items = [makeItem("One", undefined, { favorite: true }), makeItem("Two")];
+      await expect(vault.imports.compare(items)).rejects.toEqual(errorWithCode("vault_locked"));
+      await expect(vault.imports.store(items, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
       const progress: string[] = [];
       await expect(
-        vault.imports.store(items, shown("garden"), {
+        vault.imports.store(items, makeHandle("garden"), {
           onProgress: ({ phase, done, total }) => progress.push(`${phase} ${String(done)}/${String(total)}`),
         }),
-      ).resolves.toEqual({ added: 2, updated: 0, same: 0, failed: [], stopped: null });
+      ).resolves.toEqual({ added: 2, updated: 0, unchanged: 0, failures: [], stopReason: null });
       expect(progress).toContain("sending 2/2");
       const rows = (await vault.list()).toSorted((left, right) =>
         String(left.label?.title) < String(right.label?.title) ? -1 : 1,
@@ -43,60 +43,65 @@ export function describeImports(make: MakeStage): void {
         { favorite: true, label: { title: "One", tags: ["imported"] } },
         { favorite: false, label: { title: "Two" } },
       ]);
-      const again = [item("One"), item("Two", "changed"), item("Three")];
-      const [, one, two] = rows.map(({ secretId }) => secretId);
-      await expect(vault.imports.compare(again)).resolves.toEqual([
-        { standing: "same", secretId: one },
-        { standing: "changed", secretId: two },
-        { standing: "new" },
+      const changedItems = [makeItem("One"), makeItem("Two", "changed"), makeItem("Three")];
+      const [, firstId, secondId] = rows.map(({ secretId }) => secretId);
+      await expect(vault.imports.compare(changedItems)).resolves.toEqual([
+        { status: "same", secretId: firstId },
+        { status: "changed", secretId: secondId },
+        { status: "new" },
       ]);
-      await expect(vault.imports.store(again, shown("garden"))).resolves.toEqual({
+      await expect(vault.imports.store(changedItems, makeHandle("garden"))).resolves.toEqual({
         added: 1,
         updated: 1,
-        same: 1,
-        failed: [],
-        stopped: null,
+        unchanged: 1,
+        failures: [],
+        stopReason: null,
       });
-      await expect(vault.history(two ?? "")).resolves.toHaveLength(2);
+      await expect(vault.listVersions(secondId ?? "")).resolves.toHaveLength(2);
       await expect(vault.list()).resolves.toHaveLength(4);
     });
 
     it("names what cannot be stored, and stores the rest", async () => {
-      const { vault, shown } = await make(deed);
-      await expect(vault.imports.compare([item("One")])).resolves.toEqual([{ standing: "new" }]);
-      const items = [item("x".repeat(maxTitleLength + 1)), item("One"), item("Film", largeText)];
-      await expect(vault.imports.store(items, shown("garden"))).resolves.toEqual({
+      const { vault, makeHandle } = await make(deed);
+      await expect(vault.imports.compare([makeItem("One")])).resolves.toEqual([{ status: "new" }]);
+      const items = [makeItem("x".repeat(maxTitleLength + 1)), makeItem("One"), makeItem("Film", largeText)];
+      await expect(vault.imports.store(items, makeHandle("garden"))).resolves.toEqual({
         added: 2,
         updated: 0,
-        same: 0,
-        failed: [{ index: 0, code: "validation_error" }],
-        stopped: null,
+        unchanged: 0,
+        failures: [{ index: 0, code: "validation_error" }],
+        stopReason: null,
       });
       expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["Deed", "One", "Film"]);
-      await expect(vault.imports.store(items, shown("garden"))).resolves.toMatchObject({ added: 0, same: 2 });
+      await expect(vault.imports.store(items, makeHandle("garden"))).resolves.toMatchObject({ added: 0, unchanged: 2 });
     });
 
     it("begins an account by a picture with a name", async () => {
-      const { vault, shown, shownKey } = await make({});
-      await expect(vault.imports.compare([item("One")])).resolves.toEqual([{ standing: "new" }]);
-      await expect(vault.imports.store([item("One")], shownKey("passkey", "7"))).rejects.toEqual(
-        code("picture_needed"),
+      const { vault, makeHandle, makeKeyHandle } = await make({});
+      await expect(vault.imports.compare([makeItem("One")])).resolves.toEqual([{ status: "new" }]);
+      await expect(vault.imports.store([makeItem("One")], makeKeyHandle("passkey", "7"))).rejects.toEqual(
+        errorWithCode("picture_needed"),
       );
-      await expect(vault.imports.store([item("One")], shown("lake"), { name: "Lake" })).resolves.toMatchObject({
-        added: 1,
-        stopped: null,
-      });
+      await expect(vault.imports.store([makeItem("One")], makeHandle("lake"), { name: "Lake" })).resolves.toMatchObject(
+        {
+          added: 1,
+          stopReason: null,
+        },
+      );
       expect(vault.getState()).toEqual({ status: "unlocked", device: null });
-      await expect(vault.images()).resolves.toMatchObject([{ name: "Lake" }]);
-      await expect(vault.imports.compare([item("One")])).resolves.toMatchObject([{ standing: "same" }]);
+      await expect(vault.listImages()).resolves.toMatchObject([{ name: "Lake" }]);
+      await expect(vault.imports.compare([makeItem("One")])).resolves.toMatchObject([{ status: "same" }]);
     });
 
     it("does not count what is in the trash", async () => {
-      const { vault, shown } = await make({});
-      await vault.imports.store([item("One")], shown("lake"), { name: "Lake" });
+      const { vault, makeHandle } = await make({});
+      await vault.imports.store([makeItem("One")], makeHandle("lake"), { name: "Lake" });
       for (const { secretId } of await vault.list()) await vault.trash(secretId);
-      await expect(vault.imports.compare([item("One")])).resolves.toEqual([{ standing: "new" }]);
-      await expect(vault.imports.store([item("One")], shown("lake"))).resolves.toMatchObject({ added: 1, same: 0 });
+      await expect(vault.imports.compare([makeItem("One")])).resolves.toEqual([{ status: "new" }]);
+      await expect(vault.imports.store([makeItem("One")], makeHandle("lake"))).resolves.toMatchObject({
+        added: 1,
+        unchanged: 0,
+      });
     });
   });
 }

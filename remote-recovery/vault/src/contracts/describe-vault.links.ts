@@ -1,38 +1,49 @@
 import { maxWrongPasswords } from "@relicario/shared/api";
 import type { ProvidedSecret } from "@relicario/shared/contract";
 
-import { code, largeText, textContent, textOf, type LinkScene, type MakeLinkStage } from "./describe-vault.stage.ts";
+import {
+  errorWithCode,
+  largeText,
+  textContent,
+  textOf,
+  type LinkScenario,
+  type CreateLinkHarness,
+} from "./describe-vault.harness.ts";
 
 const door = { title: "Door", content: "left twice", from: "bruno" };
-const permit: NonNullable<LinkScene["request"]> = {
+const permit: NonNullable<LinkScenario["request"]> = {
   title: "The permit",
   note: "for the notary",
-  askedBy: "Alba",
+  requesterName: "Alba",
   maxSize: 1000,
 };
-const open = { password: null, picture: null };
+const noCredentials = { password: null, picture: null };
 
-function provided(text: string, more: Partial<ProvidedSecret> = {}): ProvidedSecret {
-  return { ...textContent(text), note: "", ...more };
+function makeAnswer(text: string, overrides: Partial<ProvidedSecret> = {}): ProvidedSecret {
+  return { ...textContent(text), note: "", ...overrides };
 }
 
-export function describeLinks(make: MakeLinkStage): void {
+export function describeLinks(make: CreateLinkHarness): void {
   describe("a page opened by the link of a share", () => {
     it("looks for nothing, and opens", async () => {
       const { visitor, id } = await make({ share: door });
       const offer = {
         audience: "public",
         from: { userName: "bruno" },
-        password: false,
-        picture: false,
+        hasPassword: false,
+        hasPicture: false,
         expiresAt: expect.any(String) as string,
         viewsLeft: null,
       };
-      await expect(visitor.lookAtShare(id)).resolves.toEqual(offer);
-      await expect(visitor.lookAtShare(id, { signal: AbortSignal.abort() })).rejects.toEqual(code("cancelled"));
-      await expect(visitor.openShare(id, open, { signal: AbortSignal.abort() })).rejects.toEqual(code("cancelled"));
+      await expect(visitor.previewShare(id)).resolves.toEqual(offer);
+      await expect(visitor.previewShare(id, { signal: AbortSignal.abort() })).rejects.toEqual(
+        errorWithCode("cancelled"),
+      );
+      await expect(visitor.openShare(id, noCredentials, { signal: AbortSignal.abort() })).rejects.toEqual(
+        errorWithCode("cancelled"),
+      );
       const phases = new Set<string>();
-      const opened = await visitor.openShare(id, open, { onProgress: ({ phase }) => phases.add(phase) });
+      const opened = await visitor.openShare(id, noCredentials, { onProgress: ({ phase }) => phases.add(phase) });
       expect(opened).toMatchObject({
         shareId: id,
         title: "Door",
@@ -40,121 +51,129 @@ export function describeLinks(make: MakeLinkStage): void {
         name: "secret.txt",
         mime: "text/plain",
         size: 10,
-        sender: { userId: expect.any(String) as string, userName: "bruno", standing: "says", words: [] },
+        sender: { userId: expect.any(String) as string, userName: "bruno", trust: "says", safetyWords: [] },
       });
       expect(textOf(opened)).toBe("left twice");
       expect((await opened.save(null))?.size).toBe(10);
       expect([...phases]).toEqual(expect.arrayContaining(["fetching", "passphrase"]));
-      await expect(visitor.lookAtShare(id)).resolves.toEqual(offer);
-      await expect(visitor.lookAtShare("../x")).rejects.toEqual(code("share_unavailable"));
+      await expect(visitor.previewShare(id)).resolves.toEqual(offer);
+      await expect(visitor.previewShare("../x")).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
     it("of signed-in people says so", async () => {
       const { visitor, id } = await make({ share: { ...door, audience: "signed_in" } });
-      await expect(visitor.lookAtShare(id)).resolves.toMatchObject({ audience: "signed_in" });
-      await expect(visitor.openShare(id, open)).resolves.toMatchObject({ title: "Door" });
+      await expect(visitor.previewShare(id)).resolves.toMatchObject({ audience: "signed_in" });
+      await expect(visitor.openShare(id, noCredentials)).resolves.toMatchObject({ title: "Door" });
     });
 
     it("takes its password, a few wrong ones, and no more", async () => {
       const { visitor, id } = await make({ share: { ...door, password: "word", viewsLeft: 5 } });
-      await expect(visitor.lookAtShare(id)).resolves.toMatchObject({ password: true, viewsLeft: 5 });
+      await expect(visitor.previewShare(id)).resolves.toMatchObject({ hasPassword: true, viewsLeft: 5 });
       for (const password of [null, ""])
-        await expect(visitor.openShare(id, { ...open, password })).rejects.toEqual(
-          code("validation_error", { fields: ["password"] }),
+        await expect(visitor.openShare(id, { ...noCredentials, password })).rejects.toEqual(
+          errorWithCode("validation_error", { fields: ["password"] }),
         );
-      await expect(visitor.openShare(id, { ...open, password: "other" })).rejects.toEqual(
-        code("wrong_password", { tries_left: maxWrongPasswords - 1 }),
+      await expect(visitor.openShare(id, { ...noCredentials, password: "other" })).rejects.toEqual(
+        errorWithCode("wrong_password", { tries_left: maxWrongPasswords - 1 }),
       );
-      await expect(visitor.openShare(id, { ...open, password: "word" })).resolves.toMatchObject({ title: "Door" });
-      await expect(visitor.lookAtShare(id)).resolves.toMatchObject({ viewsLeft: 4 });
+      await expect(visitor.openShare(id, { ...noCredentials, password: "word" })).resolves.toMatchObject({
+        title: "Door",
+      });
+      await expect(visitor.previewShare(id)).resolves.toMatchObject({ viewsLeft: 4 });
       for (let left = maxWrongPasswords - 2; left >= 0; left--)
-        await expect(visitor.openShare(id, { ...open, password: "other" })).rejects.toEqual(
-          code("wrong_password", { tries_left: left }),
+        await expect(visitor.openShare(id, { ...noCredentials, password: "other" })).rejects.toEqual(
+          errorWithCode("wrong_password", { tries_left: left }),
         );
-      await expect(visitor.openShare(id, { ...open, password: "word" })).rejects.toEqual(code("share_unavailable"));
-      await expect(visitor.lookAtShare(id)).rejects.toEqual(code("share_unavailable"));
+      await expect(visitor.openShare(id, { ...noCredentials, password: "word" })).rejects.toEqual(
+        errorWithCode("share_unavailable"),
+      );
+      await expect(visitor.previewShare(id)).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
     it("takes its picture, and a wrong one costs no view", async () => {
-      const { visitor, id, shown } = await make({ share: { ...door, picture: "boat", viewsLeft: 1 } });
-      await expect(visitor.lookAtShare(id)).resolves.toMatchObject({ picture: true, viewsLeft: 1 });
-      await expect(visitor.openShare(id, open)).rejects.toEqual(code("picture_needed"));
-      await expect(visitor.openShare(id, { ...open, picture: shown("sea") })).rejects.toEqual(code("not_this_picture"));
-      const gone = shown("boat");
-      visitor.forgetShown(gone);
-      await expect(visitor.openShare(id, { ...open, picture: gone })).rejects.toEqual(code("picture_needed"));
-      await expect(visitor.lookAtShare(id)).resolves.toMatchObject({ viewsLeft: 1 });
-      expect(textOf(await visitor.openShare(id, { ...open, picture: shown("boat") }))).toBe("left twice");
-      await expect(visitor.lookAtShare(id)).rejects.toEqual(code("share_unavailable"));
+      const { visitor, id, makeHandle } = await make({ share: { ...door, picture: "boat", viewsLeft: 1 } });
+      await expect(visitor.previewShare(id)).resolves.toMatchObject({ hasPicture: true, viewsLeft: 1 });
+      await expect(visitor.openShare(id, noCredentials)).rejects.toEqual(errorWithCode("picture_needed"));
+      await expect(visitor.openShare(id, { ...noCredentials, picture: makeHandle("sea") })).rejects.toEqual(
+        errorWithCode("not_this_picture"),
+      );
+      const releasedHandle = makeHandle("boat");
+      visitor.releaseOpener(releasedHandle);
+      await expect(visitor.openShare(id, { ...noCredentials, picture: releasedHandle })).rejects.toEqual(
+        errorWithCode("picture_needed"),
+      );
+      await expect(visitor.previewShare(id)).resolves.toMatchObject({ viewsLeft: 1 });
+      expect(textOf(await visitor.openShare(id, { ...noCredentials, picture: makeHandle("boat") }))).toBe("left twice");
+      await expect(visitor.previewShare(id)).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
     it("streams what is too large to be held", async () => {
       const { visitor, id } = await make({ share: { ...door, content: largeText, large: true } });
-      const opened = await visitor.openShare(id, open);
+      const opened = await visitor.openShare(id, noCredentials);
       expect(opened).toMatchObject({ content: null, size: largeText.length });
       expect((await opened.save(null))?.size).toBe(largeText.length);
-      opened.putAway();
-      await expect(opened.save(null)).rejects.toEqual(code("vault_locked"));
+      opened.dispose();
+      await expect(opened.save(null)).rejects.toEqual(errorWithCode("vault_locked"));
     });
 
     it("is over when the share is", async () => {
       const { visitor, id, endLink } = await make({ share: door });
-      await visitor.lookAtShare(id);
+      await visitor.previewShare(id);
       await endLink();
-      await expect(visitor.lookAtShare(id)).rejects.toEqual(code("share_unavailable"));
-      await expect(visitor.openShare(id, open)).rejects.toEqual(code("share_unavailable"));
+      await expect(visitor.previewShare(id)).rejects.toEqual(errorWithCode("share_unavailable"));
+      await expect(visitor.openShare(id, noCredentials)).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
     it("is over when it was closed", async () => {
       const { visitor, id } = await make({ share: door });
-      await visitor.lookAtShare(id);
+      await visitor.previewShare(id);
       visitor.close();
-      await expect(visitor.lookAtShare(id)).rejects.toEqual(code("link_incomplete"));
-      await expect(visitor.openShare(id, open)).rejects.toEqual(code("link_incomplete"));
+      await expect(visitor.previewShare(id)).rejects.toEqual(errorWithCode("link_incomplete"));
+      await expect(visitor.openShare(id, noCredentials)).rejects.toEqual(errorWithCode("link_incomplete"));
     });
   });
 
   describe("a page opened by the link of a request", () => {
     it("says what is asked for, and answers once", async () => {
       const { visitor, id } = await make({ request: permit });
-      const offer = await visitor.lookAtRequest(id);
+      const offer = await visitor.previewRequest(id);
       expect(offer).toMatchObject({
         title: "The permit",
         note: "for the notary",
-        askedBy: "Alba",
+        requesterName: "Alba",
         state: "awaiting",
-        begun: null,
+        unfinishedAnswer: null,
       });
       expect(offer.maxSize).toBeGreaterThanOrEqual(permit.maxSize);
-      await expect(visitor.answer(id, provided("x".repeat(offer.maxSize + 100_000)))).rejects.toEqual(
-        code("payload_too_large"),
+      await expect(visitor.answer(id, makeAnswer("x".repeat(offer.maxSize + 100_000)))).rejects.toEqual(
+        errorWithCode("payload_too_large"),
       );
-      await expect(visitor.answer(id, provided("number 7", { name: "" }))).rejects.toEqual(
-        code("validation_error", { fields: ["name"] }),
+      await expect(visitor.answer(id, makeAnswer("number 7", { name: "" }))).rejects.toEqual(
+        errorWithCode("validation_error", { fields: ["name"] }),
       );
-      await expect(visitor.answer(id, provided("number 7"), { signal: AbortSignal.abort() })).rejects.toEqual(
-        code("cancelled"),
+      await expect(visitor.answer(id, makeAnswer("number 7"), { signal: AbortSignal.abort() })).rejects.toEqual(
+        errorWithCode("cancelled"),
       );
       const progress: unknown[] = [];
-      const { words, earlier } = await visitor.answer(id, provided("number 7"), {
+      const { receiptWords, fromEarlierAnswer } = await visitor.answer(id, makeAnswer("number 7"), {
         onProgress: ({ phase, done, total }) => progress.push([phase, done === total]),
       });
-      expect(words).toHaveLength(8);
-      expect(earlier).toBeUndefined();
+      expect(receiptWords).toHaveLength(8);
+      expect(fromEarlierAnswer).toBeUndefined();
       expect(progress).toContainEqual(["sending", true]);
-      await expect(visitor.lookAtRequest(id)).resolves.toMatchObject({ state: "provided", begun: null });
-      await expect(visitor.answer(id, provided("number 8"))).rejects.toEqual(code("request_closed"));
+      await expect(visitor.previewRequest(id)).resolves.toMatchObject({ state: "provided", unfinishedAnswer: null });
+      await expect(visitor.answer(id, makeAnswer("number 8"))).rejects.toEqual(errorWithCode("request_closed"));
     });
 
     it("is over when the request is, or the page", async () => {
       const { visitor, id, endLink } = await make({ request: permit });
-      await expect(visitor.lookAtRequest("../x")).rejects.toEqual(code("request_unavailable"));
-      await visitor.lookAtRequest(id);
+      await expect(visitor.previewRequest("../x")).rejects.toEqual(errorWithCode("request_unavailable"));
+      await visitor.previewRequest(id);
       await endLink();
-      await expect(visitor.lookAtRequest(id)).rejects.toEqual(code("request_unavailable"));
-      await expect(visitor.answer(id, provided("number 7"))).rejects.toEqual(code("request_unavailable"));
+      await expect(visitor.previewRequest(id)).rejects.toEqual(errorWithCode("request_unavailable"));
+      await expect(visitor.answer(id, makeAnswer("number 7"))).rejects.toEqual(errorWithCode("request_unavailable"));
       visitor.close();
-      await expect(visitor.lookAtRequest(id)).rejects.toEqual(code("link_incomplete"));
+      await expect(visitor.previewRequest(id)).rejects.toEqual(errorWithCode("link_incomplete"));
     });
   });
 }

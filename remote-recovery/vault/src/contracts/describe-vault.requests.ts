@@ -1,31 +1,33 @@
 import { maxOpenRequests } from "@relicario/shared/api";
 import type { SecretRequest } from "@relicario/shared/contract";
 
-import { code, first, textOf, type MakeStage } from "./describe-vault.stage.ts";
+import { errorWithCode, requireFirst, textOf, type CreateHarness } from "./describe-vault.harness.ts";
 
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
-const none = "AAAAAAAAAAAAAAAAAAAAAA";
+const unknownRequestId = "AAAAAAAAAAAAAAAAAAAAAA";
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
-function request(more: Partial<SecretRequest> = {}): SecretRequest {
+function makeRequest(overrides: Partial<SecretRequest> = {}): SecretRequest {
   return {
     title: "The permit",
     note: "for the notary",
-    askedBy: "Alba",
+    requesterName: "Alba",
     expiresAt: inDays(7),
     maxSize: 1_000_000,
     notify: false,
-    ...more,
+    ...overrides,
   };
 }
 
-export function describeRequests(make: MakeStage): void {
+export function describeRequests(make: CreateHarness): void {
   describe("a request", () => {
     it("has a link, and waits for its answer", async () => {
-      const { vault, shown } = await make({ ...deed, unlocked: false });
+      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
       const expiresAt = inDays(7);
-      await expect(vault.requests.create(request(), shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      const { requestId, link } = await vault.requests.create(request({ expiresAt }), shown("garden"));
+      await expect(vault.requests.create(makeRequest(), makeHandle("sea"))).rejects.toEqual(
+        errorWithCode("not_this_picture"),
+      );
+      const { requestId, link } = await vault.requests.create(makeRequest({ expiresAt }), makeHandle("garden"));
       expect(vault.getState()).toMatchObject({ status: "unlocked" });
       expect(link).toMatch(new RegExp(`^https://portal\\.example/request/${requestId}#s=`));
       await expect(vault.requests.list()).resolves.toEqual([
@@ -38,50 +40,59 @@ export function describeRequests(make: MakeStage): void {
           providedAt: null,
           collectedAt: null,
           size: null,
-          doubt: null,
+          discrepancy: null,
         },
       ]);
-      await expect(vault.requests.showLink(requestId, null)).resolves.toBe(link);
-      await expect(vault.requests.showLink(none, null)).rejects.toEqual(code("not_found"));
-      await expect(vault.requests.open(requestId, null)).rejects.toEqual(code("not_found"));
-      await expect(vault.requests.open(none, null)).rejects.toEqual(code("not_found"));
-      await expect(vault.requests.collect(none)).rejects.toEqual(code("not_found"));
-      await expect(vault.requests.drop("../x")).rejects.toEqual(code("not_found"));
-      const next = await vault.requests.create(request({ title: "The key" }), null);
+      await expect(vault.requests.getLink(requestId, null)).resolves.toBe(link);
+      await expect(vault.requests.getLink(unknownRequestId, null)).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.requests.open(requestId, null)).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.requests.open(unknownRequestId, null)).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.requests.collect(unknownRequestId)).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.requests.drop("../x")).rejects.toEqual(errorWithCode("not_found"));
+      const next = await vault.requests.create(makeRequest({ title: "The key" }), null);
       expect((await vault.requests.list()).map((row) => row.requestId)).toEqual([next.requestId, requestId]);
     });
 
     it("takes what fits, and an account", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       await expect(
-        vault.requests.create(request({ title: "", askedBy: "", expiresAt: inDays(31), maxSize: 0 }), shown("garden")),
-      ).rejects.toEqual(code("validation_error", { fields: ["title", "askedBy", "expiresAt", "maxSize"] }));
-      await expect(vault.requests.create(request(), null)).rejects.toEqual(code("show_opener_first"));
+        vault.requests.create(
+          makeRequest({ title: "", requesterName: "", expiresAt: inDays(31), maxSize: 0 }),
+          makeHandle("garden"),
+        ),
+      ).rejects.toEqual(
+        errorWithCode("validation_error", { fields: ["title", "requesterName", "expiresAt", "maxSize"] }),
+      );
+      await expect(vault.requests.create(makeRequest(), null)).rejects.toEqual(errorWithCode("show_opener_first"));
       const empty = await make({});
       await empty.vault.refresh();
-      await expect(empty.vault.requests.create(request(), empty.shown("garden"))).rejects.toEqual(code("no_keyring"));
+      await expect(empty.vault.requests.create(makeRequest(), empty.makeHandle("garden"))).rejects.toEqual(
+        errorWithCode("no_keyring"),
+      );
     });
 
     it("is one of so many at a time", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         ...deed,
-        asked: Array.from({ length: maxOpenRequests }, (_, index) => ({ title: `Key ${String(index)}` })),
+        ownRequests: Array.from({ length: maxOpenRequests }, (_, index) => ({ title: `Key ${String(index)}` })),
       });
-      await expect(vault.requests.create(request(), shown("garden"))).rejects.toEqual(code("limit_reached"));
-      await vault.requests.drop(first(await vault.requests.list()).requestId);
-      await vault.requests.create(request(), shown("garden"));
+      await expect(vault.requests.create(makeRequest(), makeHandle("garden"))).rejects.toEqual(
+        errorWithCode("limit_reached"),
+      );
+      await vault.requests.drop(requireFirst(await vault.requests.list()).requestId);
+      await vault.requests.create(makeRequest(), makeHandle("garden"));
     });
 
     it("is answered, opened, collected and dropped", async () => {
-      const { vault, shown, answerElsewhere } = await make(deed);
-      const { requestId, link } = await vault.requests.create(request(), shown("garden"));
+      const { vault, makeHandle, answerElsewhere } = await make(deed);
+      const { requestId, link } = await vault.requests.create(makeRequest(), makeHandle("garden"));
       await answerElsewhere(requestId, link);
       const [row] = await vault.requests.list();
       expect(row).toMatchObject({
         state: "provided",
         providedAt: expect.any(String) as string,
         collectedAt: null,
-        doubt: null,
+        discrepancy: null,
       });
       expect(row?.size).toBeGreaterThan(0);
       const answer = await vault.requests.open(requestId, null);
@@ -93,45 +104,45 @@ export function describeRequests(make: MakeStage): void {
         size: 8,
         note: "As you asked",
       });
-      expect(answer.words).toHaveLength(8);
+      expect(answer.receiptWords).toHaveLength(8);
       expect(textOf(answer)).toBe("number 7");
       expect((await answer.save(null))?.size).toBe(8);
-      await expect(vault.requests.list()).resolves.toMatchObject([{ state: "provided", doubt: null }]);
+      await expect(vault.requests.list()).resolves.toMatchObject([{ state: "provided", discrepancy: null }]);
       await vault.requests.collect(requestId);
       await vault.requests.collect(requestId);
       await expect(vault.requests.list()).resolves.toMatchObject([
         { state: "collected", collectedAt: expect.any(String) as string },
       ]);
       await vault.requests.drop(requestId);
-      await expect(vault.requests.list({ ended: true })).resolves.toEqual([]);
+      await expect(vault.requests.list({ includeEnded: true })).resolves.toEqual([]);
     });
 
     it("that was answered before is opened with a picture", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         ...deed,
-        asked: [{ title: "The permit", answer: { content: "number 7", note: "As you asked" } }],
+        ownRequests: [{ title: "The permit", answer: { content: "number 7", note: "As you asked" } }],
       });
-      const { requestId } = first(await vault.requests.list());
-      await expect(vault.requests.open(requestId, null)).rejects.toEqual(code("show_opener_first"));
-      const answer = await vault.requests.open(requestId, shown("garden"));
+      const { requestId } = requireFirst(await vault.requests.list());
+      await expect(vault.requests.open(requestId, null)).rejects.toEqual(errorWithCode("show_opener_first"));
+      const answer = await vault.requests.open(requestId, makeHandle("garden"));
       expect([answer.note, textOf(answer)]).toEqual(["As you asked", "number 7"]);
     });
 
     it("is revoked, answered or not", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         ...deed,
-        asked: [{ title: "The permit" }, { title: "The deed", answer: { content: "number 7", note: "" } }],
+        ownRequests: [{ title: "The permit" }, { title: "The deed", answer: { content: "number 7", note: "" } }],
       });
       for (const { requestId } of await vault.requests.list()) {
         await vault.requests.drop(requestId);
         await vault.requests.drop(requestId);
-        await expect(vault.requests.open(requestId, shown("garden"))).rejects.toEqual(code("not_found"));
-        await expect(vault.requests.showLink(requestId, null)).rejects.toEqual(code("not_found"));
+        await expect(vault.requests.open(requestId, makeHandle("garden"))).rejects.toEqual(errorWithCode("not_found"));
+        await expect(vault.requests.getLink(requestId, null)).rejects.toEqual(errorWithCode("not_found"));
       }
       await expect(vault.requests.list()).resolves.toEqual([]);
-      await expect(vault.requests.list({ ended: true })).resolves.toMatchObject([
-        { state: "revoked", doubt: null },
-        { state: "revoked", doubt: null },
+      await expect(vault.requests.list({ includeEnded: true })).resolves.toMatchObject([
+        { state: "revoked", discrepancy: null },
+        { state: "revoked", discrepancy: null },
       ]);
     });
   });

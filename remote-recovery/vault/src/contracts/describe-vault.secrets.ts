@@ -1,30 +1,30 @@
 import { maxTitleLength } from "@relicario/shared/api";
 
 import {
-  code,
-  first,
+  errorWithCode,
+  requireFirst,
   idsOf,
   largeText,
-  nowhere,
+  unknownSecretId,
   textContent,
   textOf,
   textSecret,
-  type MakeStage,
-} from "./describe-vault.stage.ts";
+  type CreateHarness,
+} from "./describe-vault.harness.ts";
 
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
-const two = {
+const twoSecrets = {
   secrets: [
     { title: "Deed", content: "house" },
     { title: "Key", content: "door" },
   ],
 };
 
-export function describeSecrets(make: MakeStage): void {
+export function describeSecrets(make: CreateHarness): void {
   describe("protecting", () => {
     it("shows what was given, in a row and opened", async () => {
-      const { vault, shown } = await make({ ...deed, unlocked: false });
-      await vault.unlock(shown("garden"));
+      const { vault, makeHandle } = await make({ ...deed, unlocked: false });
+      await vault.unlock(makeHandle("garden"));
       const { secretId, version } = await vault.protect({
         ...textSecret("Seed", "words"),
         contentKind: "seed",
@@ -32,8 +32,8 @@ export function describeSecrets(make: MakeStage): void {
         mime: "text/x-seed",
       });
       const rows = await vault.list();
-      const { label, ...row } = rows[1] ?? first([]);
-      const openers = (await vault.images()).map(({ id }) => id);
+      const { label, ...row } = rows[1] ?? requireFirst([]);
+      const openers = (await vault.listImages()).map(({ id }) => id);
       expect(row).toMatchObject({ secretId, version: 1, rev: 1, favorite: false, deletedAt: null, droppedAt: null });
       expect(row.sealedSize).toBeGreaterThan("words".length);
       expect(label).toEqual({
@@ -43,10 +43,10 @@ export function describeSecrets(make: MakeStage): void {
         name: "seed.txt",
         size: 5,
         openers,
-        rehearsedAt: null,
+        copyCheckedAt: null,
         kits: [],
       });
-      const opened = await vault.recover(secretId, shown("garden"));
+      const opened = await vault.openSecret(secretId, makeHandle("garden"));
       expect(opened).toMatchObject({
         secretId,
         version,
@@ -62,81 +62,83 @@ export function describeSecrets(make: MakeStage): void {
       expect(textOf(opened)).toBe("words");
       const saved = await opened.save(null);
       expect([saved?.size, saved?.type]).toEqual([5, "text/x-seed"]);
-      const { identity, size } = await opened.exportAge();
+      const { identity, size } = await opened.exportAgeFile();
       expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
       expect(size).toBe(5);
-      opened.putAway();
-      await expect(opened.exportAge()).rejects.toEqual(code("vault_locked"));
+      opened.dispose();
+      await expect(opened.exportAgeFile()).rejects.toEqual(errorWithCode("vault_locked"));
       expect((await opened.save(null))?.size).toBe(5); // it is the page's own by then
     });
 
     it("refuses what cannot be sealed", async () => {
       const { vault } = await make(deed);
       await expect(vault.protect({ ...textSecret("", "x") })).rejects.toEqual(
-        code("validation_error", { fields: ["title"] }),
+        errorWithCode("validation_error", { fields: ["title"] }),
       );
       await expect(vault.protect({ ...textSecret("x".repeat(maxTitleLength + 1), "x"), name: "" })).rejects.toEqual(
-        code("validation_error", { fields: ["title", "name"] }),
+        errorWithCode("validation_error", { fields: ["title", "name"] }),
       );
       await expect(
-        vault.protect({ ...textSecret("Key", "x"), protection: { kind: "openers", openers: [nowhere] } }),
-      ).rejects.toEqual(code("opener_needed"));
+        vault.protect({ ...textSecret("Key", "x"), protection: { kind: "openers", openers: [unknownSecretId] } }),
+      ).rejects.toEqual(errorWithCode("opener_needed"));
       await expect(vault.list()).resolves.toHaveLength(1);
     });
 
     it("takes a picture that is an opener already, with the passphrase that it has", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
         secrets: [{ title: "Deed", content: "house" }],
       });
-      await vault.openers.recognise(shown("lake", "pass"));
-      await expect(vault.protect(textSecret("Key", "x", shown("lake")))).rejects.toEqual(
-        code("not_this_picture_or_passphrase"),
+      await vault.openers.recognise(makeHandle("lake", "pass"));
+      await expect(vault.protect(textSecret("Key", "x", makeHandle("lake")))).rejects.toEqual(
+        errorWithCode("not_this_picture_or_passphrase"),
       );
-      await expect(vault.protect(textSecret("Key", "x", shown("lake", "other")))).rejects.toEqual(
-        code("not_this_picture_or_passphrase"),
+      await expect(vault.protect(textSecret("Key", "x", makeHandle("lake", "other")))).rejects.toEqual(
+        errorWithCode("not_this_picture_or_passphrase"),
       );
-      await vault.protect(textSecret("Key", "x", shown("lake", "pass")));
-      await expect(vault.images()).resolves.toHaveLength(1);
+      await vault.protect(textSecret("Key", "x", makeHandle("lake", "pass")));
+      await expect(vault.listImages()).resolves.toHaveLength(1);
     });
 
     it("refuses a passphrase for a picture that has none", async () => {
-      const { vault, shown } = await make(deed);
-      await vault.openers.recognise(shown("garden"));
-      await expect(vault.protect(textSecret("Key", "x", shown("garden", "pass")))).rejects.toEqual(
-        code("picture_has_no_passphrase"),
+      const { vault, makeHandle } = await make(deed);
+      await vault.openers.recognise(makeHandle("garden"));
+      await expect(vault.protect(textSecret("Key", "x", makeHandle("garden", "pass")))).rejects.toEqual(
+        errorWithCode("picture_has_no_passphrase"),
       );
     });
 
     it("takes a new picture once an opener was shown", async () => {
-      const { vault, shown } = await make(deed);
-      await expect(vault.protect(textSecret("Key", "door", shown("lake")))).rejects.toEqual(code("show_opener_first"));
-      await expect(vault.images()).resolves.toHaveLength(1);
-      await vault.protect(textSecret("Key", "door", shown("garden")));
-      await vault.protect(textSecret("Safe", "left 7", shown("lake")));
-      await expect(vault.images()).resolves.toMatchObject([{ name: "garden" }, { name: "Lake" }]);
+      const { vault, makeHandle } = await make(deed);
+      await expect(vault.protect(textSecret("Key", "door", makeHandle("lake")))).rejects.toEqual(
+        errorWithCode("show_opener_first"),
+      );
+      await expect(vault.listImages()).resolves.toHaveLength(1);
+      await vault.protect(textSecret("Key", "door", makeHandle("garden")));
+      await vault.protect(textSecret("Safe", "left 7", makeHandle("lake")));
+      await expect(vault.listImages()).resolves.toMatchObject([{ name: "garden" }, { name: "Lake" }]);
     });
 
     it("by a new picture is no way to what was protected before", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [deedId] = await idsOf(vault);
-      await vault.openers.recognise(shown("garden"));
-      const { secretId } = await vault.protect(textSecret("Key", "door", shown("lake")));
-      const [garden, lake] = (await vault.images()).map(({ id }) => id);
+      await vault.openers.recognise(makeHandle("garden"));
+      const { secretId } = await vault.protect(textSecret("Key", "door", makeHandle("lake")));
+      const [garden, lake] = (await vault.listImages()).map(({ id }) => id);
       expect((await vault.list()).map(({ label }) => label?.openers)).toEqual([[garden], [garden, lake]]);
       for (const picture of ["garden", "lake"])
-        expect(textOf(await vault.recover(secretId, shown(picture)))).toBe("door");
-      await expect(vault.recover(deedId, shown("lake"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.rehearse(deedId, shown("lake"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.exportSecrets([deedId], shown("lake"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.exportSecrets([deedId, secretId], shown("lake"))).resolves.toMatchObject({
+        expect(textOf(await vault.openSecret(secretId, makeHandle(picture)))).toBe("door");
+      await expect(vault.openSecret(deedId, makeHandle("lake"))).rejects.toEqual(errorWithCode("opener_needed"));
+      await expect(vault.checkCopy(deedId, makeHandle("lake"))).rejects.toEqual(errorWithCode("opener_needed"));
+      await expect(vault.exportSecrets([deedId], makeHandle("lake"))).rejects.toEqual(errorWithCode("opener_needed"));
+      await expect(vault.exportSecrets([deedId, secretId], makeHandle("lake"))).resolves.toMatchObject({
         exported: 1,
-        left: [deedId],
+        skipped: [deedId],
         notVerified: [],
       });
-      await expect(vault.makeKit([deedId, secretId], shown("lake"))).resolves.toMatchObject({
+      await expect(vault.createKit([deedId, secretId], makeHandle("lake"))).resolves.toMatchObject({
         secretIds: [secretId],
-        left: [deedId],
+        skipped: [deedId],
       });
       await expect(
         vault.shares.create(
@@ -149,46 +151,46 @@ export function describeSecrets(make: MakeStage): void {
             picture: null,
             notify: false,
           },
-          shown("lake"),
+          makeHandle("lake"),
         ),
-      ).rejects.toEqual(code("opener_needed"));
+      ).rejects.toEqual(errorWithCode("opener_needed"));
       await vault.lock();
-      await vault.unlock(shown("lake"));
+      await vault.unlock(makeHandle("lake"));
       expect(vault.getState()).toMatchObject({ status: "unlocked" });
     });
 
     it("by openers of the book takes those that are named", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         images: [
           { name: "Garden", picture: "garden" },
           { name: "Lake", picture: "lake" },
         ],
         ...deed,
       });
-      const [, lake] = (await vault.images()).map(({ id }) => id);
-      await vault.openers.recognise(shown("garden"));
+      const [, lake] = (await vault.listImages()).map(({ id }) => id);
+      await vault.openers.recognise(makeHandle("garden"));
       const { secretId } = await vault.protect({
         ...textSecret("Key", "door"),
         protection: { kind: "openers", openers: [lake ?? ""] },
       });
-      await expect(vault.recover(secretId, shown("garden"))).rejects.toEqual(code("opener_needed"));
-      expect(textOf(await vault.recover(secretId, shown("lake")))).toBe("door");
+      await expect(vault.openSecret(secretId, makeHandle("garden"))).rejects.toEqual(errorWithCode("opener_needed"));
+      expect(textOf(await vault.openSecret(secretId, makeHandle("lake")))).toBe("door");
     });
   });
 
   describe("the list", () => {
     it("gives rows in batches, the newest first", async () => {
-      const { vault } = await make(two);
+      const { vault } = await make(twoSecrets);
       const titles: (string | undefined)[] = [];
-      let last: unknown = null;
+      let lastProgress: unknown = null;
       const rows = await vault.list({
-        onRows: (some, progress) => {
-          titles.push(...some.map(({ label }) => label?.title));
-          last = progress;
+        onRows: (batch, progress) => {
+          titles.push(...batch.map(({ label }) => label?.title));
+          lastProgress = progress;
         },
       });
       expect(titles).toEqual(["Key", "Deed"]);
-      expect(last).toEqual({ opened: 2, total: 2 });
+      expect(lastProgress).toEqual({ opened: 2, total: 2 });
       expect(rows.map(({ label }) => label?.title)).toEqual(["Deed", "Key"]);
     });
 
@@ -197,88 +199,90 @@ export function describeSecrets(make: MakeStage): void {
       const [id] = await idsOf(vault);
       await vault.setFavorite(id, true);
       await expect(vault.list()).resolves.toMatchObject([{ favorite: true, rev: 1 }]);
-      for (const act of [
-        () => vault.setFavorite(nowhere, true),
-        () => vault.trash(nowhere),
-        () => vault.restore(nowhere),
+      for (const operation of [
+        () => vault.setFavorite(unknownSecretId, true),
+        () => vault.trash(unknownSecretId),
+        () => vault.restore(unknownSecretId),
         () => vault.trash("../x"),
-        () => vault.history(nowhere),
+        () => vault.listVersions(unknownSecretId),
       ])
-        await expect(act()).rejects.toEqual(code("not_found"));
+        await expect(operation()).rejects.toEqual(errorWithCode("not_found"));
     });
   });
 
   describe("the trash", () => {
     it("gives back, and is emptied all or none", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         secrets: [
           { title: "gone", content: "a", deleted: true },
           { title: "here", content: "b" },
         ],
       });
-      const [gone, here = ""] = await idsOf(vault);
+      const [trashedId, presentId = ""] = await idsOf(vault);
       await expect(vault.list()).resolves.toMatchObject([
         { deletedAt: expect.any(String) as string, droppedAt: null },
         { deletedAt: null },
       ]);
-      expect(textOf(await vault.recover(gone, shown("garden")))).toBe("a");
-      await expect(vault.purge([gone, here])).rejects.toEqual(code("not_in_trash"));
-      await expect(vault.purge([gone, nowhere])).rejects.toEqual(code("not_found"));
+      expect(textOf(await vault.openSecret(trashedId, makeHandle("garden")))).toBe("a");
+      await expect(vault.purge([trashedId, presentId])).rejects.toEqual(errorWithCode("not_in_trash"));
+      await expect(vault.purge([trashedId, unknownSecretId])).rejects.toEqual(errorWithCode("not_found"));
       await vault.purge([]);
       await expect(vault.list()).resolves.toHaveLength(2);
-      await vault.purge([gone]);
+      await vault.purge([trashedId]);
       await expect(vault.list()).resolves.toMatchObject([{ label: { title: "here" } }]);
-      await vault.trash(here);
-      await vault.trash(here);
-      await vault.restore(here);
+      await vault.trash(presentId);
+      await vault.trash(presentId);
+      await vault.restore(presentId);
       await expect(vault.list()).resolves.toMatchObject([{ deletedAt: null }]);
     });
   });
 
   describe("opening", () => {
     it("takes an opener of the account, and a secret that there is", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      await expect(vault.recover(id, shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      await expect(vault.recover(nowhere, shown("garden"))).rejects.toEqual(code("not_found"));
-      await expect(vault.recover(id, shown("garden"), { version: 2 })).rejects.toEqual(code("not_found"));
+      await expect(vault.openSecret(id, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
+      await expect(vault.openSecret(unknownSecretId, makeHandle("garden"))).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.openSecret(id, makeHandle("garden"), { version: 2 })).rejects.toEqual(
+        errorWithCode("not_found"),
+      );
       const phases = new Set<string>();
-      await vault.recover(id, shown("garden"), { onProgress: ({ phase }) => phases.add(phase) });
+      await vault.openSecret(id, makeHandle("garden"), { onProgress: ({ phase }) => phases.add(phase) });
       expect([...phases]).toEqual(expect.arrayContaining(["fetching", "opening"]));
     });
 
     it("writes to a file that was chosen", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const opened = await vault.recover(id, shown("garden"));
+      const opened = await vault.openSecret(id, makeHandle("garden"));
       const written: string[] = [];
-      const note = (text: string): Promise<void> => {
+      const recordWrite = (text: string): Promise<void> => {
         written.push(text);
         return Promise.resolve();
       };
       const stream = {
-        write: (bytes: Uint8Array) => note(new TextDecoder().decode(bytes)),
-        close: () => note("closed"),
-        abort: () => note("aborted"),
+        write: (bytes: Uint8Array) => recordWrite(new TextDecoder().decode(bytes)),
+        close: () => recordWrite("closed"),
+        abort: () => recordWrite("aborted"),
       };
       await expect(
         opened.save({ createWritable: () => Promise.resolve(stream) } as unknown as FileSystemFileHandle),
       ).resolves.toBeNull();
       expect(written).toEqual(["house", "closed"]);
-      await expect(opened.save(null, { signal: AbortSignal.abort() })).rejects.toEqual(code("cancelled"));
+      await expect(opened.save(null, { signal: AbortSignal.abort() })).rejects.toEqual(errorWithCode("cancelled"));
     });
 
     it("streams what is too large to be held, until it is put away", async () => {
-      const { vault, shown } = await make(deed);
-      await vault.openers.recognise(shown("garden"));
+      const { vault, makeHandle } = await make(deed);
+      await vault.openers.recognise(makeHandle("garden"));
       const { secretId } = await vault.protect({
         ...textSecret("Film", largeText),
         contentKind: "file",
         name: "film.mp4",
         mime: "video/mp4",
       });
-      await expect(vault.uploads()).resolves.toEqual([]);
-      const film = await vault.recover(secretId, shown("garden"));
+      await expect(vault.listUploads()).resolves.toEqual([]);
+      const film = await vault.openSecret(secretId, makeHandle("garden"));
       expect(film).toMatchObject({ content: null, size: largeText.length, name: "film.mp4" });
       const progress: unknown[] = [];
       const saved = await film.save(null, {
@@ -286,68 +290,74 @@ export function describeSecrets(make: MakeStage): void {
       });
       expect(saved?.size).toBe(largeText.length);
       expect(progress).toContainEqual(["opening", true]);
-      await expect(film.exportAge()).rejects.toEqual(code("payload_too_large"));
-      film.putAway();
-      await expect(film.save(null)).rejects.toEqual(code("vault_locked"));
+      await expect(film.exportAgeFile()).rejects.toEqual(errorWithCode("payload_too_large"));
+      film.dispose();
+      await expect(film.save(null)).rejects.toEqual(errorWithCode("vault_locked"));
     });
   });
 
   describe("checking a copy", () => {
     it("notes the date in the label, and with its opener", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         images: [
           { name: "Garden", picture: "garden" },
           { name: "Lake", picture: "lake" },
         ],
         ...deed,
       });
-      const before = first(await vault.list());
-      await expect(vault.rehearse(before.secretId, shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      await expect(vault.rehearse(nowhere, shown("garden"))).rejects.toEqual(code("not_found"));
-      const { rehearsedAt } = await vault.rehearse(before.secretId, shown("garden"));
-      await expect(vault.list()).resolves.toMatchObject([{ version: 1, rev: before.rev + 1, label: { rehearsedAt } }]);
+      const before = requireFirst(await vault.list());
+      await expect(vault.checkCopy(before.secretId, makeHandle("sea"))).rejects.toEqual(
+        errorWithCode("not_this_picture"),
+      );
+      await expect(vault.checkCopy(unknownSecretId, makeHandle("garden"))).rejects.toEqual(errorWithCode("not_found"));
+      const { copyCheckedAt } = await vault.checkCopy(before.secretId, makeHandle("garden"));
+      await expect(vault.list()).resolves.toMatchObject([
+        { version: 1, rev: before.rev + 1, label: { copyCheckedAt } },
+      ]);
       const { openers, secrets } = await vault.openers.list();
-      expect(openers.map((one) => one.rehearsedAt)).toEqual([rehearsedAt, null]);
-      expect(secrets).toMatchObject([{ rehearsedAt }]);
+      expect(openers.map((opener) => opener.copyCheckedAt)).toEqual([copyCheckedAt, null]);
+      expect(secrets).toMatchObject([{ copyCheckedAt }]);
       await vault.update(before.secretId, { baseVersion: 1, content: textContent("new") });
-      await expect(vault.list()).resolves.toMatchObject([{ label: { rehearsedAt } }]); // its openers are the same
+      await expect(vault.list()).resolves.toMatchObject([{ label: { copyCheckedAt } }]); // its openers are the same
     });
   });
 
   describe("what leaves", () => {
     it("is an archive with an identity of its own", async () => {
-      const { vault, shown } = await make(two);
+      const { vault, makeHandle } = await make(twoSecrets);
       const ids = await idsOf(vault);
       const phases = new Set<string>();
-      const { identity, archive, ...exported } = await vault.exportSecrets(ids, shown("garden"), {
+      const { identity, archive, ...exported } = await vault.exportSecrets(ids, makeHandle("garden"), {
         onProgress: ({ phase }) => phases.add(phase),
       });
       expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
       expect(archive.size).toBeGreaterThan(0);
-      expect(exported).toEqual({ exported: 2, left: [], notVerified: [] });
+      expect(exported).toEqual({ exported: 2, skipped: [], notVerified: [] });
       expect([...phases]).toContain("fetching");
-      await expect(vault.exportSecrets([nowhere], shown("garden"))).rejects.toEqual(code("not_found"));
-      await expect(vault.exportSecrets([], shown("garden"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.exportSecrets(ids, shown("sea"))).rejects.toEqual(code("not_this_picture"));
+      await expect(vault.exportSecrets([unknownSecretId], makeHandle("garden"))).rejects.toEqual(
+        errorWithCode("not_found"),
+      );
+      await expect(vault.exportSecrets([], makeHandle("garden"))).rejects.toEqual(errorWithCode("opener_needed"));
+      await expect(vault.exportSecrets(ids, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
     });
 
     it("is a kit that labels know, until the secret changes", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         images: [{ name: "Lake", picture: "lake", passphrase: "pass" }],
         secrets: [{ title: "Deed", content: "house" }],
       });
       const [id] = await idsOf(vault);
       const phases = new Set<string>();
-      const { name, file, sha256, madeAt, ...made } = await vault.makeKit([id], shown("lake", "pass"), {
+      const { name, file, sha256, createdAt, ...kit } = await vault.createKit([id], makeHandle("lake", "pass"), {
         note: "for Ada",
         onProgress: ({ phase }) => phases.add(phase),
       });
-      expect(name).toBe(`kit-${madeAt.slice(0, 10)}.html`);
+      expect(name).toBe(`kit-${createdAt.slice(0, 10)}.html`);
       expect(await hexDigest(file)).toBe(sha256);
-      expect(made).toEqual({ passphrase: true, secretIds: [id], beside: [], left: [], notVerified: [] });
+      expect(kit).toEqual({ hasPassphrase: true, secretIds: [id], attachments: [], skipped: [], notVerified: [] });
       expect([...phases]).toContain("fetching");
       await expect(vault.list()).resolves.toMatchObject([
-        { version: 1, rev: 2, label: { kits: [{ sha256, madeAt, outdated: false }] } },
+        { version: 1, rev: 2, label: { kits: [{ sha256, createdAt, outdated: false }] } },
       ]);
       await vault.update(id, { baseVersion: 1, title: "Renamed" });
       await expect(vault.list()).resolves.toMatchObject([{ label: { kits: [{ sha256, outdated: false }] } }]);
@@ -356,20 +366,22 @@ export function describeSecrets(make: MakeStage): void {
     });
 
     it("is no kit of too much", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      await expect(vault.makeKit([id], shown("garden"), { note: "x".repeat(201) })).rejects.toEqual(
-        code("validation_error", { fields: ["note"] }),
+      await expect(vault.createKit([id], makeHandle("garden"), { note: "x".repeat(201) })).rejects.toEqual(
+        errorWithCode("validation_error", { fields: ["note"] }),
       );
       await expect(
-        vault.makeKit(
+        vault.createKit(
           Array.from({ length: 65 }, () => id),
-          shown("garden"),
+          makeHandle("garden"),
         ),
-      ).rejects.toEqual(code("validation_error", { fields: ["secrets"] }));
-      await expect(vault.makeKit([], shown("garden"))).rejects.toEqual(code("opener_needed"));
-      await expect(vault.makeKit([nowhere], shown("garden"))).rejects.toEqual(code("not_found"));
-      await expect(vault.makeKit([id], shown("garden"))).resolves.toMatchObject({ passphrase: false });
+      ).rejects.toEqual(errorWithCode("validation_error", { fields: ["secrets"] }));
+      await expect(vault.createKit([], makeHandle("garden"))).rejects.toEqual(errorWithCode("opener_needed"));
+      await expect(vault.createKit([unknownSecretId], makeHandle("garden"))).rejects.toEqual(
+        errorWithCode("not_found"),
+      );
+      await expect(vault.createKit([id], makeHandle("garden"))).resolves.toMatchObject({ hasPassphrase: false });
     });
   });
 }

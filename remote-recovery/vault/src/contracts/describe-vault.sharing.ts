@@ -1,13 +1,21 @@
 import { PortalError } from "@relicario/shared/errors";
-import { personDetails, type ShareRequest, type Vault } from "@relicario/shared/contract";
+import { parsePersonDetails, type ShareRequest, type Vault } from "@relicario/shared/contract";
 
-import { code, first, idsOf, nowhere, textContent, textOf, type MakeStage } from "./describe-vault.stage.ts";
+import {
+  errorWithCode,
+  requireFirst,
+  idsOf,
+  unknownSecretId,
+  textContent,
+  textOf,
+  type CreateHarness,
+} from "./describe-vault.harness.ts";
 
 const deed = { secrets: [{ title: "Deed", content: "house" }] };
-const none = "AAAAAAAAAAAAAAAAAAAAAA";
+const unknownShareId = "AAAAAAAAAAAAAAAAAAAAAA";
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
-function link(secretId: string, more: Partial<ShareRequest> = {}): ShareRequest {
+function makeLinkRequest(secretId: string, overrides: Partial<ShareRequest> = {}): ShareRequest {
   return {
     secretId,
     to: { audience: "public" },
@@ -16,152 +24,173 @@ function link(secretId: string, more: Partial<ShareRequest> = {}): ShareRequest 
     password: null,
     picture: null,
     notify: false,
-    ...more,
+    ...overrides,
   };
 }
 
-export function describeSharing(make: MakeStage): void {
+export function describeSharing(make: CreateHarness): void {
   describe("a link", () => {
     it("is made of a secret, and shown once more", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const { shareId, link: address } = await vault.shares.create(link(id), shown("garden"));
+      const { shareId, link: address } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
       expect(address).toMatch(new RegExp(`^https://portal\\.example/shared/${shareId}#s=`));
-      const mark = first(await vault.shares.all());
-      expect(mark).toEqual({
+      const summary = requireFirst(await vault.shares.list());
+      expect(summary).toEqual({
         shareId,
         secretId: id,
         version: 1,
         audience: "public",
         createdAt: expect.any(String) as string,
-        expiresAt: mark.expiresAt,
+        expiresAt: summary.expiresAt,
         revokedAt: null,
       });
-      await expect(vault.shares.ofSecret(id)).resolves.toEqual([
+      await expect(vault.shares.listForSecret(id)).resolves.toEqual([
         {
-          ...mark,
+          ...summary,
           person: null,
-          password: false,
-          picture: false,
+          hasPassword: false,
+          hasPicture: false,
           views: 0,
           maxViews: null,
           lastOpenedAt: null,
           state: "live",
           outdated: false,
-          doubt: null,
+          discrepancy: null,
         },
       ]);
-      await expect(vault.shares.showLink(shareId, null)).resolves.toBe(address);
-      await expect(vault.shares.showLink(shareId, shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      await expect(vault.shares.showLink(none, null)).rejects.toEqual(code("not_found"));
+      await expect(vault.shares.getLink(shareId, null)).resolves.toBe(address);
+      await expect(vault.shares.getLink(shareId, makeHandle("sea"))).rejects.toEqual(errorWithCode("not_this_picture"));
+      await expect(vault.shares.getLink(unknownShareId, null)).rejects.toEqual(errorWithCode("not_found"));
       const other = await vault.shares.create(
-        link(id, { to: { audience: "signed_in" }, maxViews: 3, password: "word", picture: shown("boat") }),
-        shown("garden"),
+        makeLinkRequest(id, {
+          to: { audience: "signed_in" },
+          maxViews: 3,
+          password: "word",
+          picture: makeHandle("boat"),
+        }),
+        makeHandle("garden"),
       );
       expect(other.link).toContain(`/p-shared/${other.shareId}#s=`);
-      const [newest, before] = await vault.shares.ofSecret(id);
+      const [newest, before] = await vault.shares.listForSecret(id);
       expect(newest).toMatchObject({
         shareId: other.shareId,
         audience: "signed_in",
-        password: true,
-        picture: true,
+        hasPassword: true,
+        hasPicture: true,
         maxViews: 3,
       });
       expect(before).toMatchObject({ shareId });
-      expect((await vault.shares.all()).map((one) => one.shareId)).toEqual([other.shareId, shareId]);
+      expect((await vault.shares.list()).map((share) => share.shareId)).toEqual([other.shareId, shareId]);
     });
 
     it("takes an opener of the secret, dates and limits that fit, and no opener as its picture", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const by = shown("garden");
-      await expect(vault.shares.create(link(id), shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      await expect(vault.shares.create(link(nowhere), by)).rejects.toEqual(code("not_found"));
-      await expect(vault.shares.create(link(id, { expiresAt: inDays(31) }), by)).rejects.toEqual(
-        code("validation_error", { fields: ["expires_at"] }),
+      const opener = makeHandle("garden");
+      await expect(vault.shares.create(makeLinkRequest(id), makeHandle("sea"))).rejects.toEqual(
+        errorWithCode("not_this_picture"),
       );
-      await expect(vault.shares.create(link(id, { expiresAt: inDays(-1), maxViews: 0 }), by)).rejects.toEqual(
-        code("validation_error", { fields: ["expires_at", "max_views"] }),
+      await expect(vault.shares.create(makeLinkRequest(unknownSecretId), opener)).rejects.toEqual(
+        errorWithCode("not_found"),
       );
-      await expect(vault.shares.create(link(id, { picture: shown("garden") }), by)).rejects.toEqual(
-        code("picture_is_opener"),
+      await expect(vault.shares.create(makeLinkRequest(id, { expiresAt: inDays(31) }), opener)).rejects.toEqual(
+        errorWithCode("validation_error", { fields: ["expires_at"] }),
+      );
+      await expect(
+        vault.shares.create(makeLinkRequest(id, { expiresAt: inDays(-1), maxViews: 0 }), opener),
+      ).rejects.toEqual(errorWithCode("validation_error", { fields: ["expires_at", "max_views"] }));
+      await expect(vault.shares.create(makeLinkRequest(id, { picture: makeHandle("garden") }), opener)).rejects.toEqual(
+        errorWithCode("picture_is_opener"),
       );
       await vault.trash(id);
-      await expect(vault.shares.create(link(id), by)).rejects.toEqual(code("not_found"));
-      await expect(vault.shares.all()).resolves.toEqual([]);
+      await expect(vault.shares.create(makeLinkRequest(id), opener)).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.shares.list()).resolves.toEqual([]);
     });
 
     it("is prolonged and limited", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const { shareId } = await vault.shares.create(link(id), shown("garden"));
+      const { shareId } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
       const expiresAt = inDays(20);
       await vault.shares.change(shareId, { expiresAt, maxViews: 5 });
       await vault.shares.change(shareId, {});
-      await expect(vault.shares.ofSecret(id)).resolves.toMatchObject([{ expiresAt, maxViews: 5 }]);
+      await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([{ expiresAt, maxViews: 5 }]);
       await vault.shares.change(shareId, { maxViews: null });
-      await expect(vault.shares.ofSecret(id)).resolves.toMatchObject([{ expiresAt, maxViews: null }]);
+      await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([{ expiresAt, maxViews: null }]);
       await expect(vault.shares.change(shareId, { expiresAt: inDays(31) })).rejects.toEqual(
-        code("validation_error", { fields: ["expires_at"] }),
+        errorWithCode("validation_error", { fields: ["expires_at"] }),
       );
       await expect(vault.shares.change(shareId, { maxViews: 1.5 })).rejects.toEqual(
-        code("validation_error", { fields: ["max_views"] }),
+        errorWithCode("validation_error", { fields: ["max_views"] }),
       );
-      await expect(vault.shares.change(none, { maxViews: 1 })).rejects.toEqual(code("not_found"));
+      await expect(vault.shares.change(unknownShareId, { maxViews: 1 })).rejects.toEqual(errorWithCode("not_found"));
     });
 
     it("shows the version that it was made of, until it is brought up to date", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const { shareId } = await vault.shares.create(link(id), shown("garden"));
+      const { shareId } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
       await vault.update(id, { baseVersion: 1, content: textContent("flat") });
-      await expect(vault.shares.ofSecret(id)).resolves.toMatchObject([{ version: 1, outdated: true }]);
-      await expect(vault.shares.updateContent(shareId, shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      await expect(vault.shares.updateContent(none, shown("garden"))).rejects.toEqual(code("not_found"));
-      await vault.shares.updateContent(shareId, shown("garden"));
-      await expect(vault.shares.ofSecret(id)).resolves.toMatchObject([{ version: 2, outdated: false, doubt: null }]);
-      const newer = await vault.shares.create(link(id), shown("garden"));
-      expect((await vault.shares.all()).find((one) => one.shareId === newer.shareId)).toMatchObject({ version: 2 });
+      await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([{ version: 1, outdated: true }]);
+      await expect(vault.shares.updateContent(shareId, makeHandle("sea"))).rejects.toEqual(
+        errorWithCode("not_this_picture"),
+      );
+      await expect(vault.shares.updateContent(unknownShareId, makeHandle("garden"))).rejects.toEqual(
+        errorWithCode("not_found"),
+      );
+      await vault.shares.updateContent(shareId, makeHandle("garden"));
+      await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([
+        { version: 2, outdated: false, discrepancy: null },
+      ]);
+      const newer = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
+      expect((await vault.shares.list()).find((share) => share.shareId === newer.shareId)).toMatchObject({
+        version: 2,
+      });
     });
 
     it("is revoked for good", async () => {
-      const { vault, shown } = await make(deed);
+      const { vault, makeHandle } = await make(deed);
       const [id] = await idsOf(vault);
-      const { shareId } = await vault.shares.create(link(id), shown("garden"));
+      const { shareId } = await vault.shares.create(makeLinkRequest(id), makeHandle("garden"));
       await vault.shares.revoke(shareId);
       await vault.shares.revoke(shareId);
-      await vault.shares.revoke(none);
-      await expect(vault.shares.revoke("../x")).rejects.toEqual(code("not_found"));
-      await expect(vault.shares.ofSecret(id)).resolves.toEqual([]);
-      await expect(vault.shares.ofSecret(id, { ended: true })).resolves.toMatchObject([
-        { shareId, state: "revoked", revokedAt: expect.any(String) as string, doubt: null },
+      await vault.shares.revoke(unknownShareId);
+      await expect(vault.shares.revoke("../x")).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.shares.listForSecret(id)).resolves.toEqual([]);
+      await expect(vault.shares.listForSecret(id, { includeEnded: true })).resolves.toMatchObject([
+        { shareId, state: "revoked", revokedAt: expect.any(String) as string, discrepancy: null },
       ]);
-      await expect(vault.shares.all()).resolves.toMatchObject([{ shareId, revokedAt: expect.any(String) as string }]);
-      await expect(vault.shares.showLink(shareId, shown("garden"))).rejects.toEqual(code("share_unavailable"));
-      await expect(vault.shares.change(shareId, { maxViews: 1 })).rejects.toEqual(code("share_unavailable"));
-      await expect(vault.shares.updateContent(shareId, shown("garden"))).rejects.toEqual(code("share_unavailable"));
-      await expect(vault.shares.ofSecret(nowhere)).rejects.toEqual(code("not_found"));
+      await expect(vault.shares.list()).resolves.toMatchObject([{ shareId, revokedAt: expect.any(String) as string }]);
+      await expect(vault.shares.getLink(shareId, makeHandle("garden"))).rejects.toEqual(
+        errorWithCode("share_unavailable"),
+      );
+      await expect(vault.shares.change(shareId, { maxViews: 1 })).rejects.toEqual(errorWithCode("share_unavailable"));
+      await expect(vault.shares.updateContent(shareId, makeHandle("garden"))).rejects.toEqual(
+        errorWithCode("share_unavailable"),
+      );
+      await expect(vault.shares.listForSecret(unknownSecretId)).rejects.toEqual(errorWithCode("not_found"));
     });
 
     it("ends with its secret, or with the version that it shows", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         secrets: [
           { title: "Deed", content: "house" },
           { title: "Key", content: "door" },
         ],
       });
       const [deedId, keyId = ""] = await idsOf(vault);
-      await vault.shares.create(link(deedId), shown("garden"));
-      await vault.shares.create(link(keyId), shown("garden"));
+      await vault.shares.create(makeLinkRequest(deedId), makeHandle("garden"));
+      await vault.shares.create(makeLinkRequest(keyId), makeHandle("garden"));
       await vault.trash(deedId);
       await vault.restore(deedId);
-      await expect(vault.shares.ofSecret(deedId)).resolves.toEqual([]);
-      await expect(vault.shares.ofSecret(deedId, { ended: true })).resolves.toMatchObject([
-        { state: "revoked", doubt: null },
+      await expect(vault.shares.listForSecret(deedId)).resolves.toEqual([]);
+      await expect(vault.shares.listForSecret(deedId, { includeEnded: true })).resolves.toMatchObject([
+        { state: "revoked", discrepancy: null },
       ]);
       await vault.update(keyId, { baseVersion: 1, content: textContent("gate") });
       await vault.removeVersions(keyId, [1]);
-      expect((await vault.shares.all()).map(({ revokedAt }) => revokedAt)).toEqual([
+      expect((await vault.shares.list()).map(({ revokedAt }) => revokedAt)).toEqual([
         expect.any(String),
         expect.any(String),
       ]);
@@ -175,46 +204,50 @@ export function describeSharing(make: MakeStage): void {
       expect(bruno).toEqual({
         userId: expect.any(String) as string,
         userName: "bruno",
-        words: expect.any(Array) as string[],
-        standing: "unknown",
-        formerWords: null,
+        safetyWords: expect.any(Array) as string[],
+        trust: "unknown",
+        formerSafetyWords: null,
         formerName: null,
         blocked: false,
       });
-      expect(bruno.words).toHaveLength(8);
+      expect(bruno.safetyWords).toHaveLength(8);
       await expect(vault.people.find("Bruno")).resolves.toMatchObject({
         userId: bruno.userId,
         userName: "Bruno",
-        standing: "unknown",
+        trust: "unknown",
       });
-      await expect(vault.people.find("nobody")).rejects.toEqual(code("not_found"));
+      await expect(vault.people.find("nobody")).rejects.toEqual(errorWithCode("not_found"));
       await expect(vault.people.list()).resolves.toEqual([]);
       const carla = await vault.people.find("carla");
-      expect(carla.words).not.toEqual(bruno.words);
-      await expect(vault.people.pin({ ...bruno, words: carla.words })).rejects.toEqual(code("person_changed"));
-      await expect(vault.people.setCompared(bruno.userId, true)).rejects.toEqual(code("not_found"));
+      expect(carla.safetyWords).not.toEqual(bruno.safetyWords);
+      await expect(vault.people.pin({ ...bruno, safetyWords: carla.safetyWords })).rejects.toEqual(
+        errorWithCode("person_changed"),
+      );
+      await expect(vault.people.setCompared(bruno.userId, true)).rejects.toEqual(errorWithCode("not_found"));
       await vault.people.pin(bruno);
       await vault.people.pin(carla);
       await vault.people.pin(bruno);
       await expect(vault.people.list()).resolves.toEqual([
-        { ...carla, standing: "known", pinnedAt: expect.any(String) as string },
-        { ...bruno, standing: "known", pinnedAt: expect.any(String) as string },
+        { ...carla, trust: "known", pinnedAt: expect.any(String) as string },
+        { ...bruno, trust: "known", pinnedAt: expect.any(String) as string },
       ]);
       await vault.people.setCompared(bruno.userId, true);
-      await expect(vault.people.find("bruno")).resolves.toMatchObject({ standing: "compared", formerWords: null });
+      await expect(vault.people.find("bruno")).resolves.toMatchObject({ trust: "compared", formerSafetyWords: null });
       await vault.people.pin(bruno);
-      await expect(vault.people.find("bruno")).resolves.toMatchObject({ standing: "compared" });
+      await expect(vault.people.find("bruno")).resolves.toMatchObject({ trust: "compared" });
       await vault.people.setCompared(bruno.userId, false);
-      await expect(vault.people.find("bruno")).resolves.toMatchObject({ standing: "known" });
+      await expect(vault.people.find("bruno")).resolves.toMatchObject({ trust: "known" });
     });
 
     it("are blocked, pinned or not", async () => {
       const { vault } = await make({ ...deed, people: [{ userName: "bruno" }] });
       const bruno = await vault.people.find("bruno");
-      await expect(vault.people.setBlocked(bruno, false)).rejects.toEqual(code("not_found"));
-      await expect(vault.people.setBlocked({ ...bruno, words: [] }, true)).rejects.toEqual(code("person_changed"));
+      await expect(vault.people.setBlocked(bruno, false)).rejects.toEqual(errorWithCode("not_found"));
+      await expect(vault.people.setBlocked({ ...bruno, safetyWords: [] }, true)).rejects.toEqual(
+        errorWithCode("person_changed"),
+      );
       await vault.people.setBlocked(bruno, true);
-      await expect(vault.people.find("bruno")).resolves.toMatchObject({ standing: "known", blocked: true });
+      await expect(vault.people.find("bruno")).resolves.toMatchObject({ trust: "known", blocked: true });
       await expect(vault.people.list()).resolves.toMatchObject([{ userName: "bruno", blocked: true }]);
       await vault.people.setBlocked(bruno, false);
       await expect(vault.people.list()).resolves.toMatchObject([{ userName: "bruno", blocked: false }]);
@@ -222,72 +255,72 @@ export function describeSharing(make: MakeStage): void {
 
     it("know this account by its words", async () => {
       const { vault } = await make(deed);
-      const { userName, words } = await vault.people.mine();
+      const { userName, safetyWords } = await vault.people.getOwnSafetyWords();
       expect(userName).toBe("alba");
-      expect(words).toHaveLength(8);
+      expect(safetyWords).toHaveLength(8);
     });
 
     it("who are given a secret are pinned, and need no link", async () => {
-      const { vault, shown } = await make({ ...deed, people: [{ userName: "bruno" }] });
+      const { vault, makeHandle } = await make({ ...deed, people: [{ userName: "bruno" }] });
       const [id] = await idsOf(vault);
       const person = await vault.people.find("bruno");
       await expect(
         vault.shares.create(
-          link(id, { to: { audience: "person", person }, password: "x", picture: shown("boat") }),
-          shown("garden"),
+          makeLinkRequest(id, { to: { audience: "person", person }, password: "x", picture: makeHandle("boat") }),
+          makeHandle("garden"),
         ),
-      ).rejects.toEqual(code("validation_error", { fields: ["password", "picture"] }));
+      ).rejects.toEqual(errorWithCode("validation_error", { fields: ["password", "picture"] }));
       await expect(
         vault.shares.create(
-          link(id, { to: { audience: "person", person: { ...person, words: [] } } }),
-          shown("garden"),
+          makeLinkRequest(id, { to: { audience: "person", person: { ...person, safetyWords: [] } } }),
+          makeHandle("garden"),
         ),
-      ).rejects.toEqual(code("person_changed"));
+      ).rejects.toEqual(errorWithCode("person_changed"));
       const { shareId, link: address } = await vault.shares.create(
-        link(id, { to: { audience: "person", person } }),
-        shown("garden"),
+        makeLinkRequest(id, { to: { audience: "person", person } }),
+        makeHandle("garden"),
       );
       expect(address).toBeNull();
-      await expect(vault.people.list()).resolves.toMatchObject([{ userName: "bruno", standing: "known" }]);
-      await expect(vault.shares.ofSecret(id)).resolves.toMatchObject([
+      await expect(vault.people.list()).resolves.toMatchObject([{ userName: "bruno", trust: "known" }]);
+      await expect(vault.shares.listForSecret(id)).resolves.toMatchObject([
         { shareId, audience: "person", person: { userId: person.userId } },
       ]);
-      await expect(vault.shares.showLink(shareId, null)).resolves.toBe(`https://portal.example/p-shared/${shareId}`);
+      await expect(vault.shares.getLink(shareId, null)).resolves.toBe(`https://portal.example/p-shared/${shareId}`);
     });
 
     it.each([undefined, "bea"])(
       "with other keys, or another name, stop before anything is sealed (former name: %s)",
       async (formerName) => {
-        const { vault, shown } = await make({
+        const { vault, makeHandle } = await make({
           ...deed,
-          people: [{ userName: "bruno", standing: "changed", ...(formerName === undefined ? {} : { formerName }) }],
+          people: [{ userName: "bruno", trust: "changed", ...(formerName === undefined ? {} : { formerName }) }],
         });
         const [id] = await idsOf(vault);
-        const found = await vault.people.find("bruno");
-        expect(found).toMatchObject({ userName: "bruno", standing: "changed", formerName: formerName ?? null });
-        const formerWords = found.formerWords ?? [];
-        expect(formerWords).toHaveLength(8);
+        const person = await vault.people.find("bruno");
+        expect(person).toMatchObject({ userName: "bruno", trust: "changed", formerName: formerName ?? null });
+        const formerSafetyWords = person.formerSafetyWords ?? [];
+        expect(formerSafetyWords).toHaveLength(8);
         // another name has the same keys
-        expect(formerWords.join(" ") === found.words.join(" ")).toBe(formerName !== undefined);
+        expect(formerSafetyWords.join(" ") === person.safetyWords.join(" ")).toBe(formerName !== undefined);
         await expect(vault.people.list()).resolves.toMatchObject([
           {
             userName: formerName ?? "bruno",
-            words: formerWords,
-            standing: "known",
-            formerWords: null,
+            safetyWords: formerSafetyWords,
+            trust: "known",
+            formerSafetyWords: null,
             formerName: null,
           },
         ]);
         await expect(
-          vault.shares.create(link(id, { to: { audience: "person", person: found } }), shown("garden")),
-        ).rejects.toEqual(code("person_changed"));
-        await vault.people.pin(found);
+          vault.shares.create(makeLinkRequest(id, { to: { audience: "person", person } }), makeHandle("garden")),
+        ).rejects.toEqual(errorWithCode("person_changed"));
+        await vault.people.pin(person);
         await expect(vault.people.list()).resolves.toMatchObject([
-          { userName: "bruno", words: found.words, standing: "known" },
+          { userName: "bruno", safetyWords: person.safetyWords, trust: "known" },
         ]);
         await expect(vault.people.find("bruno")).resolves.toMatchObject({
-          standing: "known",
-          formerWords: null,
+          trust: "known",
+          formerSafetyWords: null,
           formerName: null,
         });
       },
@@ -298,11 +331,11 @@ export function describeSharing(make: MakeStage): void {
     const received = [{ title: "Door", content: "left twice", from: "bruno" }];
 
     it("of a stranger opens once their words are accepted", async () => {
-      const { vault, shown } = await make({ ...deed, received });
-      const row = first(await vault.received.list());
+      const { vault, makeHandle } = await make({ ...deed, received });
+      const row = requireFirst(await vault.received.list());
       expect(row).toEqual({
         shareId: expect.any(String) as string,
-        from: { userId: expect.any(String) as string, userName: "bruno", standing: "unknown", blocked: false },
+        from: { userId: expect.any(String) as string, userName: "bruno", trust: "unknown", blocked: false },
         audience: "person",
         createdAt: expect.any(String) as string,
         expiresAt: expect.any(String) as string,
@@ -310,23 +343,25 @@ export function describeSharing(make: MakeStage): void {
         viewsLeft: null,
         available: true,
       });
-      await expect(vault.received.open(row.shareId, null)).rejects.toEqual(code("show_opener_first"));
-      await expect(vault.received.open(row.shareId, shown("sea"))).rejects.toEqual(code("not_this_picture"));
-      const unknown = await refusal(vault.received.open(row.shareId, shown("garden")));
-      expect(unknown.code).toBe("person_unknown");
-      const { words } = await vault.people.find("bruno");
-      expect(personDetails(unknown)).toEqual({
+      await expect(vault.received.open(row.shareId, null)).rejects.toEqual(errorWithCode("show_opener_first"));
+      await expect(vault.received.open(row.shareId, makeHandle("sea"))).rejects.toEqual(
+        errorWithCode("not_this_picture"),
+      );
+      const unknownPersonError = await expectRefusal(vault.received.open(row.shareId, makeHandle("garden")));
+      expect(unknownPersonError.code).toBe("person_unknown");
+      const { safetyWords } = await vault.people.find("bruno");
+      expect(parsePersonDetails(unknownPersonError)).toEqual({
         userId: row.from.userId,
         userName: "bruno",
-        words,
-        formerWords: null,
+        safetyWords,
+        formerSafetyWords: null,
         formerName: null,
       });
-      await expect(vault.received.open(row.shareId, null, { accept: ["other"] })).rejects.toEqual(
-        code("person_unknown"),
+      await expect(vault.received.open(row.shareId, null, { acceptedWords: ["other"] })).rejects.toEqual(
+        errorWithCode("person_unknown"),
       );
       await expect(vault.received.list()).resolves.toMatchObject([{ openedAt: null }]);
-      const opened = await vault.received.open(row.shareId, null, { accept: words });
+      const opened = await vault.received.open(row.shareId, null, { acceptedWords: safetyWords });
       expect(opened).toMatchObject({
         shareId: row.shareId,
         title: "Door",
@@ -334,98 +369,113 @@ export function describeSharing(make: MakeStage): void {
         name: "secret.txt",
         mime: "text/plain",
         size: 10,
-        sender: { userId: row.from.userId, userName: "bruno", standing: "known", words },
+        sender: { userId: row.from.userId, userName: "bruno", trust: "known", safetyWords },
       });
       expect(textOf(opened)).toBe("left twice");
       expect((await opened.save(null))?.size).toBe(10);
       await expect(vault.received.list()).resolves.toMatchObject([
-        { from: { standing: "known" }, openedAt: expect.any(String) as string },
+        { from: { trust: "known" }, openedAt: expect.any(String) as string },
       ]);
       await expect(vault.people.list()).resolves.toMatchObject([{ userName: "bruno" }]);
       await vault.received.open(row.shareId, null);
       await vault.people.setCompared(row.from.userId, true);
-      await expect(vault.received.open(row.shareId, null)).resolves.toMatchObject({ sender: { standing: "compared" } });
+      await expect(vault.received.open(row.shareId, null)).resolves.toMatchObject({ sender: { trust: "compared" } });
     });
 
     it("is listed under the lock by the service's word, and unlocks with its opener", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         ...deed,
-        people: [{ userName: "bruno", standing: "known" }],
+        people: [{ userName: "bruno", trust: "known" }],
         received,
         unlocked: false,
       });
-      const { shareId, from } = first(await vault.received.list());
-      expect(from).toMatchObject({ userName: "bruno", standing: "unknown", blocked: false });
-      await expect(vault.received.open(shareId, shown("garden"))).resolves.toMatchObject({ title: "Door" });
-      await expect(vault.received.list()).resolves.toMatchObject([{ from: { standing: "known" } }]);
+      const { shareId, from } = requireFirst(await vault.received.list());
+      expect(from).toMatchObject({ userName: "bruno", trust: "unknown", blocked: false });
+      await expect(vault.received.open(shareId, makeHandle("garden"))).resolves.toMatchObject({ title: "Door" });
+      await expect(vault.received.list()).resolves.toMatchObject([{ from: { trust: "known" } }]);
     });
 
     it("has as many views as it was given", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         ...deed,
-        people: [{ userName: "bruno", standing: "known" }],
-        received: [{ ...first(received), viewsLeft: 2 }],
+        people: [{ userName: "bruno", trust: "known" }],
+        received: [{ ...requireFirst(received), viewsLeft: 2 }],
       });
-      const { shareId, viewsLeft } = first(await vault.received.list());
+      const { shareId, viewsLeft } = requireFirst(await vault.received.list());
       expect(viewsLeft).toBe(2);
-      await vault.received.open(shareId, shown("garden"));
+      await vault.received.open(shareId, makeHandle("garden"));
       await expect(vault.received.list()).resolves.toMatchObject([{ viewsLeft: 1, available: true }]);
       await vault.received.open(shareId, null);
       await expect(vault.received.list()).resolves.toEqual([]);
-      await expect(vault.received.list({ ended: true })).resolves.toMatchObject([
+      await expect(vault.received.list({ includeEnded: true })).resolves.toMatchObject([
         { shareId, viewsLeft: 0, available: false },
       ]);
-      await expect(vault.received.open(shareId, null)).rejects.toEqual(code("share_unavailable"));
+      await expect(vault.received.open(shareId, null)).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
     it("is over when it was revoked, and none of another id", async () => {
-      const { vault, shown } = await make({ ...deed, received: [{ ...first(received), available: false }] });
+      const { vault, makeHandle } = await make({
+        ...deed,
+        received: [{ ...requireFirst(received), available: false }],
+      });
       await expect(vault.received.list()).resolves.toEqual([]);
-      const { shareId } = first(await vault.received.list({ ended: true }));
-      for (const id of [shareId, none, "../x"])
-        await expect(vault.received.open(id, shown("garden"))).rejects.toEqual(code("share_unavailable"));
+      const { shareId } = requireFirst(await vault.received.list({ includeEnded: true }));
+      for (const id of [shareId, unknownShareId, "../x"])
+        await expect(vault.received.open(id, makeHandle("garden"))).rejects.toEqual(errorWithCode("share_unavailable"));
     });
 
     it.each([undefined, "bea"])("stops at a sender who has changed (former name: %s)", async (formerName) => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         ...deed,
-        people: [{ userName: "bruno", standing: "changed", ...(formerName === undefined ? {} : { formerName }) }],
+        people: [{ userName: "bruno", trust: "changed", ...(formerName === undefined ? {} : { formerName }) }],
         received,
       });
-      const { shareId, from } = first(await vault.received.list());
+      const { shareId, from } = requireFirst(await vault.received.list());
       expect(from).toMatchObject({
         userName: formerName ?? "bruno",
-        standing: formerName === undefined ? "known" : "changed",
+        trust: formerName === undefined ? "known" : "changed",
       }); // the list asks no directory
-      const changed = await refusal(vault.received.open(shareId, shown("garden")));
-      expect(changed.code).toBe("person_changed");
-      const { userId, userName, words, formerWords } = await vault.people.find("bruno");
-      expect(personDetails(changed)).toEqual({ userId, userName, words, formerWords, formerName: formerName ?? null });
-      await vault.people.pin({ userId, userName, words });
+      const changedPersonError = await expectRefusal(vault.received.open(shareId, makeHandle("garden")));
+      expect(changedPersonError.code).toBe("person_changed");
+      const { userId, userName, safetyWords, formerSafetyWords } = await vault.people.find("bruno");
+      expect(parsePersonDetails(changedPersonError)).toEqual({
+        userId,
+        userName,
+        safetyWords,
+        formerSafetyWords,
+        formerName: formerName ?? null,
+      });
+      await vault.people.pin({ userId, userName, safetyWords });
       await expect(vault.received.open(shareId, null)).resolves.toMatchObject({
-        sender: { userName: "bruno", standing: "known" },
+        sender: { userName: "bruno", trust: "known" },
       });
     });
 
     it("stops at a sender who is blocked", async () => {
-      const { vault, shown } = await make({
+      const { vault, makeHandle } = await make({
         ...deed,
-        people: [{ userName: "bruno", standing: "known", blocked: true }],
+        people: [{ userName: "bruno", trust: "known", blocked: true }],
         received,
       });
-      const { shareId, from } = first(await vault.received.list());
-      expect(from).toMatchObject({ standing: "known", blocked: true });
-      const blocked = await refusal(vault.received.open(shareId, shown("garden")));
-      expect(blocked.code).toBe("person_blocked");
-      const { userId, userName, words } = await vault.people.find("bruno");
-      expect(personDetails(blocked)).toEqual({ userId, userName, words, formerWords: null, formerName: null });
-      await vault.people.setBlocked({ userId, userName, words }, false);
+      const { shareId, from } = requireFirst(await vault.received.list());
+      expect(from).toMatchObject({ trust: "known", blocked: true });
+      const blockedPersonError = await expectRefusal(vault.received.open(shareId, makeHandle("garden")));
+      expect(blockedPersonError.code).toBe("person_blocked");
+      const { userId, userName, safetyWords } = await vault.people.find("bruno");
+      expect(parsePersonDetails(blockedPersonError)).toEqual({
+        userId,
+        userName,
+        safetyWords,
+        formerSafetyWords: null,
+        formerName: null,
+      });
+      await vault.people.setBlocked({ userId, userName, safetyWords }, false);
       await expect(vault.received.open(shareId, null)).resolves.toMatchObject({ title: "Door" });
     });
   });
 }
 
-async function refusal(opening: ReturnType<Vault["received"]["open"]>): Promise<PortalError> {
+async function expectRefusal(opening: ReturnType<Vault["received"]["open"]>): Promise<PortalError> {
   const error: unknown = await opening.then(
     () => null,
     (reason: unknown) => reason,

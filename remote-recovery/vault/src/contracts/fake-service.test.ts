@@ -1,28 +1,28 @@
 import { createSigner } from "@relicario/api/testing/person";
 
 import { newId } from "../seal/ids.ts";
-import { serviceOn } from "../service.ts";
+import { createService } from "../service.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeSharing } from "../testing/fake-shares.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { describeService } from "./describe-service.ts";
-import type { Account, ServiceUnderTest } from "./service/under-test.ts";
+import type { Account, ServiceUnderTest } from "./service/service-under-test.ts";
 
 const formerVersions = 2;
 
 describeService("the fake service", (): Promise<ServiceUnderTest> => {
   const sharing = createFakeSharing();
-  let ahead = 0;
-  const now = (): number => Date.now() + ahead;
-  const nobody = createFakeService("nobody");
-  Object.assign(nobody, { now, sharing: { between: sharing, me: null } });
+  let clockOffset = 0;
+  const now = (): number => Date.now() + clockOffset;
+  const visitorService = createFakeService("nobody");
+  Object.assign(visitorService, { now, sharing: { state: sharing, me: null } });
   return Promise.resolve({
     signIn: (): Promise<Account> => {
       const userId = newId(Date.now());
       const userName = `person-${userId}`;
       const service = createFakeService(userId);
       const me = { userId, userName, account: () => service.account };
-      Object.assign(service, { now, sharing: { between: sharing, me } });
+      Object.assign(service, { now, sharing: { state: sharing, me } });
       service.account.formerVersions = formerVersions;
       sharing.people.set(userName, me);
       let signIns = 0;
@@ -30,17 +30,17 @@ describeService("the fake service", (): Promise<ServiceUnderTest> => {
         userName,
         signer: createSigner(userId),
         http: service.http,
-        calls: serviceOn(service.http),
-        signInAgain: () => Promise.resolve(service.httpOf(`sign-in ${String(++signIns)}`)),
+        calls: createService(service.http),
+        signInAgain: () => Promise.resolve(service.httpFor(`sign-in ${String(++signIns)}`)),
         waitForReset: () => {
-          service.account.startAnew = "ready";
-          return Promise.resolve(serviceOn(service.http));
+          service.account.accountReset = "ready";
+          return Promise.resolve(createService(service.http));
         },
       });
     },
-    visitor: nobody.http,
-    goAhead: (milliseconds) => {
-      ahead = milliseconds;
+    visitor: visitorService.http,
+    setClockOffset: (milliseconds) => {
+      clockOffset = milliseconds;
     },
     partBytes: fakePartBytes,
     formerVersions,

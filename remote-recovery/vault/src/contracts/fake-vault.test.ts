@@ -1,33 +1,36 @@
 import {
-  createFakeAnswering,
+  createFakeRequestVisitor,
   createFakeVault,
   createFakeVisitor,
-  picture,
-  shownImage,
-  shownKey,
+  createPictureFile,
+  createOpenerHandle,
+  createKeyHandle,
 } from "@relicario/shared/testing";
 
-import type { LinkScene, LinkStage, Scene, Stage } from "./describe-vault.stage.ts";
+import type { LinkScenario, LinkHarness, Scenario, Harness } from "./describe-vault.harness.ts";
 import { describeVault } from "./describe-vault.ts";
 
 /** 16 bytes in base64url. */
 const id = "AAAAAAAAAAAAAAAAAAAAAA";
 const code = "letter advice cage absurd amount doctor acoustic avoid letter advice cage above";
 
-const shown: Stage["shown"] = (text, passphrase) => shownImage(picture(text), passphrase ?? null);
+const makeHandle: Harness["makeHandle"] = (name, passphrase) =>
+  createOpenerHandle(createPictureFile(name), passphrase ?? null);
 
-async function fakeVault({ asking, uploads = [], ...scene }: Scene): Promise<Stage> {
+async function createFakeHarness({ requestingDevice, uploads = [], ...scene }: Scenario): Promise<Harness> {
   const fake = createFakeVault({
     ...scene,
     uploads: uploads.map((upload) => ({ ...upload, sent: 1 })),
-    ...(asking === undefined ? {} : { asking: { ...asking, code } }),
+    ...(requestingDevice === undefined ? {} : { requestingDevice: { ...requestingDevice, code } }),
     ...(scene.unlocked === false && scene.device === undefined ? { device: null } : {}),
   });
   return Promise.resolve({
     vault: fake,
-    shown,
-    shownKey: (kind, secret) =>
-      shownKey(kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret }),
+    makeHandle,
+    makeKeyHandle: (kind, secret) =>
+      createKeyHandle(
+        kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret },
+      ),
     saveElsewhere: async (secretId, change) => {
       await Promise.resolve();
       fake.saveElsewhere(secretId, change);
@@ -39,20 +42,20 @@ async function fakeVault({ asking, uploads = [], ...scene }: Scene): Promise<Sta
     code,
     admitElsewhere: async () => {
       await Promise.resolve();
-      fake.admitElsewhere();
+      fake.approveElsewhere();
     },
   });
 }
 
-async function fakeVisitor({ share, request }: LinkScene): Promise<LinkStage> {
-  const requests = createFakeAnswering(request);
+async function createFakeLinkHarness({ share, request }: LinkScenario): Promise<LinkHarness> {
+  const requests = createFakeRequestVisitor(request);
   const visitor = createFakeVisitor({ requests, ...(share === undefined ? {} : { share }) });
   const endLink = (): Promise<void> => {
     visitor.endShare();
-    requests.endRequest();
+    requests.revokeRequest();
     return Promise.resolve();
   };
-  return Promise.resolve({ visitor, id, shown, endLink });
+  return Promise.resolve({ visitor, id, makeHandle, endLink });
 }
 
-describeVault("the vault that remotes are tested with", fakeVault, fakeVisitor);
+describeVault("the vault that remotes are tested with", createFakeHarness, createFakeLinkHarness);

@@ -1,21 +1,21 @@
 import { createSigner } from "@relicario/api/testing/person";
-import { minPartBytes, startAnewDays } from "@relicario/shared/api";
+import { minPartBytes, accountResetWaitDays } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { serviceOn } from "../service.ts";
+import { createService } from "../service.ts";
 import { describeService } from "./describe-service.ts";
 import { formerVersions, newSubject, startRealService } from "./real-service.ts";
-import { day, type Account, type ServiceUnderTest } from "./service/under-test.ts";
+import { day, type Account, type ServiceUnderTest } from "./service/service-under-test.ts";
 
 describeService("the service", async (): Promise<ServiceUnderTest> => {
-  const { signIn, visitor, goAhead, test } = await startRealService();
+  const { signIn, visitor, setClockOffset, testService } = await startRealService();
   return {
     signIn: async (): Promise<Account> => {
       const subject = newSubject();
       const http = await signIn(subject);
-      const calls = serviceOn(http);
-      const { user_id: userId, user_name: userName } = await calls.shares.me();
+      const calls = createService(http);
+      const { user_id: userId, user_name: userName } = await calls.shares.getMe();
       const signInAgain = (): Promise<Http> => signIn(subject);
       return {
         userName,
@@ -25,15 +25,15 @@ describeService("the service", async (): Promise<ServiceUnderTest> => {
         signInAgain,
         waitForReset: async () => {
           await (await signInAgain()).request("POST", "/user/start-anew", z.unknown());
-          goAhead(startAnewDays * day);
-          return serviceOn(await signInAgain());
+          setClockOffset(accountResetWaitDays * day);
+          return createService(await signInAgain());
         },
       };
     },
     visitor,
-    goAhead,
+    setClockOffset,
     partBytes: minPartBytes,
     formerVersions,
-    stop: () => test.stop(),
+    stop: () => testService.stop(),
   };
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-import { fetchOf } from "@relicario/api/testing/fetch";
+import { createFetch } from "@relicario/api/testing/fetch";
 import { startService, type TestService } from "@relicario/api/testing/service";
 import { createHttp, minPartBytes, TokenExchange } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
@@ -15,8 +15,8 @@ export interface RealService {
   readonly visitor: Http;
   readonly now: () => number;
   /** Sets its clock so far ahead. */
-  readonly goAhead: (milliseconds: number) => void;
-  readonly test: TestService;
+  readonly setClockOffset: (milliseconds: number) => void;
+  readonly testService: TestService;
 }
 
 export const formerVersions = 2;
@@ -26,16 +26,21 @@ export const newSubject = (): string => `person-${randomBytes(4).toString("hex")
 const vendor = { vendor_id: "relicario", name: "Relicario", part_bytes: minPartBytes, former_versions: formerVersions };
 
 export async function startRealService(): Promise<RealService> {
-  let ahead = 0;
-  const now = (): number => Date.now() + ahead;
-  const test = await startService({ VENDORS: JSON.stringify([vendor]) }, () => new Date(now()));
-  const httpWith = (token: string | null): Http =>
-    createHttp({ baseUrl: test.origin, token: () => Promise.resolve(token), fetch: fetchOf(test.app), retries: 0 });
-  const visitor = httpWith(null);
+  let clockOffset = 0;
+  const now = (): number => Date.now() + clockOffset;
+  const testService = await startService({ VENDORS: JSON.stringify([vendor]) }, () => new Date(now()));
+  const createClient = (token: string | null): Http =>
+    createHttp({
+      baseUrl: testService.origin,
+      getToken: () => Promise.resolve(token),
+      fetch: createFetch(testService.app),
+      retries: 0,
+    });
+  const visitor = createClient(null);
   return {
     signIn: async (subject) => {
-      const token = await test.issuer.accessToken(subject, { auth_time: Math.floor(now() / 1_000) });
-      return httpWith(
+      const token = await testService.issuer.accessToken(subject, { auth_time: Math.floor(now() / 1_000) });
+      return createClient(
         (
           await visitor.request("POST", "/auth/token", TokenExchange, {
             query: { app_vendor_id: vendor.vendor_id },
@@ -46,9 +51,9 @@ export async function startRealService(): Promise<RealService> {
     },
     visitor,
     now,
-    goAhead: (milliseconds) => {
-      ahead = milliseconds;
+    setClockOffset: (milliseconds) => {
+      clockOffset = milliseconds;
     },
-    test,
+    testService,
   };
 }

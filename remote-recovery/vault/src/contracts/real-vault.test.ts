@@ -1,9 +1,9 @@
 import "fake-indexeddb/auto";
 
-import { leavePortsUnwaited } from "../testing/channel-workers.ts";
+import { unrefMessagePorts } from "../testing/channel-workers.ts";
 import { describeVault } from "./describe-vault.ts";
-import { realVault, realVisitor } from "./real-vault.ts";
+import { createRealHarness, createRealLinkHarness } from "./real-vault.ts";
 
-leavePortsUnwaited();
+unrefMessagePorts();
 
-describeVault("the vault over its workers", realVault, realVisitor);
+describeVault("the vault over its workers", createRealHarness, createRealLinkHarness);

@@ -1,24 +1,24 @@
 import type { DeviceAccount, LinkSecret, PortalForServices, ShareRequest } from "@relicario/shared/contract";
 
 import { openDevice, type DeviceRecord } from "../device/device.ts";
-import { showKey, showPicture } from "../shown-image.ts";
-import { channelWorkers } from "../testing/channel-workers.ts";
+import { presentKey, presentPicture } from "../presented-opener.ts";
+import { createChannelWorkers } from "../testing/channel-workers.ts";
 import type { FakeAccount } from "../testing/fake-account.ts";
 import { fakePicture } from "../testing/fake-engine.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { createFakeSharing, type FakeSharing } from "../testing/fake-shares.ts";
-import { withStartAnew } from "../testing/fake-start-anew.ts";
-import { createFakeMachine } from "../testing/surroundings.ts";
+import { withAccountReset } from "../testing/fake-account-reset.ts";
+import { createFakeMachine } from "../testing/fake-machine.ts";
 import { createVaultClient, type VaultClient } from "../worker/vault-client.ts";
 import { createVisitorClient, type VisitorClient } from "../worker/visitor-client.ts";
 import {
   textContent,
   textSecret,
-  type LinkScene,
-  type LinkStage,
-  type Scene,
-  type Stage,
-} from "./describe-vault.stage.ts";
+  type LinkScenario,
+  type LinkHarness,
+  type Scenario,
+  type Harness,
+} from "./describe-vault.harness.ts";
 
 /** Somebody with an account. */
 interface Person {
@@ -26,38 +26,38 @@ interface Person {
   readonly userName: string;
   readonly service: FakeService;
   readonly rename: (userName: string) => void;
-  startAnew: Scene["startAnew"];
-  readonly on: (device: string) => DeviceAccount;
+  accountReset: Scenario["accountReset"];
+  readonly deviceAccountOn: (device: string) => DeviceAccount;
   /** A page of the device with this name: what the device kept before is there again. */
   readonly open: (device?: string) => VaultClient;
 }
 
 /** Everybody of one portal. */
-interface World {
+interface FakePortal {
   readonly sharing: FakeSharing;
   readonly person: (userName: string, userId?: string) => Person;
 }
 
-let persons = 0;
+let personCount = 0;
 
 const albasId = "019a9e2c-7c1e-7abc-8def-00000000a11c";
 
-function createWorld(): World {
+function createFakePortal(): FakePortal {
   const sharing = createFakeSharing();
   const machine = createFakeMachine();
   machine.now = Date.now(); // the worker's own clock
   return {
     sharing,
-    person: (userName, userId = `019a9e2c-7c1e-7abc-8def-${(++persons).toString(16).padStart(12, "0")}`) => {
+    person: (userName, userId = `019a9e2c-7c1e-7abc-8def-${(++personCount).toString(16).padStart(12, "0")}`) => {
       const service = createFakeService(userId);
-      const enter = (name: string): void => {
+      const register = (name: string): void => {
         const me = { userId, userName: name, account: () => service.account };
-        service.sharing = { between: sharing, me };
+        service.sharing = { state: sharing, me };
         sharing.people.set(name, me);
       };
-      enter(userName);
-      const account = { issuer: "https://id.example", subject: `${userName} ${String(++persons)}` };
-      const on = (device: string): DeviceAccount => ({ ...account, vendorId: `relicario on ${device}` });
+      register(userName);
+      const account = { issuer: "https://id.example", subject: `${userName} ${String(++personCount)}` };
+      const deviceAccountOn = (device: string): DeviceAccount => ({ ...account, vendorId: `relicario on ${device}` });
       let signIns = 0;
       const signInAgain = (): Promise<{ authTime: number }> =>
         Promise.resolve({ authTime: Math.floor(machine.now / 1000) + 60 * ++signIns });
@@ -67,19 +67,19 @@ function createWorld(): World {
         service,
         rename: (name) => {
           sharing.people.delete(userName);
-          enter(name);
+          register(name);
         },
-        startAnew: undefined,
-        on,
+        accountReset: undefined,
+        deviceAccountOn,
         open: (device = "laptop") => {
           const portal: PortalForServices = {
-            http: withStartAnew(service, service.httpOf(device), person.startAnew),
-            vendorId: on(device).vendorId,
+            http: withAccountReset(service, service.httpFor(device), person.accountReset),
+            vendorId: deviceAccountOn(device).vendorId,
             account: { ...account, userId },
             signInAgain,
             takeLinkSecret: () => Promise.resolve(null),
           };
-          return createVaultClient(portal, channelWorkers(), { surroundings: machine.tab() });
+          return createVaultClient(portal, createChannelWorkers(), { environment: machine.tab() });
         },
       };
       return person;
@@ -87,11 +87,11 @@ function createWorld(): World {
   };
 }
 
-const shown: Stage["shown"] = (picture, passphrase) =>
-  showPicture({ picture: fakePicture(picture), passphrase: passphrase ?? null });
+const makeHandle: Harness["makeHandle"] = (picture, passphrase) =>
+  presentPicture({ picture: fakePicture(picture), passphrase: passphrase ?? null });
 
-const shownKey: Stage["shownKey"] = (kind, secret) =>
-  showKey(kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret });
+const makeKeyHandle: Harness["makeKeyHandle"] = (kind, secret) =>
+  presentKey(kind === "passkey" ? { kind, prf: new Uint8Array(32).fill(Number(secret)) } : { kind, code: secret });
 
 const tomorrow = (): string => new Date(Date.now() + 86_400_000).toISOString();
 
@@ -99,58 +99,62 @@ const tomorrow = (): string => new Date(Date.now() + 86_400_000).toISOString();
  * Accounts that were made, by their scene: where nobody else has a part in it, the next one is a
  * copy.
  */
-const made = new Map<string, { readonly account: FakeAccount; readonly laptop: DeviceRecord }>();
+const cachedAccounts = new Map<string, { readonly account: FakeAccount; readonly laptop: DeviceRecord }>();
 
 /**
  * The vault of the page over its workers: the service's rules in memory, the cheap key derivation,
  * an engine without pixels.
  */
-export async function realVault(scene: Scene): Promise<Stage> {
-  const world = createWorld();
-  const alba = world.person("alba", albasId);
-  const { secrets = [], unlocked = true, device = unlocked ? "own" : null } = scene;
-  const images = scene.images ?? (secrets.length > 0 ? [{ name: "garden", picture: "garden" }] : []);
+export async function createRealHarness(scenario: Scenario): Promise<Harness> {
+  const portal = createFakePortal();
+  const alba = portal.person("alba", albasId);
+  const { secrets = [], unlocked = true, device = unlocked ? "own" : null } = scenario;
+  const images = scenario.images ?? (secrets.length > 0 ? [{ name: "garden", picture: "garden" }] : []);
   const [image] = images;
-  const opener = () => shown(image?.picture ?? "", image?.passphrase);
-  const elsewhere = async (): Promise<VaultClient> => {
+  const accountOpener = () => makeHandle(image?.picture ?? "", image?.passphrase);
+  const openOtherDevice = async (): Promise<VaultClient> => {
     const phone = alba.open("phone");
-    await phone.unlock(opener());
+    await phone.unlock(accountOpener());
     return phone;
   };
 
   /** On a device that keeps nothing of it, an account is made elsewhere. */
-  const make = async (): Promise<VaultClient> => {
+  const createAccount = async (): Promise<VaultClient> => {
     const page = alba.open(device === null && !unlocked ? "phone" : "laptop");
     if (image === undefined) return page;
-    await protectAll(page, { ...scene, images });
-    if (device !== null) await page.answerDevice(device);
-    await meet(world, alba, page, scene);
-    for (const upload of scene.uploads ?? []) await leaveUpload(page, upload);
+    await protectAll(page, { ...scenario, images });
+    if (device !== null) await page.setDeviceKind(device);
+    await addOtherPeople(portal, alba, page, scenario);
+    for (const upload of scenario.uploads ?? []) await leaveUpload(page, upload);
     if (!unlocked) await page.lock();
     if (unlocked && device !== "own") return page;
     await page.signOut();
     return alba.open();
   };
 
-  alba.startAnew = scene.startAnew;
-  const isAlone = [scene.people, scene.received, scene.uploads].every((part) => part === undefined);
-  const key = JSON.stringify(scene);
+  alba.accountReset = scenario.accountReset;
+  const isAlone = [scenario.people, scenario.received, scenario.uploads].every((part) => part === undefined);
+  const cacheKey = JSON.stringify(scenario);
   const vault =
-    isAlone && image !== undefined && (device === "own" || !unlocked) ? await copied(key, alba, make) : await make();
+    isAlone && image !== undefined && (device === "own" || !unlocked)
+      ? await restoreCached(cacheKey, alba, createAccount)
+      : await createAccount();
 
   return {
     vault,
-    shown,
-    shownKey,
+    makeHandle,
+    makeKeyHandle,
     code:
-      scene.asking === undefined
+      scenario.requestingDevice === undefined
         ? ""
         : (
-            await alba.open("asking").deviceLinks.offer({ shown: shownKey("passkey", "201"), name: scene.asking.name })
+            await alba
+              .open("asking")
+              .deviceLinks.offer({ handle: makeKeyHandle("passkey", "201"), name: scenario.requestingDevice.name })
           ).words.join(" "),
     saveElsewhere: async (secretId, { title, content }) => {
-      const phone = await elsewhere();
-      const row = (await phone.list()).find((one) => one.secretId === secretId);
+      const phone = await openOtherDevice();
+      const row = (await phone.list()).find((candidate) => candidate.secretId === secretId);
       await phone.update(secretId, {
         baseVersion: row?.version ?? 0,
         ...(title === undefined ? {} : { title }),
@@ -159,26 +163,26 @@ export async function realVault(scene: Scene): Promise<Stage> {
     },
     answerElsewhere: (requestId, link) => answer(alba, requestId, link, { content: "number 7", note: "As you asked" }),
     admitElsewhere: async (words) => {
-      await (await elsewhere()).deviceLinks.admit(words.join(" "), opener());
+      await (await openOtherDevice()).deviceLinks.approve(words.join(" "), accountOpener());
     },
   };
 }
 
-async function copied(
-  key: string,
-  { service, on, open }: Person,
-  make: () => Promise<VaultClient>,
+async function restoreCached(
+  cacheKey: string,
+  { service, deviceAccountOn, open }: Person,
+  createAccount: () => Promise<VaultClient>,
 ): Promise<VaultClient> {
-  const device = await openDevice(on("laptop"));
-  const before = made.get(key);
-  if (before === undefined) {
-    const vault = await make();
-    made.set(key, { account: service.snapshot(), laptop: await device.read() });
+  const device = await openDevice(deviceAccountOn("laptop"));
+  const cached = cachedAccounts.get(cacheKey);
+  if (cached === undefined) {
+    const vault = await createAccount();
+    cachedAccounts.set(cacheKey, { account: service.snapshot(), laptop: await device.read() });
     device.close();
     return vault;
   }
-  service.account = structuredClone(before.account);
-  await device.write(before.laptop);
+  service.account = structuredClone(cached.account);
+  await device.write(cached.laptop);
   device.close();
   return open();
 }
@@ -186,32 +190,32 @@ async function copied(
 /** Images and keys, and the secrets that they open. */
 async function protectAll(
   page: VaultClient,
-  { images, secrets = [], keys = [] }: Scene & Required<Pick<Scene, "images">>,
+  { images, secrets = [], keys = [] }: Scenario & Required<Pick<Scenario, "images">>,
 ): Promise<void> {
   const [image] = images;
   // by its first secret
-  const begins = image !== undefined && images.length === 1 && secrets.length > 0 && keys.length === 0;
-  for (const { name, picture, passphrase } of begins ? [] : images) {
+  const isFirstSecret = image !== undefined && images.length === 1 && secrets.length > 0 && keys.length === 0;
+  for (const { name, picture, passphrase } of isFirstSecret ? [] : images) {
     const { secretId } = await page.protect({
       ...textSecret("Spare", "x"),
-      protection: { kind: "picture", shown: shown(picture, passphrase), name },
+      protection: { kind: "picture", picture: makeHandle(picture, passphrase), name },
     });
     await page.trash(secretId);
   }
-  if (!begins) await page.purge((await page.list()).map(({ secretId }) => secretId));
+  if (!isFirstSecret) await page.purge((await page.list()).map(({ secretId }) => secretId));
   const addKeys = async (covering: boolean): Promise<void> => {
-    for (const { kind, name, secret, covers = true } of keys)
-      if (covers === covering) await page.openers.add({ shown: shownKey(kind, secret), name }, null);
+    for (const { kind, name, secret, opensExisting = true } of keys)
+      if (opensExisting === covering) await page.openers.add({ handle: makeKeyHandle(kind, secret), name }, null);
   };
   await addKeys(true);
-  for (const [at, { title, content, former = [], deleted }] of secrets.entries()) {
-    const [oldest, ...later] = [...former, content];
+  for (const [position, { title, content, formerContents = [], deleted }] of secrets.entries()) {
+    const [oldest, ...laterContents] = [...formerContents, content];
     const protection =
-      begins && at === 0
-        ? ({ kind: "picture", shown: shown(image.picture, image.passphrase), name: image.name } as const)
+      isFirstSecret && position === 0
+        ? ({ kind: "picture", picture: makeHandle(image.picture, image.passphrase), name: image.name } as const)
         : ({ kind: "openers", openers: [] } as const);
     const { secretId } = await page.protect({ ...textSecret(title, oldest), tags: [], protection });
-    for (const [index, text] of later.entries())
+    for (const [index, text] of laterContents.entries())
       await page.update(secretId, { baseVersion: index + 1, content: textContent(text) });
     if (deleted === true) await page.trash(secretId);
   }
@@ -220,69 +224,69 @@ async function protectAll(
 
 async function leaveUpload(
   page: VaultClient,
-  { title, content, name }: NonNullable<Scene["uploads"]>[number],
+  { title, content, name }: NonNullable<Scenario["uploads"]>[number],
 ): Promise<void> {
-  const leaving = new AbortController();
+  const controller = new AbortController();
   const onProgress = ({ phase }: { readonly phase: string }): void => {
-    if (phase === "sending") leaving.abort("pause");
+    if (phase === "sending") controller.abort("pause");
   };
   await page
     .protect(
       { ...textSecret(title, content), contentKind: "file", name, mime: "video/mp4" },
-      { signal: leaving.signal, onProgress },
+      { signal: controller.signal, onProgress },
     )
     .catch(() => undefined); // it waits
 }
 
 /** Other people, what they shared, and what they were asked for. */
-async function meet(
-  world: World,
+async function addOtherPeople(
+  portal: FakePortal,
   alba: Person,
   page: VaultClient,
-  { people = [], received = [], asked = [] }: Scene,
+  { people = [], received = [], ownRequests = [] }: Scenario,
 ): Promise<void> {
   const pages = new Map<string, VaultClient>();
-  const arrive = async (userName: string, userId?: string): Promise<Person> => {
-    const person = world.person(userName, userId);
-    const own = person.open();
-    await own.protect(textSecret("Mine", "x", shown("harbour")));
-    pages.set(userName, own);
+  const addPerson = async (userName: string, userId?: string): Promise<Person> => {
+    const person = portal.person(userName, userId);
+    const personPage = person.open();
+    await personPage.protect(textSecret("Mine", "x", makeHandle("harbour")));
+    pages.set(userName, personPage);
     return person;
   };
-  for (const { userName, standing = "unknown", blocked = false, formerName = userName } of people) {
-    const person = await arrive(formerName);
-    const found = await page.people.find(formerName);
-    if (standing !== "unknown") await page.people.pin(found);
-    if (standing === "compared") await page.people.setCompared(found.userId, true);
-    if (blocked) await page.people.setBlocked(found, true);
-    if (standing !== "changed") continue;
-    if (formerName === userName) await arrive(userName, person.userId); // with other keys
+  for (const { userName, trust = "unknown", blocked = false, formerName = userName } of people) {
+    const person = await addPerson(formerName);
+    const foundPerson = await page.people.find(formerName);
+    if (trust !== "unknown") await page.people.pin(foundPerson);
+    if (trust === "compared") await page.people.setCompared(foundPerson.userId, true);
+    if (blocked) await page.people.setBlocked(foundPerson, true);
+    if (trust !== "changed") continue;
+    if (formerName === userName) await addPerson(userName, person.userId); // with other keys
     else {
       person.rename(userName);
       pages.set(userName, pages.get(formerName) ?? person.open());
     }
   }
   for (const { title, content, from, viewsLeft = null, available = true } of received.toReversed()) {
-    if (!pages.has(from)) await arrive(from);
-    const own = pages.get(from) ?? page;
-    const { secretId } = await own.protect(textSecret(title, content));
-    const person = await own.people.find(alba.userName);
-    const { shareId } = await own.shares.create(
-      { ...linkTo(secretId), to: { audience: "person", person }, maxViews: viewsLeft },
-      shown("harbour"),
+    if (!pages.has(from)) await addPerson(from);
+    const personPage = pages.get(from) ?? page;
+    const { secretId } = await personPage.protect(textSecret(title, content));
+    const person = await personPage.people.find(alba.userName);
+    const { shareId } = await personPage.shares.create(
+      { ...makeLinkRequest(secretId), to: { audience: "person", person }, maxViews: viewsLeft },
+      makeHandle("harbour"),
     );
-    if (!available) await own.shares.revoke(shareId);
+    if (!available) await personPage.shares.revoke(shareId);
   }
-  for (const { title, answer: given } of asked.toReversed()) {
+  for (const { title, answer: answerContent } of ownRequests.toReversed()) {
     const { requestId, link } = await page.requests.create(
-      { title, note: "", askedBy: "Alba", expiresAt: tomorrow(), maxSize: 1_000_000, notify: false },
+      { title, note: "", requesterName: "Alba", expiresAt: tomorrow(), maxSize: 1_000_000, notify: false },
       null,
     );
-    if (given !== undefined) await answer(alba, requestId, link, given);
+    if (answerContent !== undefined) await answer(alba, requestId, link, answerContent);
   }
 }
 
-function linkTo(secretId: string): ShareRequest {
+function makeLinkRequest(secretId: string): ShareRequest {
   return {
     secretId,
     to: { audience: "public" },
@@ -300,43 +304,48 @@ async function answer(
   link: string,
   { content, note }: { readonly content: string; readonly note: string },
 ): Promise<void> {
-  const visitor = visitorOf(service, link);
+  const visitor = openVisitor(service, link);
   await visitor.answer(requestId, { ...textContent(content), name: "words.txt", note });
   visitor.close();
 }
 
 /** A page opened by a link, with the session that the service has. */
-function visitorOf({ http }: FakeService, link: string): VisitorClient {
+function openVisitor({ http }: FakeService, link: string): VisitorClient {
   const { pathname: path, hash } = new URL(link);
   const secrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
-  return createVisitorClient({ http, takeLinkSecret: () => Promise.resolve(secrets.pop() ?? null) }, channelWorkers());
+  return createVisitorClient(
+    { http, takeLinkSecret: () => Promise.resolve(secrets.pop() ?? null) },
+    createChannelWorkers(),
+  );
 }
 
 /** The visitor of the page over its workers, at a link that somebody made by a real vault. */
-export async function realVisitor({ share, request }: LinkScene): Promise<LinkStage> {
-  const world = createWorld();
-  const maker = world.person(share?.from ?? "alba");
-  const page = maker.open();
-  const { secretId } = await page.protect(textSecret(share?.title ?? "Mine", share?.content ?? "x", shown("harbour")));
+export async function createRealLinkHarness({ share, request }: LinkScenario): Promise<LinkHarness> {
+  const portal = createFakePortal();
+  const owner = portal.person(share?.from ?? "alba");
+  const page = owner.open();
+  const { secretId } = await page.protect(
+    textSecret(share?.title ?? "Mine", share?.content ?? "x", makeHandle("harbour")),
+  );
   if (share !== undefined) {
     const { audience = "public", password = null, picture, viewsLeft = null } = share;
     const { shareId: id, link } = await page.shares.create(
       {
-        ...linkTo(secretId),
+        ...makeLinkRequest(secretId),
         to: { audience },
         maxViews: viewsLeft,
         password,
-        picture: picture === undefined ? null : shown(picture),
+        picture: picture === undefined ? null : makeHandle(picture),
       },
-      shown("harbour"),
+      makeHandle("harbour"),
     );
-    const visitor = visitorOf(world.person("visitor").service, link ?? "");
-    return { visitor, id, shown, endLink: () => page.shares.revoke(id) };
+    const visitor = openVisitor(portal.person("visitor").service, link ?? "");
+    return { visitor, id, makeHandle, endLink: () => page.shares.revoke(id) };
   }
   if (request === undefined) throw new TypeError("the link leads to nothing");
   const { requestId: id, link } = await page.requests.create(
     { ...request, expiresAt: tomorrow(), notify: false },
     null,
   );
-  return { visitor: visitorOf(maker.service, link), id, shown, endLink: () => page.requests.drop(id) };
+  return { visitor: openVisitor(owner.service, link), id, makeHandle, endLink: () => page.requests.drop(id) };
 }

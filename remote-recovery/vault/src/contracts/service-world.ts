@@ -1,9 +1,9 @@
 import type { Http, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
-import { serviceOn } from "../service.ts";
+import { createService } from "../service.ts";
 import { createFakeEngine } from "../testing/fake-engine.ts";
-import { visitorWith } from "../testing/sharing-world.ts";
+import { openVisitor } from "../testing/sharing-world.ts";
 import { openVaultContext, type VaultContext } from "../vault-context.ts";
 import type { VisitorContext } from "../visitor-context.ts";
 import { newSubject, startRealService, type RealService } from "./real-service.ts";
@@ -12,17 +12,17 @@ import { newSubject, startRealService, type RealService } from "./real-service.t
  * Vaults over the real service in this process: the shared client, the cheap Argon2id and pictures
  * of the fake engine.
  */
-export interface ServiceWorld extends Pick<RealService, "goAhead" | "now"> {
+export interface ServiceWorld extends Pick<RealService, "setClockOffset" | "now"> {
   /** Signs up a person. */
-  readonly signUp: () => Promise<PersonOfService>;
+  readonly signUp: () => Promise<ServicePerson>;
   /** Opens a link in a browser of its own, signed in or not. */
-  readonly visit: (link: string | null, by?: PersonOfService) => Promise<VisitorContext>;
+  readonly visit: (link: string | null, viewer?: ServicePerson) => Promise<VisitorContext>;
   /** Calls without a session. */
   readonly visitor: ObservedHttp;
   readonly stop: () => Promise<void>;
 }
 
-export interface PersonOfService {
+export interface ServicePerson {
   readonly userId: string;
   readonly userName: string;
   /**
@@ -30,7 +30,7 @@ export interface PersonOfService {
    */
   readonly open: (deviceName?: string, options?: { readonly locked?: boolean }) => Promise<VaultContext>;
   /** Calls of that device. */
-  readonly on: (deviceName?: string) => Promise<ObservedHttp>;
+  readonly httpOn: (deviceName?: string) => Promise<ObservedHttp>;
   /** Signs in on that device again. */
   readonly signInAgain: (deviceName: string) => Promise<void>;
 }
@@ -51,49 +51,49 @@ export interface ObservedHttp {
 export async function startServiceWorld(): Promise<ServiceWorld> {
   const service = await startRealService();
   return {
-    goAhead: service.goAhead,
+    setClockOffset: service.setClockOffset,
     now: service.now,
     signUp: () => signUp(service),
-    visit: async (link, by) =>
-      visitorWith(by === undefined ? service.visitor : (await by.on("browser of the link")).http, link),
-    visitor: observed(() => service.visitor),
-    stop: () => service.test.stop(),
+    visit: async (link, viewer) =>
+      openVisitor(viewer === undefined ? service.visitor : (await viewer.httpOn("browser of the link")).http, link),
+    visitor: observe(() => service.visitor),
+    stop: () => service.testService.stop(),
   };
 }
 
-async function signUp(service: RealService): Promise<PersonOfService> {
+async function signUp(service: RealService): Promise<ServicePerson> {
   const subject = newSubject();
   const signIns = new Map<string, { http: Http; readonly observed: ObservedHttp }>();
-  const on: PersonOfService["on"] = async (name = "laptop") => {
-    const there = signIns.get(name);
-    if (there !== undefined) return there.observed;
+  const httpOn: ServicePerson["httpOn"] = async (name = "laptop") => {
+    const existing = signIns.get(name);
+    if (existing !== undefined) return existing.observed;
     const signIn: { http: Http; readonly observed: ObservedHttp } = {
       http: await service.signIn(subject),
-      observed: observed(() => signIn.http),
+      observed: observe(() => signIn.http),
     };
     signIns.set(name, signIn);
     return signIn.observed;
   };
-  const { user_id: userId, user_name: userName } = await serviceOn((await on()).http).shares.me();
+  const { user_id: userId, user_name: userName } = await createService((await httpOn()).http).shares.getMe();
   const deviceNamed = (name: string): Promise<Device> =>
-    openDevice({ vendorId: `relicario on ${name}`, issuer: service.test.issuer.issuer, subject });
+    openDevice({ vendorId: `relicario on ${name}`, issuer: service.testService.issuer.issuer, subject });
   return {
     userId,
     userName,
-    on,
+    httpOn,
     signInAgain: async (name) => {
       const signIn = signIns.get(name);
       if (signIn !== undefined) signIn.http = await service.signIn(subject);
     },
     open: async (name = "laptop", { locked = false } = {}) => {
-      const tell = (_state: VaultState): void => undefined;
+      const onStateChange = (_state: VaultState): void => undefined;
       return openVaultContext({
         userId,
-        service: serviceOn((await on(name)).http),
+        service: createService((await httpOn(name)).http),
         engine: createFakeEngine(),
         device: await deviceNamed(name),
         locked,
-        tell,
+        onStateChange,
         pause: () => Promise.resolve(),
         locks: null,
       });
@@ -101,26 +101,26 @@ async function signUp(service: RealService): Promise<PersonOfService> {
   };
 }
 
-function observed(current: () => Http): ObservedHttp {
-  const through = async <T>(call: string, work: () => Promise<T>): Promise<T> => {
-    own.calls.push(call);
-    await own.before(call);
-    const answer = await work();
-    own.after(call);
+function observe(current: () => Http): ObservedHttp {
+  const recordCall = async <T>(call: string, callback: () => Promise<T>): Promise<T> => {
+    observedHttp.calls.push(call);
+    await observedHttp.before(call);
+    const answer = await callback();
+    observedHttp.after(call);
     return answer;
   };
-  const own: ObservedHttp = {
+  const observedHttp: ObservedHttp = {
     calls: [],
     bodies: [],
     before: () => undefined,
     after: () => undefined,
     http: {
       request: (method, path, schema, options = {}) => {
-        if (options.body !== undefined && !(options.body instanceof FormData)) own.bodies.push(options.body);
-        return through(`${method} ${path}`, () => current().request(method, path, schema, options));
+        if (options.body !== undefined && !(options.body instanceof FormData)) observedHttp.bodies.push(options.body);
+        return recordCall(`${method} ${path}`, () => current().request(method, path, schema, options));
       },
-      stream: (method, path, options) => through(`${method} ${path}`, () => current().stream(method, path, options)),
+      stream: (method, path, options) => recordCall(`${method} ${path}`, () => current().stream(method, path, options)),
     },
   };
-  return own;
+  return observedHttp;
 }

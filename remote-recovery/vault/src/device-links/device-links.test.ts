@@ -3,53 +3,53 @@ import "fake-indexeddb/auto";
 import type { DeviceOffer } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { list } from "../acts/list.ts";
-import { listOpeners } from "../acts/openers.ts";
-import { protect } from "../acts/protect.ts";
-import { recover } from "../acts/recover.ts";
-import { answerDevice, unlock } from "../acts/unlock.ts";
+import { list } from "../operations/list.ts";
+import { listOpeners } from "../operations/openers.ts";
+import { protect } from "../operations/protect.ts";
+import { openSmallSecret } from "../operations/open-secret.ts";
+import { setDeviceKind, unlock } from "../operations/unlock.ts";
 import { copyOf } from "../seal/bytes.ts";
 import {
   deviceLinkId,
   newDeviceCode,
   openLinkRequest,
-  readDeviceCode,
+  parseDeviceCode,
   sealLinkAnswer,
   sealLinkRequest,
   type LinkRequest,
 } from "../seal/device-link.ts";
 import { stateDigest } from "../seal/state.ts";
-import type { ShownKey } from "../shown-image.ts";
+import type { PresentedKey } from "../presented-opener.ts";
 import { lastOf } from "../testing/fake-account.ts";
-import { createWorld, shown, textSecret, userId, type World } from "../testing/world.ts";
+import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
 import type { VaultContext } from "../vault-context.ts";
-import { admitDevice, askingDevice } from "./admit.ts";
-import { joinDevice, offerDevice } from "./join.ts";
+import { admitDevice, inspectRequestingDevice } from "./admit-device.ts";
+import { joinDevice, offerDevice } from "./join-device.ts";
 
-const code = (expected: string, details?: unknown): unknown =>
+const errorWithCode = (expected: string, details?: unknown): unknown =>
   expect.objectContaining({ code: expected, ...(details === undefined ? {} : { details }) });
-const passkey = (fill = 7): ShownKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });
-const plain = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
-const typed = ({ words }: DeviceOffer): string => words.join(" ");
+const makePasskey = (fill = 7): PresentedKey => ({ kind: "passkey", prf: copyOf(new Uint8Array(32).fill(fill)) });
+const textOf = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
+const codeOf = ({ words }: DeviceOffer): string => words.join(" ");
 const otherId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
 
 /** A phone with secrets, and a new laptop that offers its passkey. */
-async function phoneAndLaptop(
+async function openPhoneAndLaptop(
   ...titles: readonly string[]
 ): Promise<{ world: World; phone: VaultContext; laptop: VaultContext; ids: string[]; offer: DeviceOffer }> {
   const world = createWorld();
   const phone = await world.open("phone");
   const ids: string[] = [];
   for (const [index, title] of ["First", ...titles].entries())
-    ids.push((await protect(phone, textSecret(title, index === 0 ? shown("market") : undefined), {})).secretId);
+    ids.push((await protect(phone, textSecret(title, index === 0 ? makePicture("market") : undefined), {})).secretId);
   const laptop = await world.open("laptop");
-  const offer = await offerDevice(laptop, { key: passkey(), name: "New laptop" });
+  const offer = await offerDevice(laptop, { key: makePasskey(), name: "New laptop" });
   return { world, phone, laptop, ids, offer };
 }
 
 /** The mailbox of an offer, as the service holds it. */
 function mailboxOf({ service }: World, offer: DeviceOffer): { message: string; answer: string | null } {
-  const link = service.deviceLinks.get(deviceLinkId(readDeviceCode(typed(offer))));
+  const link = service.deviceLinks.get(deviceLinkId(parseDeviceCode(codeOf(offer))));
   if (link === undefined) throw new TypeError("no mailbox");
   return link;
 }
@@ -60,42 +60,42 @@ const statesOf = ({ service }: World): { state_rev: number; state: string }[] =>
 };
 
 /** What somebody who has the code could leave in its place. */
-async function leave(
+async function replaceMessage(
   world: World,
   offer: DeviceOffer,
   change: (request: LinkRequest) => LinkRequest,
-  by = readDeviceCode(typed(offer)),
+  code = parseDeviceCode(codeOf(offer)),
 ): Promise<void> {
   const link = mailboxOf(world, offer);
-  const request = await openLinkRequest(readDeviceCode(typed(offer)), userId, link.message);
-  link.message = await sealLinkRequest(by, change(request));
+  const request = await openLinkRequest(parseDeviceCode(codeOf(offer)), userId, link.message);
+  link.message = await sealLinkRequest(code, change(request));
 }
 
 describe("another device by a device at hand", () => {
   it("gets the list back and the contents of every secret, by its own passkey", async () => {
-    const { world, phone, laptop, ids, offer } = await phoneAndLaptop("Second", "Third");
+    const { world, phone, laptop, ids, offer } = await openPhoneAndLaptop("Second", "Third");
     expect(offer.words).toHaveLength(12);
-    expect(await askingDevice(phone, typed(offer))).toEqual({ name: "New laptop", secrets: 3 });
-    const steps: string[] = [];
+    expect(await inspectRequestingDevice(phone, codeOf(offer))).toEqual({ name: "New laptop", secretCount: 3 });
+    const progress: string[] = [];
     const options = {
       onProgress: ({ phase, done, total }: { phase: string; done: number; total: number }) =>
-        steps.push(`${phase} ${String(done)}/${String(total)}`),
+        progress.push(`${phase} ${String(done)}/${String(total)}`),
     };
-    expect(await admitDevice(phone, ` ${typed(offer).toUpperCase()}\n`, shown("market"), options)).toEqual({
-      covered: 3,
-      left: [],
-      answered: true,
+    expect(await admitDevice(phone, ` ${codeOf(offer).toUpperCase()}\n`, makePicture("market"), options)).toEqual({
+      resealed: 3,
+      skipped: [],
+      notified: true,
     });
-    expect(steps).toEqual(expect.arrayContaining(["sealing 0/3", "sealing 3/3"]));
-    await joinDevice(laptop, offer, passkey());
+    expect(progress).toEqual(expect.arrayContaining(["sealing 0/3", "sealing 3/3"]));
+    await joinDevice(laptop, offer, makePasskey());
     expect((await list(laptop)).map(({ label }) => label?.title).sort()).toEqual(["First", "Second", "Third"]);
     for (const [index, id] of ids.entries())
-      expect(plain(await recover(laptop, id, passkey(), {}))).toBe(
+      expect(textOf(await openSmallSecret(laptop, id, makePasskey(), {}))).toBe(
         `content of ${["First", "Second", "Third"][index] ?? ""}`,
       );
     expect((await listOpeners(laptop)).openers).toMatchObject([
       { kind: "image" },
-      { kind: "passkey", name: "New laptop", opens: 3 },
+      { kind: "passkey", name: "New laptop", secretCount: 3 },
     ]);
     expect((await laptop.device.read()).passkeyOpener).not.toBeNull();
     expect((await phone.device.read()).passkeyOpener).toBeNull(); // made elsewhere
@@ -103,107 +103,123 @@ describe("another device by a device at hand", () => {
   });
 
   it("waits until the answer is there, over calls that get lost", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    let looks = 0;
-    world.service.before = async (call) => {
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    let pollCount = 0;
+    world.service.beforeCall = async (call) => {
       if (!/^GET .*\/answer$/.test(call)) return;
-      looks++;
-      if (looks === 2) throw new PortalError("service_unavailable");
-      if (looks === 4) await admitDevice(phone, typed(offer), shown("market"));
+      pollCount++;
+      if (pollCount === 2) throw new PortalError("service_unavailable");
+      if (pollCount === 4) await admitDevice(phone, codeOf(offer), makePicture("market"));
     };
-    await joinDevice(laptop, offer, passkey());
-    expect(looks).toBe(4);
+    await joinDevice(laptop, offer, makePasskey());
+    expect(pollCount).toBe(4);
     expect(laptop.getState()).toMatchObject({ status: "unlocked" });
   });
 
   it("gives up after its time, by the service's word or by its own clock; another code takes the same passkey", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    await expect(joinDevice(laptop, { ...offer, expiresAt: new Date(0).toISOString() }, passkey())).rejects.toEqual(
-      code("device_link_expired"),
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    await expect(joinDevice(laptop, { ...offer, expiresAt: new Date(0).toISOString() }, makePasskey())).rejects.toEqual(
+      errorWithCode("device_link_expired"),
     );
     world.service.deviceLinks.clear();
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("device_link_expired"));
-    await expect(admitDevice(phone, typed(offer), shown("market"))).rejects.toEqual(code("device_link_unavailable"));
-    const again = await offerDevice(laptop, { key: passkey(), name: "New laptop" });
-    expect(again.words).not.toEqual(offer.words);
-    await admitDevice(phone, typed(again), shown("market"));
-    await joinDevice(laptop, again, passkey());
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("device_link_expired"));
+    await expect(admitDevice(phone, codeOf(offer), makePicture("market"))).rejects.toEqual(
+      errorWithCode("device_link_unavailable"),
+    );
+    const secondOffer = await offerDevice(laptop, { key: makePasskey(), name: "New laptop" });
+    expect(secondOffer.words).not.toEqual(offer.words);
+    await admitDevice(phone, codeOf(secondOffer), makePicture("market"));
+    await joinDevice(laptop, secondOffer, makePasskey());
     expect((await listOpeners(phone)).openers).toHaveLength(2);
   });
 
   it("can be left, and says so at once", async () => {
-    const { laptop, offer } = await phoneAndLaptop();
-    const leaving = new AbortController();
-    leaving.abort();
-    await expect(joinDevice(laptop, offer, passkey(), { signal: leaving.signal })).rejects.toEqual(code("cancelled"));
+    const { laptop, offer } = await openPhoneAndLaptop();
+    const controller = new AbortController();
+    controller.abort();
+    await expect(joinDevice(laptop, offer, makePasskey(), { signal: controller.signal })).rejects.toEqual(
+      errorWithCode("cancelled"),
+    );
   });
 
   it("goes on with the same code after a lost answer: nothing is entered twice", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop("Second");
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop("Second");
     let lost = 0;
-    world.service.before = (call) => {
+    world.service.beforeCall = (call) => {
       if (call.endsWith("/answer") && call.startsWith("PUT") && lost++ < 3) throw new PortalError("offline");
     };
-    await expect(admitDevice(phone, typed(offer), shown("market"))).rejects.toEqual(code("offline"));
-    expect(await admitDevice(phone, typed(offer), shown("market"))).toEqual({ covered: 0, left: [], answered: true });
+    await expect(admitDevice(phone, codeOf(offer), makePicture("market"))).rejects.toEqual(errorWithCode("offline"));
+    expect(await admitDevice(phone, codeOf(offer), makePicture("market"))).toEqual({
+      resealed: 0,
+      skipped: [],
+      notified: true,
+    });
     expect((await listOpeners(phone)).openers).toHaveLength(2);
-    await joinDevice(laptop, offer, passkey());
+    await joinDevice(laptop, offer, makePasskey());
     expect(laptop.getState()).toMatchObject({ status: "unlocked" });
   });
 
   it("that no longer waits is an opener all the same: its passkey unlocks it", async () => {
-    const { world, phone, laptop, ids, offer } = await phoneAndLaptop();
-    world.service.before = (call) => {
+    const { world, phone, laptop, ids, offer } = await openPhoneAndLaptop();
+    world.service.beforeCall = (call) => {
       if (call.startsWith("PUT /device-links/")) world.service.deviceLinks.clear();
     };
-    expect(await admitDevice(phone, typed(offer), shown("market"))).toEqual({ covered: 1, left: [], answered: false });
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("device_link_expired"));
-    expect(plain(await recover(laptop, ids[0] ?? "", passkey(), {}))).toBe("content of First");
+    expect(await admitDevice(phone, codeOf(offer), makePicture("market"))).toEqual({
+      resealed: 1,
+      skipped: [],
+      notified: false,
+    });
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("device_link_expired"));
+    expect(textOf(await openSmallSecret(laptop, ids[0] ?? "", makePasskey(), {}))).toBe("content of First");
   });
 
   it("tells which words cannot be read by their places, before anything is asked of the service", async () => {
-    const { world, phone, offer } = await phoneAndLaptop();
+    const { world, phone, offer } = await openPhoneAndLaptop();
     const before = world.service.calls.length;
-    const wrong = (words: readonly string[]): Promise<unknown> =>
-      askingDevice(phone, words.join(" ")).catch((error: unknown) => error);
-    expect(await wrong(offer.words.slice(1))).toEqual(code("device_code_unreadable", { words: 11 }));
-    expect(await wrong(offer.words.with(2, "relicario").with(11, "zzz"))).toEqual(
-      code("device_code_unreadable", { unknown: ["3", "12"] }),
+    const inspectWords = (words: readonly string[]): Promise<unknown> =>
+      inspectRequestingDevice(phone, words.join(" ")).catch((error: unknown) => error);
+    expect(await inspectWords(offer.words.slice(1))).toEqual(errorWithCode("device_code_unreadable", { words: 11 }));
+    expect(await inspectWords(offer.words.with(2, "relicario").with(11, "zzz"))).toEqual(
+      errorWithCode("device_code_unreadable", { unknown: ["3", "12"] }),
     );
-    expect(await wrong(Array<string>(12).fill("abandon"))).toEqual(code("device_code_unreadable", {}));
-    expect(await wrong([])).toEqual(code("device_code_unreadable", { words: 0 }));
+    expect(await inspectWords(Array<string>(12).fill("abandon"))).toEqual(errorWithCode("device_code_unreadable", {}));
+    expect(await inspectWords([])).toEqual(errorWithCode("device_code_unreadable", { words: 0 }));
     expect(world.service.calls).toHaveLength(before);
   });
 
   it("takes an unlocked device and an opener of the account; the new passkey cannot vouch for itself", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    await expect(askingDevice(laptop, typed(offer))).rejects.toEqual(code("vault_locked"));
-    await expect(admitDevice(laptop, typed(offer), shown("market"))).rejects.toEqual(code("vault_locked"));
-    await expect(admitDevice(phone, typed(offer), shown("harbour"))).rejects.toEqual(code("not_this_picture"));
-    await expect(admitDevice(phone, typed(offer), passkey())).rejects.toEqual(code("not_this_passkey"));
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    await expect(inspectRequestingDevice(laptop, codeOf(offer))).rejects.toEqual(errorWithCode("vault_locked"));
+    await expect(admitDevice(laptop, codeOf(offer), makePicture("market"))).rejects.toEqual(
+      errorWithCode("vault_locked"),
+    );
+    await expect(admitDevice(phone, codeOf(offer), makePicture("harbour"))).rejects.toEqual(
+      errorWithCode("not_this_picture"),
+    );
+    await expect(admitDevice(phone, codeOf(offer), makePasskey())).rejects.toEqual(errorWithCode("not_this_passkey"));
     expect(mailboxOf(world, offer).answer).toBeNull();
     expect((await listOpeners(phone)).openers).toHaveLength(1);
   });
 
   it("says in the words of the service that the code is this browser's own", async () => {
-    const { world, phone, offer } = await phoneAndLaptop();
-    world.service.before = (call) => {
+    const { world, phone, offer } = await openPhoneAndLaptop();
+    world.service.beforeCall = (call) => {
       if (call.startsWith("GET /device-links/")) throw new PortalError("forbidden");
     };
-    await expect(askingDevice(phone, typed(offer))).rejects.toEqual(code("device_link_own"));
+    await expect(inspectRequestingDevice(phone, codeOf(offer))).rejects.toEqual(errorWithCode("device_link_own"));
   });
 
   it("offers passkeys alone, with a name", async () => {
-    const { laptop } = await phoneAndLaptop();
-    await expect(offerDevice(laptop, { key: passkey(), name: "" })).rejects.toEqual(
-      code("validation_error", { fields: ["name"] }),
+    const { laptop } = await openPhoneAndLaptop();
+    await expect(offerDevice(laptop, { key: makePasskey(), name: "" })).rejects.toEqual(
+      errorWithCode("validation_error", { fields: ["name"] }),
     );
     await expect(offerDevice(laptop, { key: { kind: "recovery_code", code: "x" }, name: "Paper" })).rejects.toEqual(
-      code("validation_error", { fields: ["shown"] }),
+      errorWithCode("validation_error", { fields: ["shown"] }),
     );
     await expect(
       offerDevice(laptop, { key: { kind: "passkey", prf: copyOf(new Uint8Array(16)) }, name: "Short" }),
-    ).rejects.toEqual(code("passkey_without_prf"));
+    ).rejects.toEqual(errorWithCode("passkey_without_prf"));
   });
 });
 
@@ -214,103 +230,114 @@ describe("browsers without Ed25519", () => {
 
   it("let devices in and are let in; nothing is kept there, and the passkey unlocks the next page", async () => {
     const { subtle } = crypto;
-    const importKey = subtle.importKey.bind(subtle) as (...given: unknown[]) => Promise<CryptoKey>;
+    const importKey = subtle.importKey.bind(subtle) as (...parameters: unknown[]) => Promise<CryptoKey>;
     jest
       .spyOn(subtle, "importKey")
-      .mockImplementation((...given: unknown[]) =>
-        given[2] === "Ed25519" ? Promise.reject(new DOMException("", "NotSupportedError")) : importKey(...given),
+      .mockImplementation((...parameters: unknown[]) =>
+        parameters[2] === "Ed25519"
+          ? Promise.reject(new DOMException("", "NotSupportedError"))
+          : importKey(...parameters),
       );
-    const { world, phone, laptop, ids, offer } = await phoneAndLaptop("Second");
-    expect(await admitDevice(phone, typed(offer), shown("market"))).toEqual({ covered: 2, left: [], answered: true });
-    await joinDevice(laptop, offer, passkey());
-    expect(await answerDevice(laptop, "own")).toEqual({ remembers: false });
-    expect((await laptop.device.read()).titlesKeys).toBeNull();
-    const later = await world.open("laptop");
-    expect((await list(later)).map(({ label }) => label)).toEqual([null, null]);
-    expect(plain(await recover(later, ids[1] ?? "", passkey(), {}))).toBe("content of Second");
-    expect((await list(later)).map(({ label }) => label?.title).sort()).toEqual(["First", "Second"]);
+    const { world, phone, laptop, ids, offer } = await openPhoneAndLaptop("Second");
+    expect(await admitDevice(phone, codeOf(offer), makePicture("market"))).toEqual({
+      resealed: 2,
+      skipped: [],
+      notified: true,
+    });
+    await joinDevice(laptop, offer, makePasskey());
+    expect(await setDeviceKind(laptop, "own")).toEqual({ keysSaved: false });
+    expect((await laptop.device.read()).metadataKeys).toBeNull();
+    const reloadedLaptop = await world.open("laptop");
+    expect((await list(reloadedLaptop)).map(({ label }) => label)).toEqual([null, null]);
+    expect(textOf(await openSmallSecret(reloadedLaptop, ids[1] ?? "", makePasskey(), {}))).toBe("content of Second");
+    expect((await list(reloadedLaptop)).map(({ label }) => label?.title).sort()).toEqual(["First", "Second"]);
   });
 });
 
 describe("a service between two devices", () => {
   it("that swaps what lies in the mailbox is refused before anything is shown or entered", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     const link = mailboxOf(world, offer);
     const { message } = link;
-    const another = await offerDevice(laptop, { key: passkey(9), name: "Another" });
-    const swapped: (() => Promise<void> | void)[] = [
-      () => void (link.message = mailboxOf(world, another).message),
-      () => leave(world, offer, (request) => request, newDeviceCode()),
-      () => leave(world, offer, (request) => ({ ...request, user_id: otherId })),
+    const otherOffer = await offerDevice(laptop, { key: makePasskey(9), name: "Another" });
+    const swaps: (() => Promise<void> | void)[] = [
+      () => void (link.message = mailboxOf(world, otherOffer).message),
+      () => replaceMessage(world, offer, (request) => request, newDeviceCode()),
+      () => replaceMessage(world, offer, (request) => ({ ...request, user_id: otherId })),
       () =>
-        leave(world, offer, ({ opener, ...request }) => ({
+        replaceMessage(world, offer, ({ opener, ...request }) => ({
           ...request,
           opener: { ...opener, recipient: `${opener.recipient.slice(0, -6)}qqqqqq` },
         })),
       () => void (link.message = `${message.slice(0, -3)}${message.endsWith("AAA") ? "BBB" : "AAA"}`),
     ];
-    for (const swap of swapped) {
+    for (const swap of swaps) {
       link.message = message;
       await swap();
-      await expect(askingDevice(phone, typed(offer))).rejects.toEqual(code("decryption_failed"));
-      await expect(admitDevice(phone, typed(offer), shown("market"))).rejects.toEqual(code("decryption_failed"));
+      await expect(inspectRequestingDevice(phone, codeOf(offer))).rejects.toEqual(errorWithCode("decryption_failed"));
+      await expect(admitDevice(phone, codeOf(offer), makePicture("market"))).rejects.toEqual(
+        errorWithCode("decryption_failed"),
+      );
     }
     expect((await listOpeners(phone)).openers).toHaveLength(1);
   });
 
   it("cannot have another opener replaced: an id that is taken is refused", async () => {
-    const { world, phone, offer } = await phoneAndLaptop();
+    const { world, phone, offer } = await openPhoneAndLaptop();
     const [image] = (await listOpeners(phone)).openers;
     const slots = JSON.stringify(world.service.account.keyring?.slots);
-    await leave(world, offer, ({ opener, ...request }) => ({ ...request, opener: { ...opener, id: image?.id ?? "" } }));
-    await expect(admitDevice(phone, typed(offer), shown("market"))).rejects.toEqual(code("id_taken"));
+    await replaceMessage(world, offer, ({ opener, ...request }) => ({
+      ...request,
+      opener: { ...opener, id: image?.id ?? "" },
+    }));
+    await expect(admitDevice(phone, codeOf(offer), makePicture("market"))).rejects.toEqual(errorWithCode("id_taken"));
     expect(JSON.stringify(world.service.account.keyring?.slots)).toBe(slots);
   });
 
   it("cannot answer by itself, nor give back the question, or the answer to another code or account", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    const other = await offerDevice(laptop, { key: passkey(), name: "New laptop" });
-    await admitDevice(phone, typed(other), shown("market"));
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    const otherOffer = await offerDevice(laptop, { key: makePasskey(), name: "New laptop" });
+    await admitDevice(phone, codeOf(otherOffer), makePicture("market"));
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
-    const told = { v: 1 as const, user_id: userId, state_rev: stateRev, state_sha256: stateDigest(state) };
+    const latestState = { v: 1 as const, user_id: userId, state_rev: stateRev, state_sha256: stateDigest(state) };
     const link = mailboxOf(world, offer);
     for (const answer of [
       link.message,
-      mailboxOf(world, other).answer,
-      await sealLinkAnswer(newDeviceCode(), told),
-      await sealLinkAnswer(readDeviceCode(typed(offer)), { ...told, user_id: otherId }),
+      mailboxOf(world, otherOffer).answer,
+      await sealLinkAnswer(newDeviceCode(), latestState),
+      await sealLinkAnswer(parseDeviceCode(codeOf(offer)), { ...latestState, user_id: otherId }),
     ]) {
       link.answer = answer;
-      await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("decryption_failed"));
+      await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("decryption_failed"));
       expect(laptop.keys).toBeNull();
     }
   });
 
   it("that shows the new device an older state is found out", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    await admitDevice(phone, typed(offer), shown("market"));
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    await admitDevice(phone, codeOf(offer), makePicture("market"));
     const older = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
-    mailboxOf(world, offer).answer = await sealLinkAnswer(readDeviceCode(typed(offer)), {
+    mailboxOf(world, offer).answer = await sealLinkAnswer(parseDeviceCode(codeOf(offer)), {
       v: 1,
       user_id: userId,
       state_rev: stateRev,
       state_sha256: stateDigest(state),
     });
     world.service.account = older;
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
     expect(laptop.keys).toBeNull();
     expect((await laptop.device.read()).remembered).toBeNull();
   });
 
   it("that shows two devices different histories is found out", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    await admitDevice(phone, typed(offer), shown("market"));
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    await admitDevice(phone, codeOf(offer), makePicture("market"));
     const fork = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
-    mailboxOf(world, offer).answer = await sealLinkAnswer(readDeviceCode(typed(offer)), {
+    mailboxOf(world, offer).answer = await sealLinkAnswer(parseDeviceCode(codeOf(offer)), {
       v: 1,
       user_id: userId,
       state_rev: stateRev,
@@ -318,59 +345,61 @@ describe("a service between two devices", () => {
     });
     world.service.account = fork;
     const tablet = await world.open("tablet");
-    (await unlock(tablet, shown("market"), {})).opener.forget();
+    (await unlock(tablet, makePicture("market"), {})).opener.wipe();
     await protect(tablet, textSecret("Another second"), {});
     await protect(tablet, textSecret("Third"), {});
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
     expect(laptop.keys).toBeNull();
   });
 
   it("that says there is nothing yet, or leaves out states in between, is found out", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    await admitDevice(phone, typed(offer), shown("market"));
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    await admitDevice(phone, codeOf(offer), makePicture("market"));
     await protect(phone, textSecret("Second"), {});
-    world.service.answer = (call, answer) =>
+    world.service.transformAnswer = (call, answer) =>
       call === "GET /user/keyring" ? { ...(answer as object), states: [] } : answer;
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
-    world.service.answer = (call, answer) => (call === "GET /user/keyring" ? null : answer);
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
-    world.service.answer = (_call, answer) => answer;
-    await joinDevice(laptop, offer, passkey()); // what was published since leads on from the answer
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
+    world.service.transformAnswer = (call, answer) => (call === "GET /user/keyring" ? null : answer);
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
+    world.service.transformAnswer = (_call, answer) => answer;
+    await joinDevice(laptop, offer, makePasskey()); // what was published since leads on from the answer
     expect((await list(laptop)).map(({ label }) => label?.title).sort()).toEqual(["First", "Second"]);
   });
 
   it("that tells of a state before it is there is not followed, and is once it shows it", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
     const before = world.service.snapshot();
-    await admitDevice(phone, typed(offer), shown("market"));
+    await admitDevice(phone, codeOf(offer), makePicture("market"));
     const after = world.service.account;
     world.service.account = before;
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("histories_differ"));
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
     world.service.account = after;
-    await joinDevice(laptop, offer, passkey());
+    await joinDevice(laptop, offer, makePasskey());
     expect(laptop.getState()).toMatchObject({ status: "unlocked" });
   });
 
   it("that keeps the new slot back leaves the device locked", async () => {
-    const { world, phone, laptop, offer } = await phoneAndLaptop();
-    await admitDevice(phone, typed(offer), shown("market"));
-    world.service.answer = (call, answer) =>
+    const { world, phone, laptop, offer } = await openPhoneAndLaptop();
+    await admitDevice(phone, codeOf(offer), makePicture("market"));
+    world.service.transformAnswer = (call, answer) =>
       call === "GET /user/keyring"
         ? { ...(answer as object), slots: world.service.account.keyring?.slots.slice(0, 1) }
         : answer;
-    await expect(joinDevice(laptop, offer, passkey())).rejects.toEqual(code("not_this_passkey"));
+    await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("not_this_passkey"));
     expect(laptop.keys).toBeNull();
   });
 
   it("cannot lead a device that holds the account back to what it knows to be old", async () => {
-    const { world, phone } = await phoneAndLaptop();
+    const { world, phone } = await openPhoneAndLaptop();
     const tablet = await world.open("tablet");
-    const offer = await offerDevice(tablet, { key: passkey(), name: "Tablet" });
-    await admitDevice(phone, typed(offer), shown("market"));
+    const offer = await offerDevice(tablet, { key: makePasskey(), name: "Tablet" });
+    await admitDevice(phone, codeOf(offer), makePicture("market"));
     const older = world.service.snapshot();
     await protect(phone, textSecret("Second"), {});
-    (await unlock(tablet, shown("market"), {})).opener.forget();
+    (await unlock(tablet, makePicture("market"), {})).opener.wipe();
     world.service.account = older;
-    await expect(joinDevice(await world.open("tablet"), offer, passkey())).rejects.toEqual(code("older_state"));
+    await expect(joinDevice(await world.open("tablet"), offer, makePasskey())).rejects.toEqual(
+      errorWithCode("older_state"),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { DeviceLink, DeviceLinkAnswer, DeviceLinkFilled } from "@relicario/shared/api";
+import { DeviceLink, DeviceLinkAnswer, FillDeviceLinkResponse } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 
 /**
@@ -19,15 +19,16 @@ export interface DeviceLinkCalls {
   readonly readAnswer: (id: string, signal?: AbortSignal) => Promise<string | null>;
 }
 
-export function deviceLinkCallsOn(http: Http): DeviceLinkCalls {
-  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+export function createDeviceLinkCalls(http: Http): DeviceLinkCalls {
+  const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   return {
-    fill: (id, message) => http.request("PUT", `/device-links/${id}`, DeviceLinkFilled, { body: { message } }),
+    fill: (id, message) => http.request("PUT", `/device-links/${id}`, FillDeviceLinkResponse, { body: { message } }),
     read: async (id, signal) =>
-      (await http.request("GET", `/device-links/${id}`, DeviceLink, bySignal(signal))).message,
-    answer: (id, answer) => http.request("PUT", `/device-links/${id}/answer`, DeviceLinkFilled, { body: { answer } }),
+      (await http.request("GET", `/device-links/${id}`, DeviceLink, signalOption(signal))).message,
+    answer: (id, answer) =>
+      http.request("PUT", `/device-links/${id}/answer`, FillDeviceLinkResponse, { body: { answer } }),
     readAnswer: async (id, signal) =>
-      (await http.request("GET", `/device-links/${id}/answer`, DeviceLinkAnswer, bySignal(signal))).answer,
+      (await http.request("GET", `/device-links/${id}/answer`, DeviceLinkAnswer, signalOption(signal))).answer,
   };
 }

@@ -3,23 +3,29 @@ import "fake-indexeddb/auto";
 import type { DeviceAccount } from "@relicario/shared/contract";
 import { IDBFactory } from "fake-indexeddb";
 
-import { forgetSketches, keepPending, keepSketch, keptSketches, pendingAccount } from "../steps/pending.ts";
-import { AccountKey, deriveTitlesKeys, keptTitlesKeys, titlesKeysFrom } from "../seal/account-key.ts";
+import {
+  removePublishedSketches,
+  savePendingAccount,
+  savePendingSketch,
+  loadPendingSketches,
+  loadPendingAccount,
+} from "../operation-parts/pending-account.ts";
+import { AccountKey, deriveMetadataKeys, toStoredMetadataKeys, fromStoredMetadataKeys } from "../seal/account-key.ts";
 import { makeKeyStatement } from "../seal/account-signatures.ts";
-import { emptyBook, emptyBookInner, sealBookInner, sketchB64u } from "../seal/book.ts";
+import { emptyBook, emptyBookInner, sealBookInner, sketchToB64u } from "../seal/book.ts";
 import { utf8 } from "../seal/bytes.ts";
-import { firstShares } from "../seal/shares.ts";
+import { createEmptyShares } from "../seal/shares.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
 import type { FirstAccount } from "../vault-context.ts";
-import { lockedSince, markLocked, markUnlocked, openDevice, readDevice, type DeviceRecord } from "./device.ts";
+import { lockedSince, markLocked, markUnlocked, openDevice, readDeviceRecord, type DeviceRecord } from "./device.ts";
 
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
-const other: DeviceAccount = { ...account, subject: "ben" };
-const empty = {
+const otherAccount: DeviceAccount = { ...account, subject: "ben" };
+const emptyRecord = {
   v: 1,
   kind: null,
-  titlesKeys: null,
+  metadataKeys: null,
   locked: false,
   lockedAt: null,
   lockedSignIn: null,
@@ -50,24 +56,24 @@ function someDigest(letter: string): string {
 }
 
 async function newAccount(): Promise<FirstAccount> {
-  const accountKey = AccountKey.make(1);
-  const keys = await deriveTitlesKeys(accountKey);
+  const accountKey = AccountKey.generate(1);
+  const keys = await deriveMetadataKeys(accountKey);
   const id = "019a9e2c-7c1e-7abc-8def-0000000000aa";
   return {
     keys,
     book: { ...emptyBook(), inner: await sealBookInner(accountKey, userId, emptyBookInner()) },
-    shares: await firstShares(accountKey, userId),
+    shares: await createEmptyShares(accountKey, userId),
     statement: await makeKeyStatement(keys, userId),
     record: { id, helper: Buffer.alloc(454, 1).toString("base64url"), created_at: "2026-11-21T10:00:00.000Z" },
     slot: { opener_id: id, kind: "image", slot: Buffer.alloc(1_600, 2).toString("base64url") },
-    sketch: sketchB64u(sketchFor("market")),
+    sketch: sketchToB64u(sketchFor("market")),
   };
 }
 
-async function keepKeys(of: DeviceAccount, kind: "own" | "shared" | null): Promise<string> {
-  const device = await openDevice(of);
-  const keys = await deriveTitlesKeys(AccountKey.make(1));
-  await device.write({ kind, titlesKeys: keptTitlesKeys(keys) });
+async function storeKeys(owner: DeviceAccount, kind: "own" | "shared" | null): Promise<string> {
+  const device = await openDevice(owner);
+  const keys = await deriveMetadataKeys(AccountKey.generate(1));
+  await device.write({ kind, metadataKeys: toStoredMetadataKeys(keys) });
   device.close();
   return keys.recipient;
 }
@@ -82,35 +88,35 @@ describe("openDevice", () => {
 
   it("keeps a record for each account, apart", async () => {
     const device = await openDevice(account);
-    expect(await device.read()).toEqual(empty);
+    expect(await device.read()).toEqual(emptyRecord);
     await device.write({ kind: "own" });
-    expect(await device.read()).toEqual({ ...empty, kind: "own" });
-    expect(await (await openDevice(other)).read()).toEqual(empty);
-    expect(await (await openDevice({ ...account, vendorId: "second" })).read()).toEqual(empty);
-    expect(await (await openDevice({ ...account, issuer: "https://else.example" })).read()).toEqual(empty);
+    expect(await device.read()).toEqual({ ...emptyRecord, kind: "own" });
+    expect(await (await openDevice(otherAccount)).read()).toEqual(emptyRecord);
+    expect(await (await openDevice({ ...account, vendorId: "second" })).read()).toEqual(emptyRecord);
+    expect(await (await openDevice({ ...account, issuer: "https://else.example" })).read()).toEqual(emptyRecord);
   });
 
   it("keeps the titles keys unreadable, and gives the same ones back", async () => {
-    const recipient = await keepKeys(account, "own");
-    const { titlesKeys } = await (await openDevice(account)).read();
-    if (titlesKeys === null) throw new TypeError("kept");
+    const recipient = await storeKeys(account, "own");
+    const { metadataKeys } = await (await openDevice(account)).read();
+    if (metadataKeys === null) throw new TypeError("kept");
     for (const key of [
-      titlesKeys.label,
-      titlesKeys.book,
-      titlesKeys.state,
-      titlesKeys.shares,
-      titlesKeys.requests,
-      titlesKeys.sign,
+      metadataKeys.label,
+      metadataKeys.book,
+      metadataKeys.state,
+      metadataKeys.shares,
+      metadataKeys.requests,
+      metadataKeys.sign,
     ]) {
       expect(key.extractable).toBe(false);
       for (const format of ["raw", "jwk", "pkcs8"] as const)
         await expect(crypto.subtle.exportKey(format, key)).rejects.toThrow();
     }
-    expect(titlesKeysFrom(titlesKeys)).toMatchObject({ recipient, keyEpoch: 1 });
+    expect(fromStoredMetadataKeys(metadataKeys)).toMatchObject({ recipient, keyEpoch: 1 });
   });
 
   it("wraps what waits for one purpose and one account", async () => {
-    const [mine, theirs] = [await openDevice(account), await openDevice(other)];
+    const [mine, theirs] = [await openDevice(account), await openDevice(otherAccount)];
     const wrapped = await mine.wrap("pending", utf8("secret"));
     expect(await mine.unwrap("pending", wrapped)).toEqual(utf8("secret"));
     expect(await mine.unwrap("sketches", wrapped)).toBeNull();
@@ -122,11 +128,11 @@ describe("openDevice", () => {
     const device = await openDevice(account);
     await device.write({ ...{ passkeys: ["of a later release"] }, kind: "own" });
     await device.write({ remembered });
-    await device.update(({ remembered: before }) => ({
-      remembered: before === null ? null : { ...before, stateRev: 4 },
+    await device.update(({ remembered: current }) => ({
+      remembered: current === null ? null : { ...current, stateRev: 4 },
     }));
     expect(await device.read()).toEqual({
-      ...empty,
+      ...emptyRecord,
       kind: "own",
       passkeys: ["of a later release"],
       remembered: { ...remembered, stateRev: 4 },
@@ -136,20 +142,20 @@ describe("openDevice", () => {
   it.each([
     ["a later version", { v: 2 }],
     ["a damage", { locked: "yes" }],
-  ])("stops aloud at %s, and writes nothing over it until the person sets it aside", async (_what, change) => {
+  ])("stops aloud at %s, and writes nothing over it until the person sets it aside", async (_case, change) => {
     const device = await openDevice(account);
     await device.write({ remembered });
     const { openDB } = await import("idb");
     const database = await openDB("relicario-vault");
-    const left: unknown = { ...((await database.get("accounts", device.name)) as object), ...change };
-    await database.put("accounts", left, device.name);
+    const unreadableRecord: unknown = { ...((await database.get("accounts", device.name)) as object), ...change };
+    await database.put("accounts", unreadableRecord, device.name);
     const unreadable = { code: "device_record_unreadable" };
     await expect(device.read()).rejects.toMatchObject(unreadable);
     await expect(device.write({ kind: "own" })).rejects.toMatchObject(unreadable);
     await expect(markLocked(account, 1, null)).rejects.toMatchObject(unreadable);
-    expect(await database.get("accounts", device.name)).toEqual(left);
-    await device.setAside();
-    expect(await device.read()).toEqual(empty);
+    expect(await database.get("accounts", device.name)).toEqual(unreadableRecord);
+    await device.archive();
+    expect(await device.read()).toEqual(emptyRecord);
     expect((await database.getAllKeys("accounts")).map(String)).toEqual([expect.stringMatching(/ set aside 20\d\d-/)]);
     database.close();
   });
@@ -162,20 +168,20 @@ describe("openDevice", () => {
   });
 
   it("loses nothing that two tabs write at once", async () => {
-    const [one, two] = [await openDevice(account), await openDevice(account)];
-    const higher = (to: number) => (before: DeviceRecord) => ({
+    const [firstTab, secondTab] = [await openDevice(account), await openDevice(account)];
+    const raiseStateRev = (stateRev: number) => (current: DeviceRecord) => ({
       remembered:
-        before.remembered === null || before.remembered.stateRev < to
-          ? { ...remembered, stateRev: to }
-          : before.remembered,
+        current.remembered === null || current.remembered.stateRev < stateRev
+          ? { ...remembered, stateRev }
+          : current.remembered,
     });
     await Promise.all([
-      one.update(higher(9)),
-      two.update(higher(7)),
-      two.write({ kind: "own" }),
-      one.write({ locked: true }),
+      firstTab.update(raiseStateRev(9)),
+      secondTab.update(raiseStateRev(7)),
+      secondTab.write({ kind: "own" }),
+      firstTab.write({ locked: true }),
     ]);
-    expect(await one.read()).toMatchObject({ kind: "own", locked: true, remembered: { stateRev: 9 } });
+    expect(await firstTab.read()).toMatchObject({ kind: "own", locked: true, remembered: { stateRev: 9 } });
   });
 
   it("says storage_full when the disk is full, and keeps what it had", async () => {
@@ -185,7 +191,9 @@ describe("openDevice", () => {
       throw new DOMException("full", "QuotaExceededError");
     });
     await expect(device.write({ kind: "shared" })).rejects.toMatchObject({ code: "storage_full" });
-    await expect((await openDevice(other)).wrap("pending", utf8("x"))).rejects.toMatchObject({ code: "storage_full" });
+    await expect((await openDevice(otherAccount)).wrap("pending", utf8("x"))).rejects.toMatchObject({
+      code: "storage_full",
+    });
     jest.restoreAllMocks();
     expect((await device.read()).kind).toBe("own");
   });
@@ -200,10 +208,10 @@ describe("openDevice", () => {
       Object.defineProperty(globalThis, "indexedDB", { value: factory, configurable: true, writable: true });
       const device = await openDevice(account);
       await device.write({ kind: "shared" });
-      await keepPending(device, await newAccount());
+      await savePendingAccount(device, await newAccount());
       expect((await device.read()).kind).toBe("shared");
-      expect(await pendingAccount(device)).not.toBeNull();
-      expect(await (await openDevice(account)).read()).toEqual(empty);
+      expect(await loadPendingAccount(device)).not.toBeNull();
+      expect(await (await openDevice(account)).read()).toEqual(emptyRecord);
     }
   });
 });
@@ -214,21 +222,21 @@ describe("what waits on a device", () => {
   });
 
   it("is there after a reload: the account that was made, and each sketch once, until it is published", async () => {
-    const account_ = await newAccount();
+    const firstAccount = await newAccount();
     const before = await openDevice(account);
-    await keepPending(before, account_);
-    for (const subject of ["market", "forest", "market"]) await keepSketch(before, sketchFor(subject));
+    await savePendingAccount(before, firstAccount);
+    for (const subject of ["market", "forest", "market"]) await savePendingSketch(before, sketchFor(subject));
     before.close();
     const after = await openDevice(account);
-    const { keys, ...rest } = account_;
-    expect(await pendingAccount(after)).toMatchObject({ ...rest, keys: { recipient: keys.recipient } });
-    expect(await keptSketches(after)).toEqual([sketchFor("market"), sketchFor("forest")]);
+    const { keys, ...rest } = firstAccount;
+    expect(await loadPendingAccount(after)).toMatchObject({ ...rest, keys: { recipient: keys.recipient } });
+    expect(await loadPendingSketches(after)).toEqual([sketchFor("market"), sketchFor("forest")]);
     const published = (subject: string) => ({
-      sketches: [{ image_id: userId, sketch: sketchB64u(sketchFor(subject)) }],
+      sketches: [{ image_id: userId, sketch: sketchToB64u(sketchFor(subject)) }],
     });
-    await forgetSketches(after, published("market"));
-    expect(await keptSketches(after)).toEqual([sketchFor("forest")]);
-    await forgetSketches(after, published("forest"));
+    await removePublishedSketches(after, published("market"));
+    expect(await loadPendingSketches(after)).toEqual([sketchFor("forest")]);
+    await removePublishedSketches(after, published("forest"));
     expect((await after.read()).sketches).toBeNull();
   });
 });
@@ -236,20 +244,22 @@ describe("what waits on a device", () => {
 describe("two tabs that keep sketches", () => {
   it("lose none by a reading that forgets another", async () => {
     globalThis.indexedDB = new IDBFactory();
-    const [one, two] = [await openDevice(account), await openDevice(account)];
-    await keepSketch(one, sketchFor("market"));
-    let met = false;
-    const reading = {
-      ...two,
-      unwrap: async (...given: Parameters<typeof two.unwrap>) => {
-        const bytes = await two.unwrap(...given);
-        if (!met) await keepSketch(one, sketchFor("forest"));
-        met = true;
+    const [firstTab, secondTab] = [await openDevice(account), await openDevice(account)];
+    await savePendingSketch(firstTab, sketchFor("market"));
+    let interrupted = false;
+    const interruptedDevice = {
+      ...secondTab,
+      unwrap: async (...parameters: Parameters<typeof secondTab.unwrap>) => {
+        const bytes = await secondTab.unwrap(...parameters);
+        if (!interrupted) await savePendingSketch(firstTab, sketchFor("forest"));
+        interrupted = true;
         return bytes;
       },
     };
-    await forgetSketches(reading, { sketches: [{ image_id: userId, sketch: sketchB64u(sketchFor("market")) }] });
-    expect(await keptSketches(one)).toEqual([sketchFor("forest")]);
+    await removePublishedSketches(interruptedDevice, {
+      sketches: [{ image_id: userId, sketch: sketchToB64u(sketchFor("market")) }],
+    });
+    expect(await loadPendingSketches(firstTab)).toEqual([sketchFor("forest")]);
   });
 });
 
@@ -257,37 +267,37 @@ describe("locking a device", () => {
   beforeEach(() => {
     globalThis.indexedDB = new IDBFactory();
   });
-  const everything = async (): Promise<string> => {
+  const readAllKeys = async (): Promise<string> => {
     const { openDB } = await import("idb");
     const database = await openDB("relicario-vault");
-    const found = [...(await database.getAllKeys("accounts")), ...(await database.getAllKeys("keys"))];
+    const keys = [...(await database.getAllKeys("accounts")), ...(await database.getAllKeys("keys"))];
     database.close();
-    return JSON.stringify(found);
+    return JSON.stringify(keys);
   };
 
   it("at a lock marks an own device, and makes no record of one that keeps no key", async () => {
-    await keepKeys(account, "own");
+    await storeKeys(account, "own");
     await markLocked(account, 1_000, 1);
     await markLocked(account, 2_000, 2);
-    expect(await readDevice(account)).toMatchObject({ locked: true, lockedAt: 1_000, lockedSignIn: 1 });
+    expect(await readDeviceRecord(account)).toMatchObject({ locked: true, lockedAt: 1_000, lockedSignIn: 1 });
     await markUnlocked(account, 3_000);
-    expect(await readDevice(account)).toMatchObject({ locked: false, lockedAt: null, lastActivity: 3_000 });
-    await markLocked(other, 1_000, null);
-    expect(await everything()).not.toContain("ben");
+    expect(await readDeviceRecord(account)).toMatchObject({ locked: false, lockedAt: null, lastActivity: 3_000 });
+    await markLocked(otherAccount, 1_000, null);
+    expect(await readAllKeys()).not.toContain("ben");
   });
 });
 
 describe("lockedSince", () => {
   const minute = 60_000;
-  const open = { locked: false, lockedAt: null, lastActivity: 10 * minute, autoLockMinutes: 15 };
+  const unlockedRecord = { locked: false, lockedAt: null, lastActivity: 10 * minute, autoLockMinutes: 15 };
 
   it.each([
-    ["not before the minutes have passed", open, 25 * minute - 1, null],
-    ["from the end of the minutes on, whenever it is looked at", open, 90 * minute, 25 * minute],
-    ["from the lock on", { ...open, locked: true, lockedAt: 12 * minute }, 90 * minute, 12 * minute],
-    ["from now on when no time was kept", { ...open, locked: true }, 11 * minute, 11 * minute],
-    ["where no activity was ever kept", { ...open, lastActivity: null }, 90 * minute, 15 * minute],
-  ])("%s", (_what, record, now, since) => {
+    ["not before the minutes have passed", unlockedRecord, 25 * minute - 1, null],
+    ["from the end of the minutes on, whenever it is looked at", unlockedRecord, 90 * minute, 25 * minute],
+    ["from the lock on", { ...unlockedRecord, locked: true, lockedAt: 12 * minute }, 90 * minute, 12 * minute],
+    ["from now on when no time was kept", { ...unlockedRecord, locked: true }, 11 * minute, 11 * minute],
+    ["where no activity was ever kept", { ...unlockedRecord, lastActivity: null }, 90 * minute, 15 * minute],
+  ])("%s", (_case, record, now, since) => {
     expect(lockedSince(record, now)).toBe(since);
   });
 });

@@ -1,8 +1,8 @@
 import { bytesB64u, Counter, Digest, Id } from "@relicario/shared/api";
 import {
-  accountName,
+  accountStorageKey,
   autoLockMinutes,
-  keptOnDevice,
+  deviceStorage,
   type DeviceAccount,
   type DeviceKind,
 } from "@relicario/shared/contract";
@@ -10,19 +10,19 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
-import type { KeptTitlesKeys } from "../seal/account-key.ts";
+import type { StoredMetadataKeys } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
-import { nameOf, sayFull } from "./say-full.ts";
+import { errorNameOf, mapQuotaError } from "./quota-error.ts";
 
 /** A state as this device knows it: which one, by its digest. */
-const StatePoint = { stateRev: Counter, stateSha256: Digest };
+const stateRefFields = { stateRev: Counter, stateSha256: Digest };
 
 /**
  * The newest state that this device has seen and checked, and the account that it belongs to. Both
  * only ever grow.
  */
-export const Remembered = z.looseObject({
-  ...StatePoint,
+export const StateCheckpoint = z.looseObject({
+  ...stateRefFields,
   keyEpoch: Counter,
   /** Null after consent to an older state, until it was read unlocked. */
   root: Digest.nullable(),
@@ -31,7 +31,7 @@ export const Remembered = z.looseObject({
   recipient: z.string(),
   signingKey: bytesB64u(32, { exact: true }),
 });
-export interface Remembered {
+export interface StateCheckpoint {
   readonly stateRev: number;
   readonly stateSha256: string;
   readonly keyEpoch: number;
@@ -42,30 +42,30 @@ export interface Remembered {
 }
 
 /** The person chose to believe one older state; what was given up for it. */
-export interface Consent {
+export interface RollbackConsent {
   readonly stateRev: number;
   readonly stateSha256: string;
-  readonly abandoned: Remembered;
+  readonly abandoned: StateCheckpoint;
 }
 
-const bytes = z.custom<Bytes>((value) => value instanceof Uint8Array);
-const key = z.custom<CryptoKey>((value) => value instanceof CryptoKey);
-const Wrapped = z.looseObject({ iv: bytes, data: bytes });
-export interface Wrapped {
+const bytesSchema = z.custom<Bytes>((value) => value instanceof Uint8Array);
+const cryptoKeySchema = z.custom<CryptoKey>((value) => value instanceof CryptoKey);
+const WrappedData = z.looseObject({ iv: bytesSchema, data: bytesSchema });
+export interface WrappedData {
   readonly iv: Bytes;
   readonly data: Bytes;
 }
 
-const TitlesKeys = z.looseObject({
+const MetadataKeys = z.looseObject({
   keyEpoch: Counter,
-  label: key,
-  book: key,
-  state: key,
-  shares: key,
-  requests: key,
-  sign: key,
+  label: cryptoKeySchema,
+  book: cryptoKeySchema,
+  state: cryptoKeySchema,
+  shares: cryptoKeySchema,
+  requests: cryptoKeySchema,
+  sign: cryptoKeySchema,
   recipient: z.string(),
-  signingKey: bytes,
+  signingKey: bytesSchema,
 });
 
 /** Members that it does not know are those of another release: they are kept. */
@@ -74,7 +74,7 @@ const DeviceRecord = z.looseObject({
   /** Null until the person has answered. */
   kind: z.enum(["own", "shared"]).nullable(),
   /** On an own device alone. */
-  titlesKeys: TitlesKeys.nullable(),
+  metadataKeys: MetadataKeys.nullable(),
   /** A page loaded later starts locked. */
   locked: z.boolean(),
   /** When; milliseconds since 1970. */
@@ -88,9 +88,9 @@ const DeviceRecord = z.looseObject({
   passkeyOpener: Id.nullable().default(null),
   /** The newest sign of the person in any tab; milliseconds since 1970. */
   lastActivity: z.int().min(0).nullable(),
-  autoLockMinutes: z.int().min(autoLockMinutes.least).max(autoLockMinutes.most),
-  remembered: Remembered.nullable(),
-  consent: z.looseObject({ ...StatePoint, abandoned: Remembered }).nullable(),
+  autoLockMinutes: z.int().min(autoLockMinutes.minimum).max(autoLockMinutes.maximum),
+  remembered: StateCheckpoint.nullable(),
+  consent: z.looseObject({ ...stateRefFields, abandoned: StateCheckpoint }).nullable(),
   /**
    * Digest of the book's openers when they were last compared with those inside; see
    * `seal/book.ts`.
@@ -100,11 +100,11 @@ const DeviceRecord = z.looseObject({
    * An account that was made and perhaps not yet published; its titles keys stand beside it where
    * they can be kept.
    */
-  pending: z.looseObject({ wrapped: Wrapped, keys: TitlesKeys.nullable() }).nullable(),
+  pending: z.looseObject({ wrapped: WrappedData, keys: MetadataKeys.nullable() }).nullable(),
   /** Sketches of enrolments that were not yet published. */
-  sketches: Wrapped.nullable(),
+  sketches: WrappedData.nullable(),
   /** Links whose shares were not yet seen in the account. */
-  newShares: Wrapped.nullable().default(null),
+  newShares: WrappedData.nullable().default(null),
   /**
    * The highest `rev` of each share that was opened, by its id: an older update is never shown
    * again.
@@ -115,32 +115,32 @@ const DeviceRecord = z.looseObject({
 export interface DeviceRecord {
   readonly v: 1;
   readonly kind: DeviceKind | null;
-  readonly titlesKeys: KeptTitlesKeys | null;
+  readonly metadataKeys: StoredMetadataKeys | null;
   readonly locked: boolean;
   readonly lockedAt: number | null;
   readonly lockedSignIn: number | null;
   readonly passkeyOpener: string | null;
   readonly lastActivity: number | null;
   readonly autoLockMinutes: number;
-  readonly remembered: Remembered | null;
-  readonly consent: Consent | null;
+  readonly remembered: StateCheckpoint | null;
+  readonly consent: RollbackConsent | null;
   readonly checkedOpeners: string | null;
-  readonly pending: { readonly wrapped: Wrapped; readonly keys: KeptTitlesKeys | null } | null;
-  readonly sketches: Wrapped | null;
-  readonly newShares: Wrapped | null;
+  readonly pending: { readonly wrapped: WrappedData; readonly keys: StoredMetadataKeys | null } | null;
+  readonly sketches: WrappedData | null;
+  readonly newShares: WrappedData | null;
   readonly openedShares: Readonly<Record<string, number>>;
 }
 
 const emptyRecord: DeviceRecord = {
   v: 1,
   kind: null,
-  titlesKeys: null,
+  metadataKeys: null,
   locked: false,
   lockedAt: null,
   lockedSignIn: null,
   passkeyOpener: null,
   lastActivity: null,
-  autoLockMinutes: autoLockMinutes.usual,
+  autoLockMinutes: autoLockMinutes.default,
   remembered: null,
   consent: null,
   checkedOpeners: null,
@@ -164,15 +164,15 @@ export interface Device {
    * another tab writes in between is lost. Null: there is nothing to change. `storage_full` when
    * the disk is full, `device_record_unreadable`: nothing changed then.
    */
-  readonly update: (change: (before: DeviceRecord) => Partial<DeviceRecord> | null) => Promise<void>;
+  readonly update: (change: (current: DeviceRecord) => Partial<DeviceRecord> | null) => Promise<void>;
   /** The same for what does not depend on the record as it is. */
   readonly write: (change: Partial<DeviceRecord>) => Promise<void>;
   /** Keeps the record under another name, and begins as on a fresh device. */
-  readonly setAside: () => Promise<void>;
+  readonly archive: () => Promise<void>;
   /** Encrypts what waits under the device key. `storage_full`. */
-  readonly wrap: (purpose: WrapPurpose, plain: Bytes) => Promise<Wrapped>;
+  readonly wrap: (purpose: WrapPurpose, plain: Bytes) => Promise<WrappedData>;
   /** Null when it does not open: another device key, a browser that forgot half. */
-  readonly unwrap: (purpose: WrapPurpose, wrapped: Wrapped) => Promise<Bytes | null>;
+  readonly unwrap: (purpose: WrapPurpose, wrapped: WrappedData) => Promise<Bytes | null>;
   readonly close: () => void;
 }
 
@@ -189,28 +189,28 @@ interface Schema extends DBSchema {
  */
 export async function openDevice(account: DeviceAccount): Promise<Device> {
   const database = await openDatabase();
-  return deviceOn(database === null ? memoryStore() : databaseStore(database), accountName(account));
+  return createDevice(database === null ? memoryStore() : databaseStore(database), accountStorageKey(account));
 }
 
-interface Store {
+interface RecordStore {
   readonly get: (name: string) => Promise<unknown>;
   /** In one transaction. Null changes nothing. */
   readonly update: (
     name: string,
-    change: (before: unknown) => Readonly<Record<string, unknown>> | null,
+    change: (current: unknown) => Readonly<Record<string, unknown>> | null,
   ) => Promise<void>;
-  readonly rename: (name: string, to: string) => Promise<void>;
+  readonly rename: (name: string, newName: string) => Promise<void>;
   /** The one non-extractable key of this origin, made at first need. */
   readonly deviceKey: () => Promise<CryptoKey>;
   readonly close: () => void;
 }
 
-function deviceOn(store: Store, name: string): Device {
+function createDevice(store: RecordStore, name: string): Device {
   const update: Device["update"] = (change) =>
     store.update(name, (raw) => {
-      const before = parseRecord(raw);
-      const changed = change(before);
-      return changed === null ? null : { ...before, ...changed };
+      const current = parseRecord(raw);
+      const changes = change(current);
+      return changes === null ? null : { ...current, ...changes };
     });
 
   return {
@@ -218,11 +218,11 @@ function deviceOn(store: Store, name: string): Device {
     read: async () => parseRecord(await store.get(name)),
     update,
     write: (change) => update(() => change),
-    setAside: () => store.rename(name, `${name}${asideMark}${new Date().toISOString()}`),
+    archive: () => store.rename(name, `${name}${archiveSuffix}${new Date().toISOString()}`),
     wrap: async (purpose, plain) => {
       const iv = randomBytes(12);
       const data = await crypto.subtle.encrypt(
-        { name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) },
+        { name: "AES-GCM", iv, additionalData: additionalDataFor(purpose, name) },
         await store.deviceKey(),
         plain,
       );
@@ -232,7 +232,7 @@ function deviceOn(store: Store, name: string): Device {
       try {
         return new Uint8Array(
           await crypto.subtle.decrypt(
-            { name: "AES-GCM", iv, additionalData: purposeBytes(purpose, name) },
+            { name: "AES-GCM", iv, additionalData: additionalDataFor(purpose, name) },
             await store.deviceKey(),
             data,
           ),
@@ -247,7 +247,7 @@ function deviceOn(store: Store, name: string): Device {
 }
 
 /** Between the name of an account and the time at which its record was set aside. */
-const asideMark = " set aside ";
+const archiveSuffix = " set aside ";
 
 /**
  * A record that does not parse was written by another release or damaged: it is not ours to
@@ -260,18 +260,18 @@ function parseRecord(value: unknown): DeviceRecord {
   return parsed.data;
 }
 
-function purposeBytes(purpose: WrapPurpose, name: string): Bytes {
+function additionalDataFor(purpose: WrapPurpose, name: string): Bytes {
   return utf8(`relicario/device/${purpose}\n${name}`);
 }
 
-function newDeviceKey(): Promise<CryptoKey> {
+function generateDeviceKey(): Promise<CryptoKey> {
   return crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
 }
 
 async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
-    return await openDB<Schema>(keptOnDevice.vault.database, 1, {
+    return await openDB<Schema>(deviceStorage.vault.database, 1, {
       upgrade: (database) => {
         database.createObjectStore("keys");
         database.createObjectStore("accounts");
@@ -281,7 +281,7 @@ async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
       },
     });
   } catch (cause) {
-    const name = nameOf(cause);
+    const name = errorNameOf(cause);
     // refused by a private mode: memory will do, the person needs an opener next time
     if (name === "SecurityError" || name === "InvalidStateError") return null;
     // a later release's, or a broken profile: what it remembers is not nothing
@@ -289,34 +289,34 @@ async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
   }
 }
 
-function databaseStore(database: IDBPDatabase<Schema>): Store {
+function databaseStore(database: IDBPDatabase<Schema>): RecordStore {
   return {
     get: (name) => database.get("accounts", name),
     update: (name, change) =>
-      sayFull(async () => {
+      mapQuotaError(async () => {
         const transaction = database.transaction("accounts", "readwrite", { durability: "strict" });
-        const before: unknown = await transaction.store.get(name);
-        const after = change(before);
-        await Promise.all([after === null ? null : transaction.store.put(after, name), transaction.done]);
+        const current: unknown = await transaction.store.get(name);
+        const updated = change(current);
+        await Promise.all([updated === null ? null : transaction.store.put(updated, name), transaction.done]);
       }),
-    rename: (name, to) =>
-      sayFull(async () => {
+    rename: (name, newName) =>
+      mapQuotaError(async () => {
         const transaction = database.transaction("accounts", "readwrite", { durability: "strict" });
         const record = await transaction.store.get(name);
         if (record === undefined) return;
-        await Promise.all([transaction.store.put(record, to), transaction.store.delete(name), transaction.done]);
+        await Promise.all([transaction.store.put(record, newName), transaction.store.delete(name), transaction.done]);
       }),
     deviceKey: () =>
-      sayFull(async () => {
-        const there = await database.get("keys", "device");
-        if (there !== undefined) return there;
-        const made = await newDeviceKey();
+      mapQuotaError(async () => {
+        const existing = await database.get("keys", "device");
+        if (existing !== undefined) return existing;
+        const generated = await generateDeviceKey();
         // as durable as what it will wrap
         const transaction = database.transaction("keys", "readwrite", { durability: "strict" });
-        const meanwhile = await transaction.store.get("device"); // another tab may have been first
-        if (meanwhile === undefined) await transaction.store.put(made, "device");
+        const concurrent = await transaction.store.get("device"); // another tab may have been first
+        if (concurrent === undefined) await transaction.store.put(generated, "device");
         await transaction.done;
-        return meanwhile ?? made;
+        return concurrent ?? generated;
       }),
     close: () => {
       database.close();
@@ -324,21 +324,21 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
   };
 }
 
-function memoryStore(): Store {
+function memoryStore(): RecordStore {
   const records = new Map<string, unknown>();
   let key: Promise<CryptoKey> | null = null;
   return {
     get: (name) => Promise.resolve(records.get(name)),
     update: async (name, change) => {
-      const after = change(records.get(name));
-      if (after !== null) records.set(name, after);
+      const updated = change(records.get(name));
+      if (updated !== null) records.set(name, updated);
     },
-    rename: (name, to) => {
-      records.set(to, records.get(name));
+    rename: (name, newName) => {
+      records.set(newName, records.get(name));
       records.delete(name);
       return Promise.resolve();
     },
-    deviceKey: () => (key ??= newDeviceKey()),
+    deviceKey: () => (key ??= generateDeviceKey()),
     close: () => {
       records.clear();
     },
@@ -359,8 +359,8 @@ export function lockedSince(
   if (record.locked) return Math.min(record.lockedAt ?? now, now);
   const lastActivity = record.lastActivity ?? 0;
   if (lastActivity > now + clockTolerance) return now;
-  const end = lastActivity + record.autoLockMinutes * 60_000;
-  return now >= end ? end : null;
+  const autoLockAt = lastActivity + record.autoLockMinutes * 60_000;
+  return now >= autoLockAt ? autoLockAt : null;
 }
 
 /**
@@ -370,7 +370,7 @@ export function lockedSince(
  * @param authTime seconds since 1970, by the provider's clock.
  * @param since as {@link lockedSince} gives it.
  */
-export function isAfterLock(
+export function isSignInAfterLock(
   { lockedSignIn }: Pick<DeviceRecord, "lockedSignIn">,
   since: number,
   authTime: number,
@@ -384,10 +384,10 @@ export function isAfterLock(
  * back.
  */
 export async function markLocked(account: DeviceAccount, now: number, signIn: number | null): Promise<void> {
-  await onDevice(account, async (device) => {
-    await device.update(({ titlesKeys, locked, passkeyOpener }) => {
-      if (titlesKeys === null) return null;
-      if (passkeyOpener !== null) return { locked: true, lockedAt: now, lockedSignIn: signIn, titlesKeys: null };
+  await withDevice(account, async (device) => {
+    await device.update(({ metadataKeys, locked, passkeyOpener }) => {
+      if (metadataKeys === null) return null;
+      if (passkeyOpener !== null) return { locked: true, lockedAt: now, lockedSignIn: signIn, metadataKeys: null };
       return locked ? null : { locked: true, lockedAt: now, lockedSignIn: signIn };
     });
   });
@@ -398,50 +398,50 @@ export async function markLocked(account: DeviceAccount, now: number, signIn: nu
  * away goes now.
  */
 export async function finishLock(account: DeviceAccount, now: number): Promise<void> {
-  await onDevice(account, async (device) => {
+  await withDevice(account, async (device) => {
     await device.update((record) => {
-      const since = record.passkeyOpener === null || record.titlesKeys === null ? null : lockedSince(record, now);
-      return since === null ? null : { locked: true, lockedAt: since, titlesKeys: null };
+      const since = record.passkeyOpener === null || record.metadataKeys === null ? null : lockedSince(record, now);
+      return since === null ? null : { locked: true, lockedAt: since, metadataKeys: null };
     });
   });
 }
 
 /** Removes the lock from the device, after unlocking by a fresh sign-in. */
 export async function markUnlocked(account: DeviceAccount, now: number): Promise<void> {
-  await onDevice(account, (device) =>
+  await withDevice(account, (device) =>
     device.write({ locked: false, lockedAt: null, lockedSignIn: null, lastActivity: now }),
   );
 }
 
 /** What is kept for this account, as it is now. */
-export async function readDevice(account: DeviceAccount): Promise<DeviceRecord> {
-  return onDevice(account, (device) => device.read());
+export async function readDeviceRecord(account: DeviceAccount): Promise<DeviceRecord> {
+  return withDevice(account, (device) => device.read());
 }
 
 /**
  * Writes beside the key. Best effort: a full disk costs that a page loaded later locks sooner, or
  * by other minutes.
  */
-export async function noteOnDevice(
+export async function saveAutoLockState(
   account: DeviceAccount,
   change: Partial<Pick<DeviceRecord, "lastActivity" | "autoLockMinutes">>,
 ): Promise<void> {
   try {
-    await onDevice(account, (device) => device.write(change));
+    await withDevice(account, (device) => device.write(change));
   } catch (error) {
     if (!isPortalError(error, "storage_full")) throw error;
   }
 }
 
 /** Keeps a record that cannot be read under another name. */
-export async function setDeviceAside(account: DeviceAccount): Promise<void> {
-  await onDevice(account, (device) => device.setAside());
+export async function archiveDeviceRecord(account: DeviceAccount): Promise<void> {
+  await withDevice(account, (device) => device.archive());
 }
 
-async function onDevice<T>(account: DeviceAccount, act: (device: Device) => Promise<T>): Promise<T> {
+async function withDevice<T>(account: DeviceAccount, callback: (device: Device) => Promise<T>): Promise<T> {
   const device = await openDevice(account);
   try {
-    return await act(device);
+    return await callback(device);
   } finally {
     device.close();
   }

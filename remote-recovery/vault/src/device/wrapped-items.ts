@@ -2,7 +2,7 @@ import { canonicalBytes, canonicalText, parseCanonical, type Json } from "@relic
 import type { z } from "zod";
 
 import { copyOf, equalBytes, wipe } from "../seal/bytes.ts";
-import type { Device, Wrapped } from "./device.ts";
+import type { Device, WrappedData } from "./device.ts";
 
 /** Items that wait on the device, wrapped by the device key. */
 export interface WrappedItems<Item> {
@@ -12,11 +12,11 @@ export interface WrappedItems<Item> {
    * What another tab writes between reading and writing is not lost: the change is made again from
    * there. `storage_full`.
    */
-  readonly change: (device: Device, change: (kept: readonly Item[]) => readonly Item[]) => Promise<void>;
+  readonly change: (device: Device, change: (items: readonly Item[]) => readonly Item[]) => Promise<void>;
 }
 
 /** @param member of the device's record; its name is also what the list is wrapped for */
-export function wrappedItems<Item extends Json>(
+export function createWrappedItems<Item extends Json>(
   member: "sketches" | "newShares",
   schema: z.ZodType<Item[]>,
 ): WrappedItems<Item> {
@@ -29,26 +29,26 @@ export function wrappedItems<Item extends Json>(
     return parsed.success ? parsed.data : [];
   }
 
-  async function change(device: Device, make: (kept: readonly Item[]) => readonly Item[]): Promise<void> {
-    const before = (await device.read())[member];
-    const kept = await read(device);
-    const next = [...make(kept)];
-    if (canonicalText(next) === canonicalText(kept)) return;
+  async function change(device: Device, transform: (items: readonly Item[]) => readonly Item[]): Promise<void> {
+    const previousWrapped = (await device.read())[member];
+    const current = await read(device);
+    const next = [...transform(current)];
+    if (canonicalText(next) === canonicalText(current)) return;
     const plain = copyOf(canonicalBytes(next));
     const wrapped = next.length === 0 ? null : await device.wrap(member, plain);
     wipe(plain);
-    const seen = { same: true };
-    await device.update(({ [member]: now }) => {
-      seen.same = isSame(now, before);
-      return seen.same ? { [member]: wrapped } : null;
+    const result = { unchanged: true };
+    await device.update(({ [member]: currentWrapped }) => {
+      result.unchanged = isSameWrapping(currentWrapped, previousWrapped);
+      return result.unchanged ? { [member]: wrapped } : null;
     });
-    if (!seen.same) await change(device, make);
+    if (!result.unchanged) await change(device, transform);
   }
 
   return { read, change };
 }
 
-function isSame(one: Wrapped | null, other: Wrapped | null): boolean {
+function isSameWrapping(left: WrappedData | null, right: WrappedData | null): boolean {
   // random, made anew with each wrapping
-  return one === null || other === null ? one === other : equalBytes(one.iv, other.iv);
+  return left === null || right === null ? left === right : equalBytes(left.iv, right.iv);
 }

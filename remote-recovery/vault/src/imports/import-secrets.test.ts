@@ -3,35 +3,36 @@ import "fake-indexeddb/auto";
 import type { ImportItem } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { list } from "../acts/list.ts";
-import { protect } from "../acts/protect.ts";
-import { recover } from "../acts/recover.ts";
-import { trash } from "../acts/favorite-and-trash.ts";
-import { update } from "../acts/update.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
-import { compareImport } from "./compare.ts";
+import { list } from "../operations/list.ts";
+import { protect } from "../operations/protect.ts";
+import { openSmallSecret } from "../operations/open-secret.ts";
+import { trash } from "../operations/favorite-and-trash.ts";
+import { update } from "../operations/update.ts";
+import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
+import { compareImport } from "./compare-import.ts";
 import { importSecrets } from "./import-secrets.ts";
 
-const item = (title: string, more: Partial<ImportItem> & { readonly text?: string } = {}): ImportItem => ({
+const makeItem = (title: string, overrides: Partial<ImportItem> & { readonly text?: string } = {}): ImportItem => ({
   title,
   tags: ["Work"],
   contentKind: "text",
   name: "secret.txt",
   mime: "text/plain",
-  content: new Blob([more.text ?? `content of ${title}`]),
+  content: new Blob([overrides.text ?? `content of ${title}`]),
   kind: "login",
-  origin: `bitwarden:${title}`,
-  holds: null,
-  changed: [],
-  ...more,
+  sourceId: `bitwarden:${title}`,
+  canonicalContent: null,
+  adjustments: [],
+  ...overrides,
 });
-const many = (count: number): ImportItem[] => Array.from({ length: count }, (_, at) => item(`Item ${String(at)}`));
-const batches = (world: World): number =>
+const makeItems = (count: number): ImportItem[] =>
+  Array.from({ length: count }, (_, at) => makeItem(`Item ${String(at)}`));
+const countBatches = (world: World): number =>
   world.service.calls.filter((call) => call === "POST /secrets/store/batch").length;
-const market = shown("market");
+const market = makePicture("market");
 
 /** A device of somebody who has one secret. */
-const keeper = async () => {
+const openWithFirstSecret = async () => {
   const world = createWorld();
   const vault = await world.open();
   await protect(vault, textSecret("First", market), {});
@@ -40,21 +41,21 @@ const keeper = async () => {
 
 describe("an import", () => {
   it("stores items as secrets, a hundred in a call, that the shown picture opens", async () => {
-    const { world, vault } = await keeper();
+    const { world, vault } = await openWithFirstSecret();
     const progress: string[] = [];
-    const stored = await importSecrets(vault, many(130), market, {
+    const stored = await importSecrets(vault, makeItems(130), market, {
       onProgress: ({ phase, done, total }) => {
         if (phase === "sending") progress.push(`${String(done)}/${String(total)}`);
       },
     });
-    expect(stored).toEqual({ added: 130, updated: 0, same: 0, failed: [], stopped: null });
-    expect(batches(world)).toBe(2);
+    expect(stored).toEqual({ added: 130, updated: 0, unchanged: 0, failures: [], stopReason: null });
+    expect(countBatches(world)).toBe(2);
     expect(progress).toEqual(["0/130", "100/130", "130/130"]);
     const rows = await list(vault);
     expect(rows).toHaveLength(131);
     const last = rows.find(({ label }) => label?.title === "Item 129");
     expect(last?.label).toMatchObject({ tags: ["Work"], contentKind: "text", name: "secret.txt" });
-    expect(new TextDecoder().decode((await recover(vault, last?.secretId ?? "", market, {})).content)).toBe(
+    expect(new TextDecoder().decode((await openSmallSecret(vault, last?.secretId ?? "", market, {})).content)).toBe(
       "content of Item 129",
     );
   });
@@ -62,63 +63,73 @@ describe("an import", () => {
   it("begins an account with its first batch", async () => {
     const world = createWorld();
     const vault = await world.open();
-    expect(await importSecrets(vault, many(3), market, { name: "The market" })).toMatchObject({ added: 3 });
-    expect(await importSecrets(vault, many(4), market, {})).toMatchObject({ added: 1, same: 3 });
+    expect(await importSecrets(vault, makeItems(3), market, { name: "The market" })).toMatchObject({ added: 3 });
+    expect(await importSecrets(vault, makeItems(4), market, {})).toMatchObject({ added: 1, unchanged: 3 });
     expect(await list(vault)).toHaveLength(4);
   });
 
   it("adds nothing twice, from another device either", async () => {
-    const { world, vault } = await keeper();
-    await importSecrets(vault, many(3), market);
+    const { world, vault } = await openWithFirstSecret();
+    await importSecrets(vault, makeItems(3), market);
     const phone = await world.open("phone");
-    expect(await importSecrets(phone, many(3), market)).toEqual({
+    expect(await importSecrets(phone, makeItems(3), market)).toEqual({
       added: 0,
       updated: 0,
-      same: 3,
-      failed: [],
-      stopped: null,
+      unchanged: 3,
+      failures: [],
+      stopReason: null,
     });
     expect(await list(phone)).toHaveLength(4);
   });
 
   it("makes what differs a new version, with its title and tags, and then knows it", async () => {
-    const { vault } = await keeper();
-    await importSecrets(vault, many(2), market);
-    const changed = item("Renamed", { origin: "bitwarden:Item 1", text: "another password", tags: [] });
+    const { vault } = await openWithFirstSecret();
+    await importSecrets(vault, makeItems(2), market);
+    const changed = makeItem("Renamed", { sourceId: "bitwarden:Item 1", text: "another password", tags: [] });
     expect(
-      (await compareImport(vault, [item("Item 0"), changed, item("Item 9")])).map(({ standing }) => standing),
+      (await compareImport(vault, [makeItem("Item 0"), changed, makeItem("Item 9")])).map(({ status }) => status),
     ).toEqual(["same", "changed", "new"]);
     expect(await importSecrets(vault, [changed], market)).toMatchObject({ added: 0, updated: 1 });
     const row = (await list(vault)).find(({ label }) => label?.title === "Renamed");
     expect(row).toMatchObject({ version: 2, label: { tags: [] } });
-    expect(new TextDecoder().decode((await recover(vault, row?.secretId ?? "", market, {})).content)).toBe(
+    expect(new TextDecoder().decode((await openSmallSecret(vault, row?.secretId ?? "", market, {})).content)).toBe(
       "another password",
     );
-    expect(await importSecrets(vault, [changed], market)).toMatchObject({ same: 1, updated: 0 });
+    expect(await importSecrets(vault, [changed], market)).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
   it("knows an item in another language, and one that an earlier release marked in that language", async () => {
-    const { vault } = await keeper();
+    const { vault } = await openWithFirstSecret();
     const titles = ["Mail (One-time password)", "Mail (Contraseña de un solo uso)"] as const;
-    const [english, spanish] = titles.map((title) => item(title, { origin: "bitwarden:b1 otp 0", text: "seed" }));
+    const [english, spanish] = titles.map((title) => makeItem(title, { sourceId: "bitwarden:b1 otp 0", text: "seed" }));
     if (english === undefined || spanish === undefined) throw new Error("there are two");
     await importSecrets(vault, [spanish], market); // no other title is known of it
     expect(
-      (await compareImport(vault, [{ ...english, markTitles: titles }, english])).map(({ standing }) => standing),
+      (await compareImport(vault, [{ ...english, canonicalTitles: titles }, english])).map(({ status }) => status),
     ).toEqual(["same", "changed"]);
-    await importSecrets(vault, [item("Untitled", { origin: "b2", markTitles: ["Untitled", "Sin título"] })], market);
+    await importSecrets(
+      vault,
+      [makeItem("Untitled", { sourceId: "b2", canonicalTitles: ["Untitled", "Sin título"] })],
+      market,
+    );
     expect(
       await importSecrets(
         vault,
-        [item("Sin título", { origin: "b2", text: "content of Untitled", markTitles: ["Untitled", "Sin título"] })],
+        [
+          makeItem("Sin título", {
+            sourceId: "b2",
+            text: "content of Untitled",
+            canonicalTitles: ["Untitled", "Sin título"],
+          }),
+        ],
         market,
       ),
-    ).toMatchObject({ same: 1, updated: 0 });
+    ).toMatchObject({ unchanged: 1, updated: 0 });
   });
 
   it("knows an item again after its secret was edited here", async () => {
-    const { vault } = await keeper();
-    await importSecrets(vault, many(1), market);
+    const { vault } = await openWithFirstSecret();
+    await importSecrets(vault, makeItems(1), market);
     const row = (await list(vault)).find(({ label }) => label?.title === "Item 0");
     await update(
       vault,
@@ -130,77 +141,80 @@ describe("an import", () => {
       },
       {},
     );
-    expect(await importSecrets(vault, many(1), market)).toMatchObject({ added: 0, updated: 0, same: 1 });
+    expect(await importSecrets(vault, makeItems(1), market)).toMatchObject({ added: 0, updated: 0, unchanged: 1 });
   });
 
   it("does not count what is in the trash", async () => {
-    const { vault } = await keeper();
-    await importSecrets(vault, many(1), market);
+    const { vault } = await openWithFirstSecret();
+    await importSecrets(vault, makeItems(1), market);
     const row = (await list(vault)).find(({ label }) => label?.title === "Item 0");
     await trash(vault, row?.secretId ?? "");
-    expect((await compareImport(vault, many(1)))[0]?.standing).toBe("new");
+    expect((await compareImport(vault, makeItems(1)))[0]?.status).toBe("new");
   });
 
   it("does not add the secrets of an archive of this account, which it still has", async () => {
-    const { vault } = await keeper();
+    const { vault } = await openWithFirstSecret();
     const [row] = await list(vault);
     expect(
-      (await compareImport(vault, [item("First", { origin: `relicario:${row?.secretId ?? ""}` })]))[0]?.standing,
+      (await compareImport(vault, [makeItem("First", { sourceId: `relicario:${row?.secretId ?? ""}` })]))[0]?.status,
     ).toBe("same");
   });
 
   it("goes on where a lost connection stopped it", async () => {
-    const { world, vault } = await keeper();
+    const { world, vault } = await openWithFirstSecret();
     let calls = 0;
-    world.service.before = (call) => {
+    world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store/batch" && ++calls > 1) throw new PortalError("offline");
     };
-    expect(await importSecrets(vault, [item("x".repeat(300)), ...many(150)], market)).toEqual({
+    expect(await importSecrets(vault, [makeItem("x".repeat(300)), ...makeItems(150)], market)).toEqual({
       added: 100,
       updated: 0,
-      same: 0,
-      failed: [{ index: 0, code: "validation_error" }],
-      stopped: "offline",
+      unchanged: 0,
+      failures: [{ index: 0, code: "validation_error" }],
+      stopReason: "offline",
     });
-    world.service.before = () => undefined;
-    expect(await importSecrets(await world.open("phone"), many(150), market)).toMatchObject({ added: 50, same: 100 });
+    world.service.beforeCall = () => undefined;
+    expect(await importSecrets(await world.open("phone"), makeItems(150), market)).toMatchObject({
+      added: 50,
+      unchanged: 100,
+    });
   });
 
   it("adds nothing twice when an answer was lost", async () => {
-    const { world, vault } = await keeper();
+    const { world, vault } = await openWithFirstSecret();
     let lost = 0;
-    world.service.answer = (call, answer) => {
+    world.service.transformAnswer = (call, answer) => {
       if (call === "POST /secrets/store/batch" && lost++ < 1) throw new PortalError("offline");
       return answer;
     };
-    await importSecrets(vault, many(3), market);
+    await importSecrets(vault, makeItems(3), market);
     expect(await list(vault)).toHaveLength(4);
   });
 
   it("stops when it is cancelled, and keeps what was stored", async () => {
-    const { vault } = await keeper();
+    const { vault } = await openWithFirstSecret();
     const controller = new AbortController();
-    const running = importSecrets(vault, many(150), market, {
+    const running = importSecrets(vault, makeItems(150), market, {
       signal: controller.signal,
       onProgress: ({ done }) => {
         if (done === 100) controller.abort();
       },
     });
-    expect(await running).toMatchObject({ added: 100, stopped: "cancelled" });
+    expect(await running).toMatchObject({ added: 100, stopReason: "cancelled" });
     expect(await list(vault)).toHaveLength(101);
   });
 
   it("goes on when another device wrote in between", async () => {
-    const { world, vault } = await keeper();
+    const { world, vault } = await openWithFirstSecret();
     const phone = await world.open("phone");
-    await importSecrets(phone, [item("From the phone")], market);
-    let once = true;
-    world.service.before = async (call) => {
-      if (call !== "POST /secrets/store/batch" || !once) return;
-      once = false;
+    await importSecrets(phone, [makeItem("From the phone")], market);
+    let isPending = true;
+    world.service.beforeCall = async (call) => {
+      if (call !== "POST /secrets/store/batch" || !isPending) return;
+      isPending = false;
       await protect(phone, textSecret("Meanwhile"), {});
     };
-    await importSecrets(vault, many(2), market);
+    await importSecrets(vault, makeItems(2), market);
     expect((await list(vault)).map(({ label }) => label?.title).sort()).toEqual([
       "First",
       "From the phone",
@@ -211,62 +225,64 @@ describe("an import", () => {
   });
 
   it("names what cannot be stored, and stores the others", async () => {
-    const { vault } = await keeper();
-    const stored = await importSecrets(vault, [item("x".repeat(300)), item("Good")], market);
-    expect(stored).toMatchObject({ added: 1, failed: [{ index: 0, code: "validation_error" }] });
+    const { vault } = await openWithFirstSecret();
+    const stored = await importSecrets(vault, [makeItem("x".repeat(300)), makeItem("Good")], market);
+    expect(stored).toMatchObject({ added: 1, failures: [{ index: 0, code: "validation_error" }] });
   });
 
   it("says which favourites could not be made favourites, and stores the rest", async () => {
-    const { world, vault } = await keeper();
+    const { world, vault } = await openWithFirstSecret();
     let calls = 0;
-    world.service.before = (call) => {
+    world.service.beforeCall = (call) => {
       if (call === "PATCH /secrets/favorite" && ++calls === 1) throw new PortalError("service_unavailable");
     };
-    const items = [item("Plain"), item("One", { favorite: true }), item("Two", { favorite: true })];
+    const items = [makeItem("Plain"), makeItem("One", { favorite: true }), makeItem("Two", { favorite: true })];
     expect(await importSecrets(vault, items, market)).toEqual({
       added: 3,
       updated: 0,
-      same: 0,
-      failed: [],
-      unstarred: [1],
-      stopped: null,
+      unchanged: 0,
+      failures: [],
+      favoriteFailed: [1],
+      stopReason: null,
     });
     expect((await list(vault)).filter(({ favorite }) => favorite).map(({ label }) => label?.title)).toEqual(["Two"]);
   });
 
   it("keeps what failed when it stops before anything is stored", async () => {
-    const { world, vault } = await keeper();
-    world.service.before = (call) => {
+    const { world, vault } = await openWithFirstSecret();
+    world.service.beforeCall = (call) => {
       if (call === "POST /secrets/store/batch") throw new PortalError("quota_exceeded");
     };
-    expect(await importSecrets(vault, [item("x".repeat(300)), item("Good")], market)).toEqual({
+    expect(await importSecrets(vault, [makeItem("x".repeat(300)), makeItem("Good")], market)).toEqual({
       added: 0,
       updated: 0,
-      same: 0,
-      failed: [{ index: 0, code: "validation_error" }],
-      stopped: "quota_exceeded",
+      unchanged: 0,
+      failures: [{ index: 0, code: "validation_error" }],
+      stopReason: "quota_exceeded",
     });
-    await expect(importSecrets(vault, [item("Good")], market)).rejects.toMatchObject({ code: "quota_exceeded" });
+    await expect(importSecrets(vault, [makeItem("Good")], market)).rejects.toMatchObject({ code: "quota_exceeded" });
   });
 
   it("stores nothing with another picture", async () => {
-    const { world, vault } = await keeper();
-    await expect(importSecrets(vault, many(2), shown("forest"))).rejects.toMatchObject({ code: "not_this_picture" });
-    expect(batches(world)).toBe(0);
+    const { world, vault } = await openWithFirstSecret();
+    await expect(importSecrets(vault, makeItems(2), makePicture("forest"))).rejects.toMatchObject({
+      code: "not_this_picture",
+    });
+    expect(countBatches(world)).toBe(0);
   });
 
   it("sends nothing in clear: no content, title, tag, origin or digest of them", async () => {
-    const { world, vault } = await keeper();
+    const { world, vault } = await openWithFirstSecret();
     const sentinel = "zebra-crossing-quartz";
     await importSecrets(
       vault,
-      [item(sentinel, { text: sentinel, tags: [sentinel], origin: sentinel, name: `${sentinel}.txt` })],
+      [makeItem(sentinel, { text: sentinel, tags: [sentinel], sourceId: sentinel, name: `${sentinel}.txt` })],
       market,
     );
     const sent = JSON.stringify(world.service.bodies);
-    const everything =
+    const sentAndDecoded =
       sent + sent.replace(/[A-Za-z0-9_-]{20,}/g, (b64u) => Buffer.from(b64u, "base64url").toString("latin1"));
-    expect(everything).not.toContain(sentinel);
-    expect(everything).not.toContain(Buffer.from(sentinel).toString("base64url").slice(0, 20));
+    expect(sentAndDecoded).not.toContain(sentinel);
+    expect(sentAndDecoded).not.toContain(Buffer.from(sentinel).toString("base64url").slice(0, 20));
   });
 });

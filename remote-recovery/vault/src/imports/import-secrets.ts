@@ -1,33 +1,33 @@
 import { maxBatchSecrets, maxJsonBodyBytes, toB64u, fromB64u, type NewSecret } from "@relicario/shared/api";
-import type { ImportItem, StoredImport } from "@relicario/shared/contract";
+import type { ImportItem, ImportResult } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
-import { publishVersion } from "../acts/update.ts";
-import { setFavorite } from "../acts/favorite-and-trash.ts";
-import { unlock } from "../acts/unlock.ts";
-import { refuseCancelled } from "../cancelled.ts";
+import { publishVersion } from "../operations/update.ts";
+import { setFavorite } from "../operations/favorite-and-trash.ts";
+import { unlock } from "../operations/unlock.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { randomBytes } from "../seal/bytes.ts";
-import { newId, timestamp } from "../seal/ids.ts";
-import { isKey, type Protection, type Shown } from "../shown-image.ts";
-import { checkRequest } from "../steps/check-request.ts";
-import { openerChoice } from "../steps/choose-openers.ts";
-import { keepPending } from "../steps/pending.ts";
-import { publishUntilItFits, requireOpened, type Attempt } from "../steps/publish.ts";
-import { readAccount, requireRow, type AccountView } from "../steps/read-account.ts";
-import { readKeyring } from "../steps/read-keyring.ts";
-import { sealInCall, sealRow, sealSmall } from "../steps/sealed-secret.ts";
-import { firstChange, nextChange } from "../steps/signed-change.ts";
-import type { ActOptions, FirstAccount, VaultContext } from "../vault-context.ts";
-import { compareWith } from "./compare.ts";
-import { isOfOneItem } from "./item-errors.ts";
+import { newId, formatTimestamp } from "../seal/ids.ts";
+import { isPresentedKey, type Protection, type PresentedOpener } from "../presented-opener.ts";
+import { validateProtectRequest } from "../operation-parts/validate-request.ts";
+import { createOpenerChooser } from "../operation-parts/choose-openers.ts";
+import { savePendingAccount } from "../operation-parts/pending-account.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
+import { readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
+import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { sealInlineContent, sealRow, sealSmallContent } from "../operation-parts/seal-secret.ts";
+import { buildFirstChange, buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import type { OperationOptions, FirstAccount, VaultContext } from "../vault-context.ts";
+import { compareWithAccount } from "./compare-import.ts";
+import { isItemError } from "./item-errors.ts";
 import { sourceOf } from "./source.ts";
-import { isStarred, saidOf } from "./starred.ts";
+import { trySetFavorite, favoriteFailedFields } from "./favorites.ts";
 
-export interface ImportOptions extends ActOptions {
+export interface ImportOptions extends OperationOptions {
   /** Of the picture, where an account begins with it. */
   readonly name?: string;
   /** Items that do not fit a call follow. They can begin an account too. */
-  readonly largeFollow?: boolean;
+  readonly hasLargeItems?: boolean;
 }
 
 /** Every opener of the book. */
@@ -63,142 +63,159 @@ const stanzaLength = 3_200;
 export async function importSecrets(
   vault: VaultContext,
   items: readonly ImportItem[],
-  shown: Shown,
-  { name = "", largeFollow = false, ...options }: ImportOptions = {},
-): Promise<StoredImport> {
-  const quiet: ActOptions = options.signal === undefined ? {} : { signal: options.signal };
-  let protection = await protectionBy(vault, shown, name, options);
-  if (protection === allOpeners) await ensureImportKey(vault, quiet);
-  const failed: { index: number; code: StoredImport["failed"][number]["code"] }[] = [];
+  presentedOpener: PresentedOpener,
+  { name = "", hasLargeItems = false, ...options }: ImportOptions = {},
+): Promise<ImportResult> {
+  const quietOptions: OperationOptions = options.signal === undefined ? {} : { signal: options.signal };
+  let protection = await resolveProtection(vault, presentedOpener, name, options);
+  if (protection === allOpeners) await ensureImportKey(vault, quietOptions);
+  const failures: { index: number; code: ImportResult["failures"][number]["code"] }[] = [];
   const unstarred: number[] = [];
   const account = await readAccount(vault, options.signal);
-  const compared = await compareWith(vault, account, items, options);
-  const openers = requireOpened(account)?.book.openers.length ?? 1;
+  const compared = await compareWithAccount(vault, account, items, options);
+  const openers = requireOpenedKeyring(account)?.book.openers.length ?? 1;
 
-  const [fresh, changed]: [Indexed[], (Indexed & { secretId: string })[]] = [[], []];
+  const [newItems, changedItems]: [IndexedItem[], (IndexedItem & { secretId: string })[]] = [[], []];
   for (const [index, item] of items.entries()) {
-    const standing = compared[index];
+    const comparison = compared[index];
     try {
-      checkRequest({ ...item, protection: allOpeners });
+      validateProtectRequest({ ...item, protection: allOpeners });
     } catch (error) {
-      failed.push({ index, code: toPortalError(error).code });
+      failures.push({ index, code: toPortalError(error).code });
       continue;
     }
-    if (standing?.standing === "new") fresh.push({ index, item });
-    else if (standing?.standing === "changed") changed.push({ index, item, secretId: standing.secretId });
+    if (comparison?.status === "new") newItems.push({ index, item });
+    else if (comparison?.status === "changed") changedItems.push({ index, item, secretId: comparison.secretId });
   }
 
-  const total = fresh.length + changed.length;
-  const same = compared.filter(({ standing }) => standing === "same").length;
+  const total = newItems.length + changedItems.length;
+  const unchanged = compared.filter(({ status }) => status === "same").length;
   let [added, updated, done] = [0, 0, 0];
-  const tell = (): void => options.onProgress?.({ phase: "sending", done, total });
-  tell();
+  const reportProgress = (): void => options.onProgress?.({ phase: "sending", done, total });
+  reportProgress();
   try {
-    if (fresh.length === 0 && largeFollow && protection !== allOpeners)
+    if (newItems.length === 0 && hasLargeItems && protection !== allOpeners)
       await prepareAccount(vault, protection, options);
-    for (const batch of batchesOf(fresh, openers)) {
-      refuseCancelled(options.signal);
+    for (const batch of splitIntoBatches(newItems, openers)) {
+      throwIfCancelled(options.signal);
       const secretIds = await storeBatch(
         vault,
         batch.map(({ item }) => item),
         protection,
-        quiet,
+        quietOptions,
       );
       protection = allOpeners;
       added += batch.length;
-      for (const [at, { index, item }] of batch.entries()) {
-        const secretId = secretIds[at];
-        if (item.favorite === true && secretId !== undefined && !(await isStarred(setFavorite(vault, secretId, true))))
+      for (const [position, { index, item }] of batch.entries()) {
+        const secretId = secretIds[position];
+        if (
+          item.favorite === true &&
+          secretId !== undefined &&
+          !(await trySetFavorite(setFavorite(vault, secretId, true)))
+        )
           unstarred.push(index);
       }
       done += batch.length;
-      tell();
+      reportProgress();
     }
-    for (const { index, item, secretId } of changed) {
-      refuseCancelled(options.signal);
+    for (const { index, item, secretId } of changedItems) {
+      throwIfCancelled(options.signal);
       try {
-        await storeVersion(vault, secretId, item, quiet);
+        await storeVersion(vault, secretId, item, quietOptions);
         updated += 1;
       } catch (error) {
-        if (!isOfOneItem(error)) throw error;
-        failed.push({ index, code: error.code });
+        if (!isItemError(error)) throw error;
+        failures.push({ index, code: error.code });
       }
       done += 1;
-      tell();
+      reportProgress();
     }
   } catch (error) {
-    if (added + updated + failed.length === 0) throw error;
-    return { added, updated, same, failed, ...saidOf(unstarred), stopped: toPortalError(error).code };
+    if (added + updated + failures.length === 0) throw error;
+    return {
+      added,
+      updated,
+      unchanged,
+      failures,
+      ...favoriteFailedFields(unstarred),
+      stopReason: toPortalError(error).code,
+    };
   }
-  return { added, updated, same, failed, ...saidOf(unstarred), stopped: null };
+  return { added, updated, unchanged, failures, ...favoriteFailedFields(unstarred), stopReason: null };
 }
 
-interface Indexed {
+interface IndexedItem {
   readonly index: number;
   readonly item: ImportItem;
 }
 
-async function protectionBy(vault: VaultContext, shown: Shown, name: string, options: ActOptions): Promise<Protection> {
+async function resolveProtection(
+  vault: VaultContext,
+  picture: PresentedOpener,
+  name: string,
+  options: OperationOptions,
+): Promise<Protection> {
   if ((await readKeyring(vault, options.signal)) === null) {
-    if (isKey(shown)) throw new PortalError("picture_needed");
-    return { kind: "picture", shown, name };
+    if (isPresentedKey(picture)) throw new PortalError("picture_needed");
+    return { kind: "picture", picture, name };
   }
-  const { opener } = await unlock(vault, shown, options.signal === undefined ? {} : { signal: options.signal });
-  opener.forget();
+  const { opener } = await unlock(vault, picture, options.signal === undefined ? {} : { signal: options.signal });
+  opener.wipe();
   return allOpeners;
 }
 
 /** An account with a key for marks, kept on this device: what is published first begins it. */
-async function prepareAccount(vault: VaultContext, protection: Protection, options: ActOptions): Promise<void> {
-  const choice = openerChoice(vault, protection, options);
+async function prepareAccount(vault: VaultContext, protection: Protection, options: OperationOptions): Promise<void> {
+  const choice = createOpenerChooser(vault, protection, options);
   try {
-    const { first } = await choice.from(null);
-    if (first?.book.import_key !== null) return;
-    const marked = { ...first, book: { ...first.book, import_key: newImportKey() } };
-    await keepPending(vault.device, marked);
-    vault.pending = marked;
+    const { firstAccount } = await choice.choose(null);
+    if (firstAccount?.book.import_key !== null) return;
+    const markedAccount = { ...firstAccount, book: { ...firstAccount.book, import_key: generateImportKey() } };
+    await savePendingAccount(vault.device, markedAccount);
+    vault.pending = markedAccount;
   } finally {
-    choice.forget();
+    choice.dispose();
   }
 }
 
 /** Writes a key for marks into the book, unless there is one. */
-export async function ensureImportKey(vault: VaultContext, options: ActOptions): Promise<void> {
-  const prepare = async (account: AccountView | null): Promise<Attempt<"there"> | { done: "there" }> => {
-    const opened = requireOpened(account);
-    if (account === null || opened?.book.import_key !== null) return { done: "there" };
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], {
-      documents: { book: { ...opened.book, import_key: newImportKey() } },
+export async function ensureImportKey(vault: VaultContext, options: OperationOptions): Promise<void> {
+  const prepare = async (account: AccountView | null): Promise<Attempt<"present"> | { done: "present" }> => {
+    const openedKeyring = requireOpenedKeyring(account);
+    if (account === null || openedKeyring?.book.import_key !== null) return { done: "present" };
+    const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
+      documents: { book: { ...openedKeyring.book, import_key: generateImportKey() } },
     });
-    return { change, send: () => vault.service.changeKeyring(change.keyring), result: "there" };
+    return { change, send: () => vault.service.changeKeyring(change.keyring), result: "present" };
   };
-  await publishUntilItFits(
+  await publishWithRetry(
     vault,
     {
       prepare,
-      published: ({ view }: AccountView) => (view.opened?.book.import_key == null ? null : ("there" as const)),
+      findPublished: ({ view }: AccountView) =>
+        view.openedKeyring?.book.import_key == null ? null : ("present" as const),
     },
     options,
   );
 }
 
-function newImportKey(): string {
+function generateImportKey(): string {
   return toB64u(randomBytes(32));
 }
 
 /** As many as one call takes, in their order. */
-function* batchesOf(items: readonly Indexed[], openers: number): Generator<readonly Indexed[]> {
-  const each = rowLength + stanzaLength * openers;
-  let batch: Indexed[] = [];
+function* splitIntoBatches(items: readonly IndexedItem[], openers: number): Generator<readonly IndexedItem[]> {
+  const itemOverhead = rowLength + stanzaLength * openers;
+  let batch: IndexedItem[] = [];
   let length = 0;
-  for (const one of items) {
-    const more = each + Math.ceil((one.item.content.size * 4) / 3);
-    if (batch.length === maxBatchSecrets || (batch.length > 0 && length + more > maxJsonBodyBytes / 2)) {
+  for (const indexedItem of items) {
+    const itemLength = itemOverhead + Math.ceil((indexedItem.item.content.size * 4) / 3);
+    if (batch.length === maxBatchSecrets || (batch.length > 0 && length + itemLength > maxJsonBodyBytes / 2)) {
       yield batch;
       [batch, length] = [[], 0];
     }
-    batch.push(one);
-    length += more;
+    batch.push(indexedItem);
+    length += itemLength;
   }
   if (batch.length > 0) yield batch;
 }
@@ -208,56 +225,63 @@ async function storeBatch(
   vault: VaultContext,
   items: readonly ImportItem[],
   protection: Protection,
-  options: ActOptions,
+  options: OperationOptions,
 ): Promise<readonly string[]> {
-  const createdAt = timestamp(vault.now());
+  const createdAt = formatTimestamp(vault.now());
   const sealed = await Promise.all(
-    items.map(async (item) => ({ item, secretId: newId(vault.now()), ready: await sealSmall(item) })),
+    items.map(async (item) => ({ item, secretId: newId(vault.now()), sealedContent: await sealSmallContent(item) })),
   );
-  const choice = openerChoice(vault, protection, options);
-  const importKey = newImportKey(); // for an account that begins with this batch
+  const choice = createOpenerChooser(vault, protection, options);
+  const importKey = generateImportKey(); // for an account that begins with this batch
 
   const prepare = async (account: AccountView | null): Promise<Attempt<"stored">> => {
-    const opened = requireOpened(account);
-    const { openers, enrolled, first } = await choice.from(opened);
-    const begins =
-      first === null ? null : { ...first, book: { ...first.book, import_key: first.book.import_key ?? importKey } };
-    const [keys, key] = [opened?.keys ?? begins?.keys, opened?.book.import_key ?? begins?.book.import_key];
-    if (keys === undefined || key == null) throw new PortalError("opener_needed");
+    const openedKeyring = requireOpenedKeyring(account);
+    const { openers, enrolledImage, firstAccount: chosenAccount } = await choice.choose(openedKeyring);
+    const firstAccount =
+      chosenAccount === null
+        ? null
+        : { ...chosenAccount, book: { ...chosenAccount.book, import_key: chosenAccount.book.import_key ?? importKey } };
+    const [keys, markKey] = [
+      openedKeyring?.keys ?? firstAccount?.keys,
+      openedKeyring?.book.import_key ?? firstAccount?.book.import_key,
+    ];
+    if (keys === undefined || markKey == null) throw new PortalError("opener_needed");
     const rows = await Promise.all(
-      sealed.map(async ({ item, secretId, ready }) => {
-        const described = { ...item, createdAt, source: await sourceOf(fromB64u(key), item) };
+      sealed.map(async ({ item, secretId, sealedContent }) => {
+        const rowContent = { ...item, createdAt, source: await sourceOf(fromB64u(markKey), item) };
         return {
           secretId,
-          ready,
-          row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, ready, openers),
+          sealedContent,
+          row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, rowContent, sealedContent, openers),
         };
       }),
     );
-    const roots = rows.map(({ row }) => row.root);
+    const rootRows = rows.map(({ row }) => row.root);
     const change =
-      account === null || opened === null
-        ? await firstChange(vault, requireFirst(begins), roots)
-        : await nextChange(vault, account, opened, [...account.rows.values(), ...roots], { enrolled });
-    const secrets = rows.map(({ secretId, ready, row: { label, ticket } }): NewSecret => ({
+      account === null || openedKeyring === null
+        ? await buildFirstChange(vault, requireFirstAccount(firstAccount), rootRows)
+        : await buildNextChange(vault, account, openedKeyring, [...account.rows.values(), ...rootRows], {
+            enrolledImage,
+          });
+    const secrets = rows.map(({ secretId, sealedContent, row: { label, ticket } }): NewSecret => ({
       secret_db_id: secretId,
       label,
       ticket,
-      content: ready.content,
+      content: sealedContent.content,
     }));
     return { change, send: () => vault.service.storeBatch({ secrets, keyring: change.keyring }), result: "stored" };
   };
   try {
-    const published = ({ rows }: AccountView): "stored" | null =>
+    const findPublished = ({ rows }: AccountView): "stored" | null =>
       sealed.every(({ secretId }) => rows.has(secretId)) ? "stored" : null; // new random ids
-    await publishUntilItFits(vault, { prepare, published }, options);
+    await publishWithRetry(vault, { prepare, findPublished }, options);
     return sealed.map(({ secretId }) => secretId);
   } finally {
-    choice.forget();
+    choice.dispose();
   }
 }
 
-function requireFirst(first: FirstAccount | null): FirstAccount {
+function requireFirstAccount(first: FirstAccount | null): FirstAccount {
   if (first === null) throw new PortalError("opener_needed"); // an account begins with an image
   return first;
 }
@@ -266,20 +290,20 @@ async function storeVersion(
   vault: VaultContext,
   secretId: string,
   item: ImportItem,
-  options: ActOptions,
+  options: OperationOptions,
 ): Promise<void> {
   const account = await readAccount(vault, options.signal);
-  const { opened, row } = requireRow(account, secretId);
-  const importKey = opened.book.import_key;
+  const { openedKeyring, row } = requireRow(account, secretId);
+  const importKey = openedKeyring.book.import_key;
   const source = importKey === null ? undefined : await sourceOf(fromB64u(importKey), item);
   const { title, tags, contentKind, name, mime } = item;
-  const ready = await sealInCall(vault, item, {});
+  const sealedContent = await sealInlineContent(vault, item, {});
   await publishVersion(
     vault,
     secretId,
     { version: row.version, rev: row.rev },
     { title, tags, content: { contentKind, name, mime }, source },
-    ready,
+    sealedContent,
     options,
   );
 }

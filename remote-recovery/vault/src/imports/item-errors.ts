@@ -1,7 +1,7 @@
 import { isPortalError, type PortalError } from "@relicario/shared/errors";
 
 /** Whether it is about one item alone: the others can still be stored. */
-export function isOfOneItem(error: unknown): error is PortalError {
+export function isItemError(error: unknown): error is PortalError {
   return isPortalError(
     error,
     "payload_too_large",

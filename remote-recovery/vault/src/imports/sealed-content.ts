@@ -2,14 +2,14 @@ import { toB64u } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { refuseCancelled } from "../cancelled.ts";
-import { nameOf } from "../device/say-full.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { errorNameOf } from "../device/quota-error.ts";
 import { chunksOf, copyOf, newSha256, type Bytes } from "../seal/bytes.ts";
-import { contentHeadBytes, paddedLength } from "../seal/content-pieces.ts";
+import { contentHeadSize, paddedLength } from "../seal/content-sizes.ts";
 import { openContentStream } from "../seal/content-stream.ts";
 
 /** What opens a sealed content, and what it must be. Holds a secret. */
-export interface ContentOpening {
+export interface SealedContentInfo {
   readonly identity: string;
   readonly contentKind: ContentKind;
   /** Bytes of the plain content. */
@@ -27,15 +27,15 @@ export interface ContentOpening {
  */
 export async function openSealedContent(
   sealed: Blob,
-  { identity, contentKind, size, sha256 }: ContentOpening,
+  { identity, contentKind, size, sha256 }: SealedContentInfo,
   write: (bytes: Bytes) => Promise<void> | void,
   signal?: AbortSignal,
 ): Promise<void> {
-  const [digest, whole] = [newSha256(), paddedLength(contentKind, size)];
-  let at = 0;
+  const [digest, paddedSize] = [newSha256(), paddedLength(contentKind, size)];
+  let position = 0;
   try {
-    const head = new Uint8Array(await sealed.slice(0, contentHeadBytes).arrayBuffer());
-    const passed = sealed.stream().pipeThrough(
+    const head = new Uint8Array(await sealed.slice(0, contentHeadSize).arrayBuffer());
+    const digestedStream = sealed.stream().pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => {
           digest.update(chunk);
@@ -43,20 +43,20 @@ export async function openSealedContent(
         },
       }),
     );
-    for await (const chunk of chunksOf(await openContentStream(identity, head, passed))) {
-      refuseCancelled(signal);
-      const own = chunk.subarray(0, Math.max(0, size - at));
-      at += chunk.length;
-      if (at > whole || !chunk.subarray(own.length).every((byte) => byte === 0x0a))
+    for await (const chunk of chunksOf(await openContentStream(identity, head, digestedStream))) {
+      throwIfCancelled(signal);
+      const content = chunk.subarray(0, Math.max(0, size - position));
+      position += chunk.length;
+      if (position > paddedSize || !chunk.subarray(content.length).every((byte) => byte === 0x0a))
         throw new PortalError("decryption_failed");
-      if (own.length > 0) await write(copyOf(own));
+      if (content.length > 0) await write(copyOf(content));
     }
   } catch (cause) {
     if (cause instanceof PortalError) throw cause;
-    const name = nameOf(cause);
+    const name = errorNameOf(cause);
     throw new PortalError(
       name === "NotReadableError" || name === "NotFoundError" ? "file_changed" : "decryption_failed",
     ); // typage's errors say which piece
   }
-  if (at !== whole || toB64u(digest.finish()) !== sha256) throw new PortalError("decryption_failed");
+  if (position !== paddedSize || toB64u(digest.finish()) !== sha256) throw new PortalError("decryption_failed");
 }

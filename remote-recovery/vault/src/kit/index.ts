@@ -1,5 +1,12 @@
 /** Kits for other programs: reading one, and opening it with its picture. */
-export { besideName, kitElement, type Kit, type KitRefusal } from "./kit-document.ts";
-export { partHtml, places, readKitFile } from "./kit-file.ts";
-export { contentBeside, contentInside, openKit, takesPassphrase, type KitSecret, type OpenedKit } from "./open-kit.ts";
-export { oneLine, safeFileName } from "./safe-name.ts";
+export { detachedContentName, kitElementId, type Kit, type KitRefusal } from "./kit-document.ts";
+export { renderPart, placeholders, readKitFile } from "./kit-file.ts";
+export {
+  openDetachedContent,
+  openEmbeddedContent,
+  openKit,
+  requiresPassphrase,
+  type KitSecret,
+  type OpenedKit,
+} from "./open-kit.ts";
+export { toSingleLine, safeFileName } from "./safe-name.ts";

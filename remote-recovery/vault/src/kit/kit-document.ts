@@ -48,7 +48,7 @@ export const Kit = z.strictObject({
         version: Counter,
         /** An owner ticket, sealed to the opener of the picture alone. */
         ticket: base64Of(maxTicketBytes),
-        /** The sealed content; null when it lies beside the kit, as {@link besideName}. */
+        /** The sealed content; null when it lies beside the kit, as {@link detachedContentName}. */
         content: base64Of(maxKitBytes).nullable(),
       }),
     )
@@ -58,11 +58,11 @@ export const Kit = z.strictObject({
 export type Kit = z.infer<typeof Kit>;
 
 /** Id of the element with the kit, and of those with the parts of its program. */
-export const kitElement = "kit-data";
-export const partElement = (name: string): string => `kit-part-${name}`;
+export const kitElementId = "kit-data";
+export const partElementId = (name: string): string => `kit-part-${name}`;
 
 /** Name of the sealed content that lies beside the kit. */
-export function besideName(secretId: string): string {
+export function detachedContentName(secretId: string): string {
   return `${secretId}.age`;
 }
 
@@ -83,7 +83,7 @@ export function fromBase64(text: string): Bytes {
  * JCS of a kit in one line, every `<` escaped: inside a script element it stays text, whatever is
  * in it.
  */
-export function kitText(kit: Kit): string {
+export function serializeKit(kit: Kit): string {
   return canonicalText(kit).replaceAll("<", String.raw`\u003c`);
 }
 
@@ -99,21 +99,21 @@ export function kitTextDigest(text: string): string {
  *   the one of this digest, `newer` for a kit of a later format, `not_a_kit`.
  */
 export function parseKit(text: string, digest: string): Kit {
-  if (kitTextDigest(text) !== digest) throw refused("damaged");
+  if (kitTextDigest(text) !== digest) throw kitError("damaged");
   const value = parseJson(text);
   if (typeof value === "object" && value !== null && "v" in value && typeof value.v === "number" && value.v > 1)
-    throw refused("newer");
+    throw kitError("newer");
   const parsed = Kit.safeParse(value);
-  if (!parsed.success || kitText(parsed.data) !== text) throw refused("not_a_kit");
+  if (!parsed.success || serializeKit(parsed.data) !== text) throw kitError("not_a_kit");
   const ids = new Set(parsed.data.secrets.map(({ secret_id: id }) => id));
-  if (ids.size !== parsed.data.secrets.length) throw refused("not_a_kit");
+  if (ids.size !== parsed.data.secrets.length) throw kitError("not_a_kit");
   return parsed.data;
 }
 
 /** What makes a file no kit, or none that can be read. */
 export type KitRefusal = "not_a_kit" | "damaged" | "newer" | "too_large";
 
-export function refused(reason: KitRefusal): PortalError {
+export function kitError(reason: KitRefusal): PortalError {
   return new PortalError("validation_error", { details: { reason } });
 }
 

@@ -2,12 +2,12 @@ import { maxKitBytes } from "@relicario/shared/api";
 
 import { utf8, type Bytes } from "../seal/bytes.ts";
 import {
-  kitElement,
-  kitText,
+  kitElementId,
+  serializeKit,
   kitTextDigest,
   parseKit,
-  partElement,
-  refused,
+  partElementId,
+  kitError,
   toBase64,
   type Kit,
 } from "./kit-document.ts";
@@ -16,7 +16,7 @@ import {
  * Places of the template, each there once: a decoder that only some pictures need, and the kit with
  * its digest.
  */
-export const places = {
+export const placeholders = {
   decoder: "<!-- place of a decoder -->",
   digest: "place-of-the-digest",
   kit: "place-of-the-kit",
@@ -26,8 +26,8 @@ export const places = {
  * A part of the program as it stands in the page: gzip, base64. Nothing runs it but the kit's
  * script, which knows its SHA-256.
  */
-export function partHtml(name: string, gzipped: Uint8Array): string {
-  return `<script type="application/gzip" id="${partElement(name)}">${toBase64(gzipped)}</script>`;
+export function renderPart(name: string, gzipped: Uint8Array): string {
+  return `<script type="application/gzip" id="${partElementId(name)}">${toBase64(gzipped)}</script>`;
 }
 
 export interface KitDecoder {
@@ -41,29 +41,29 @@ export interface KitDecoder {
  * @throws PortalError `validation_error` (`too_large`).
  */
 export async function fillTemplate(template: string, kit: Kit, decoder: KitDecoder | null): Promise<Bytes> {
-  const text = kitText(kit);
-  const fill: readonly (readonly [place: string, text: string])[] = [
-    [places.decoder, decoder === null ? "" : partHtml(decoder.name, await gzip(decoder.bytes))],
-    [places.digest, kitTextDigest(text)],
-    [places.kit, text],
+  const text = serializeKit(kit);
+  const replacements: readonly (readonly [place: string, text: string])[] = [
+    [placeholders.decoder, decoder === null ? "" : renderPart(decoder.name, await gzip(decoder.bytes))],
+    [placeholders.digest, kitTextDigest(text)],
+    [placeholders.kit, text],
   ];
   let html = template;
-  for (const [place, given] of fill) {
-    const [before, after, ...more] = html.split(place);
-    if (before === undefined || after === undefined || more.length > 0)
+  for (const [placeholder, replacement] of replacements) {
+    const [before, after, ...extraParts] = html.split(placeholder);
+    if (before === undefined || after === undefined || extraParts.length > 0)
       throw new TypeError("this is not the template of a kit");
-    html = before + given + after;
+    html = before + replacement + after;
   }
   const bytes = utf8(html);
-  if (bytes.length > maxKitBytes) throw refused("too_large");
+  if (bytes.length > maxKitBytes) throw kitError("too_large");
   return bytes;
 }
 
 /**
  * The line of the kit, and its digest, as the template has them. Only a line feed ends a line here.
  */
-const line = new RegExp(
-  `\n<script type="application/json" id="${kitElement}" data-sha256="([0-9a-f]{64})">\n(\\{[^\n]*\\})\n</script>\n`,
+const kitLinePattern = new RegExp(
+  `\n<script type="application/json" id="${kitElementId}" data-sha256="([0-9a-f]{64})">\n(\\{[^\n]*\\})\n</script>\n`,
   "g",
 );
 
@@ -73,10 +73,10 @@ const line = new RegExp(
  * @throws PortalError `validation_error`, as {@link parseKit}, also with `too_large`.
  */
 export function readKitFile(file: Uint8Array): Kit {
-  if (file.length > maxKitBytes) throw refused("too_large");
-  const found = [...new TextDecoder().decode(file).matchAll(line)];
-  const [, digest, text] = found[0] ?? [];
-  if (found.length !== 1 || digest === undefined || text === undefined) throw refused("not_a_kit");
+  if (file.length > maxKitBytes) throw kitError("too_large");
+  const matches = [...new TextDecoder().decode(file).matchAll(kitLinePattern)];
+  const [, digest, text] = matches[0] ?? [];
+  if (matches.length !== 1 || digest === undefined || text === undefined) throw kitError("not_a_kit");
   return parseKit(text, digest);
 }
 

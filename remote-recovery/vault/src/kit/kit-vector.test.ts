@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadEngineInNode } from "@relicario/engine/node";
 
 import { readKitFile } from "./kit-file.ts";
-import { contentInside, openKit } from "./open-kit.ts";
+import { openEmbeddedContent, openKit } from "./open-kit.ts";
 
 jest.unmock("../seal/kdf.ts"); // real costs
 jest.setTimeout(240_000); // the real engine and 64 MiB of Argon2id, on a busy machine
@@ -24,7 +24,7 @@ describe("a kit that was made before", () => {
               secret.ticket.title,
               secret.ticket.name,
               secret.author,
-              new TextDecoder("latin1").decode(await contentInside(secret)),
+              new TextDecoder("latin1").decode(await openEmbeddedContent(secret)),
             ],
       ),
     );

@@ -5,14 +5,14 @@ import * as Comlink from "comlink";
 
 import { copyOf, type Bytes } from "../seal/bytes.ts";
 import type { ContentKind } from "../seal/label.ts";
-import { besideName, type Kit } from "./kit-document.ts";
-import { contentBeside, contentInside, openKit, type KitSecret } from "./open-kit.ts";
+import { detachedContentName, type Kit } from "./kit-document.ts";
+import { openDetachedContent, openEmbeddedContent, openKit, type KitSecret } from "./open-kit.ts";
 import type { z } from "zod";
 
 /**
  * What the page shows of an opened secret; its content stays in the worker until it is asked for.
  */
-export interface ShownSecret {
+export interface KitSecretSummary {
   readonly secretId: string;
   readonly title: string;
   readonly tags: readonly string[];
@@ -24,20 +24,20 @@ export interface ShownSecret {
   readonly createdAt: string;
   readonly author: KitSecret["author"];
   /** Name of the file beside the kit; null when the content is inside. */
-  readonly beside: string | null;
+  readonly detachedName: string | null;
 }
 
 /** Plain bytes that become one part of a Blob, so that a large content is not in memory at once. */
-const partBytes = 8 * 1024 ** 2;
+const blobPartSize = 8 * 1024 ** 2;
 
 /** What the worker of a kit offers. */
 export type KitWorkerApi = ReturnType<typeof createKitWorkerApi>;
 
 export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerApi()) {
-  let opened: readonly (KitSecret | null)[] = [];
+  let openedSecrets: readonly (KitSecret | null)[] = [];
 
   function requireSecret(index: number): KitSecret {
-    const secret = opened[index];
+    const secret = openedSecrets[index];
     if (secret == null) throw new PortalError("not_found");
     return secret;
   }
@@ -54,21 +54,21 @@ export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerA
       picture: Blob,
       passphrase: string | null,
       options?: CallOptions,
-    ): Promise<(ShownSecret | null)[]> => {
+    ): Promise<(KitSecretSummary | null)[]> => {
       // What the engine's worker is given it overwrites.
-      const own = {
+      const copyingEngine = {
         ...engine,
-        recover: (...[bytes, ...given]: Parameters<EngineWorkerApi["recover"]>) =>
-          engine.recover(copyOf(bytes), ...given),
+        recover: (...[bytes, ...rest]: Parameters<EngineWorkerApi["recover"]>) =>
+          engine.recover(copyOf(bytes), ...rest),
       };
-      const { secrets } = await openKit(own, kit, { picture, passphrase }, options);
-      opened = secrets;
-      return secrets.map((secret) => (secret === null ? null : shown(secret)));
+      const { secrets } = await openKit(copyingEngine, kit, { picture, passphrase }, options);
+      openedSecrets = secrets;
+      return secrets.map((secret) => (secret === null ? null : toSummary(secret)));
     },
 
     /** The content of a secret that is inside the kit. `decryption_failed`. */
     content: async (index: number): Promise<Bytes> => {
-      const bytes = await contentInside(requireSecret(index));
+      const bytes = await openEmbeddedContent(requireSecret(index));
       return Comlink.transfer(bytes, [bytes.buffer]);
     },
 
@@ -76,23 +76,23 @@ export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerA
      * The content of a secret from the file beside the kit. `digest_mismatch` for another file,
      * `decryption_failed`, `cancelled`.
      */
-    beside: async (index: number, file: Blob, options?: CallOptions): Promise<Blob> => {
-      const parts: Blob[] = [];
-      let pieces: Bytes[] = [];
-      let held = 0;
-      for await (const bytes of contentBeside(requireSecret(index), file, options)) {
-        pieces.push(copyOf(bytes));
-        held += bytes.length;
-        if (held < partBytes) continue;
-        parts.push(new Blob(pieces));
-        [pieces, held] = [[], 0];
+    detachedContent: async (index: number, file: Blob, options?: CallOptions): Promise<Blob> => {
+      const blobParts: Blob[] = [];
+      let chunks: Bytes[] = [];
+      let heldSize = 0;
+      for await (const bytes of openDetachedContent(requireSecret(index), file, options)) {
+        chunks.push(copyOf(bytes));
+        heldSize += bytes.length;
+        if (heldSize < blobPartSize) continue;
+        blobParts.push(new Blob(chunks));
+        [chunks, heldSize] = [[], 0];
       }
-      return new Blob([...parts, ...pieces]);
+      return new Blob([...blobParts, ...chunks]);
     },
   };
 }
 
-function shown({ ticket, sealed, author }: KitSecret): ShownSecret {
+function toSummary({ ticket, sealed, author }: KitSecret): KitSecretSummary {
   return {
     secretId: ticket.secret_id,
     title: ticket.title,
@@ -102,6 +102,6 @@ function shown({ ticket, sealed, author }: KitSecret): ShownSecret {
     size: ticket.size,
     createdAt: ticket.created_at,
     author,
-    beside: sealed === null ? besideName(ticket.secret_id) : null,
+    detachedName: sealed === null ? detachedContentName(ticket.secret_id) : null,
   };
 }

@@ -3,28 +3,28 @@ import "fake-indexeddb/auto";
 import { fromB64u, maxKitBytes, toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { makeKit } from "../acts/make-kit.ts";
-import { protect } from "../acts/protect.ts";
+import { createKit } from "../operations/create-kit.ts";
+import { protect } from "../operations/protect.ts";
 import { utf8, type Bytes } from "../seal/bytes.ts";
 import { kitFile } from "../testing/kit-files.ts";
-import { createWorld, shown, textSecret, type World } from "../testing/world.ts";
+import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 
 import { ageCommands } from "./commands.ts";
-import { fromBase64, kitElement, kitText, kitTextDigest, toBase64, type Kit } from "./kit-document.ts";
+import { fromBase64, kitElementId, serializeKit, kitTextDigest, toBase64, type Kit } from "./kit-document.ts";
 import { fillTemplate, readKitFile } from "./kit-file.ts";
-import { contentInside, openKit, type OpenedKit } from "./open-kit.ts";
-import { errorKey } from "./page/error-key.ts";
+import { openEmbeddedContent, openKit, type OpenedKit } from "./open-kit.ts";
+import { errorTextKey } from "./page/error-text-key.ts";
 import { texts } from "./page/texts.ts";
-import { oneLine, safeFileName } from "./safe-name.ts";
+import { toSingleLine, safeFileName } from "./safe-name.ts";
 
 /** A kit of three secrets, and the engine that its picture is for. */
-let whole: Kit;
+let originalKit: Kit;
 let file: Bytes;
 let world: World;
 beforeAll(async () => {
   world = createWorld();
   const vault = await world.open();
-  const { secretId } = await protect(vault, textSecret("First", shown("market", "correct horse")), {});
+  const { secretId } = await protect(vault, textSecret("First", makePicture("market", "correct horse")), {});
   const second = await protect(vault, { ...textSecret("A file"), contentKind: "file", name: "bytes.bin" }, {});
   const third = await protect(
     vault,
@@ -32,44 +32,45 @@ beforeAll(async () => {
     {},
   );
   const nothingLarge = () => Promise.reject(new Error("nothing here is large"));
-  const parts = {
+  const deps = {
     range: nothingLarge,
     openSink: nothingLarge,
-    patience: { wait: () => Promise.resolve() },
+    retryPolicy: { wait: () => Promise.resolve() },
     file: kitFile,
   };
-  const made = await makeKit(
+  const createdKit = await createKit(
     vault,
-    parts,
+    deps,
     [secretId, second.secretId, third.secretId],
-    shown("market", "correct horse"),
+    makePicture("market", "correct horse"),
     { note: "In the drawer" },
   );
-  file = new Uint8Array(await made.file.arrayBuffer());
-  whole = readKitFile(file);
+  file = new Uint8Array(await createdKit.file.arrayBuffer());
+  originalKit = readKitFile(file);
 });
 
-const opening = (kit: Kit): Promise<OpenedKit> => openKit(world.engine, kit, shown("market", "correct horse"));
-const code = (expected: string, details: object = {}): unknown =>
+const openWithMarket = (kit: Kit): Promise<OpenedKit> =>
+  openKit(world.engine, kit, makePicture("market", "correct horse"));
+const errorWithCode = (expected: string, details: object = {}): unknown =>
   expect.objectContaining({ code: expected, details: expect.objectContaining(details) });
-const asFile = async (kit: Kit): Promise<Bytes> =>
+const toKitFile = async (kit: Kit): Promise<Bytes> =>
   fillTemplate(new TextDecoder().decode(await kitFile("kit")), kit, null);
 /** The kit of the vector with one member of it changed, and its digest made to fit. */
-const changed = async (edit: (kit: Kit) => Kit): Promise<Kit> => readKitFile(await asFile(edit(whole)));
-const flipped = (bytes: Uint8Array, at: number): Bytes =>
-  Uint8Array.from(bytes, (byte, index) => (index === at ? byte ^ 1 : byte));
-const first = (
-  { secrets: [one, ...others] }: Kit,
+const editKit = async (edit: (kit: Kit) => Kit): Promise<Kit> => readKitFile(await toKitFile(edit(originalKit)));
+const flipBit = (bytes: Uint8Array, offset: number): Bytes =>
+  Uint8Array.from(bytes, (byte, index) => (index === offset ? byte ^ 1 : byte));
+const editFirstSecret = (
+  { secrets: [firstSecret, ...otherSecrets] }: Kit,
   edit: (secret: Kit["secrets"][number]) => Kit["secrets"][number],
 ): Kit["secrets"] => {
-  if (one === undefined) throw new Error("the vector has secrets");
-  return [edit(one), ...others];
+  if (firstSecret === undefined) throw new Error("the vector has secrets");
+  return [edit(firstSecret), ...otherSecrets];
 };
 
 /** What was thrown, or null. */
-function attempt(work: () => unknown): unknown {
+function catchError(callback: () => unknown): unknown {
   try {
-    work();
+    callback();
     return null;
   } catch (error) {
     return error;
@@ -79,22 +80,22 @@ function attempt(work: () => unknown): unknown {
 describe("a kit that the portal made", () => {
   it("notices every changed byte that belongs to it, wherever it is; of others nothing depends", () => {
     const start = new TextDecoder("latin1").decode(file).indexOf('{"image"');
-    const length = kitText(whole).length;
+    const length = serializeKit(originalKit).length;
     // Every byte around the element, and a sample within.
-    const positions = Array.from({ length: file.length }, (_, at) => at).filter(
-      (at) => at < start + 40 || at > start + length - 40 || at % 97 === 0,
+    const positions = Array.from({ length: file.length }, (_, index) => index).filter(
+      (offset) => offset < start + 40 || offset > start + length - 40 || offset % 97 === 0,
     );
-    const outcomes = positions.map((at) => {
+    const outcomes = positions.map((offset) => {
       try {
-        expect(readKitFile(flipped(file, at))).toEqual(whole);
+        expect(readKitFile(flipBit(file, offset))).toEqual(originalKit);
         return "same";
       } catch (error) {
-        expect(error).toEqual(code("validation_error"));
+        expect(error).toEqual(errorWithCode("validation_error"));
         return "refused";
       }
     });
     const within = positions
-      .map((at, index) => [at >= start && at < start + length, outcomes[index]] as const)
+      .map((offset, index) => [offset >= start && offset < start + length, outcomes[index]] as const)
       .filter(([inside]) => inside);
     expect(new Set(within.map(([, outcome]) => outcome))).toEqual(new Set(["refused"]));
     expect(new Set(outcomes)).toEqual(new Set(["same", "refused"]));
@@ -105,17 +106,23 @@ describe("a kit that the portal made", () => {
       "ticket",
       (kit) => ({
         ...kit,
-        secrets: first(kit, (secret) => ({ ...secret, ticket: toBase64(flipped(fromBase64(secret.ticket), 2_000)) })),
+        secrets: editFirstSecret(kit, (secret) => ({
+          ...secret,
+          ticket: toBase64(flipBit(fromBase64(secret.ticket), 2_000)),
+        })),
       }),
     ],
-    ["id", (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, secret_id: kit.user_id })) })],
-    ["version", (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, version: 7 })) })],
+    ["id", (kit) => ({ ...kit, secrets: editFirstSecret(kit, (secret) => ({ ...secret, secret_id: kit.user_id })) })],
+    ["version", (kit) => ({ ...kit, secrets: editFirstSecret(kit, (secret) => ({ ...secret, version: 7 })) })],
     [
       "ticket of another secret",
-      (kit) => ({ ...kit, secrets: first(kit, (secret) => ({ ...secret, ticket: kit.secrets[1]?.ticket ?? "" })) }),
+      (kit) => ({
+        ...kit,
+        secrets: editFirstSecret(kit, (secret) => ({ ...secret, ticket: kit.secrets[1]?.ticket ?? "" })),
+      }),
     ],
   ])("calls a secret damaged whose %s was changed, and opens the others", async (_, edit) => {
-    const { secrets } = await opening(await changed(edit));
+    const { secrets } = await openWithMarket(await editKit(edit));
     expect(secrets.map((secret) => secret?.ticket.title)).toEqual([
       undefined,
       "A file",
@@ -125,25 +132,25 @@ describe("a kit that the portal made", () => {
 
   it("refuses a content that was changed or is another's", async () => {
     for (const edit of [
-      (content: string) => toBase64(flipped(fromBase64(content), fromBase64(content).length - 1)),
-      () => whole.secrets[1]?.content ?? "",
+      (content: string) => toBase64(flipBit(fromBase64(content), fromBase64(content).length - 1)),
+      () => originalKit.secrets[1]?.content ?? "",
     ]) {
       const {
         secrets: [secret],
-      } = await opening(
-        await changed((kit) => ({
+      } = await openWithMarket(
+        await editKit((kit) => ({
           ...kit,
-          secrets: first(kit, (one) => ({ ...one, content: edit(one.content ?? "") })),
+          secrets: editFirstSecret(kit, (original) => ({ ...original, content: edit(original.content ?? "") })),
         })),
       );
       if (secret == null) throw new Error("the ticket is whole");
-      await expect(contentInside(secret)).rejects.toEqual(code("decryption_failed"));
+      await expect(openEmbeddedContent(secret)).rejects.toEqual(errorWithCode("decryption_failed"));
     }
   });
 
   it("does not call an author verified whose key it does not have", async () => {
-    const { secrets } = await opening(
-      await changed((kit) => ({ ...kit, signing_keys: [toB64u(new Uint8Array(32).fill(9))] })),
+    const { secrets } = await openWithMarket(
+      await editKit((kit) => ({ ...kit, signing_keys: [toB64u(new Uint8Array(32).fill(9))] })),
     );
     expect(secrets.map((secret) => secret?.author)).toEqual(["not_verified", "not_verified", "not_verified"]);
   });
@@ -152,49 +159,57 @@ describe("a kit that the portal made", () => {
     ["its version", 4, "decryption_failed"],
     ["its salt", 25, "decryption_failed"],
     ["its wrapped root", 420, "decryption_failed"],
-  ])("refuses a helper with another bit in %s", async (_, at, expected) => {
-    const kit = await changed(({ image, ...rest }) => ({
+  ])("refuses a helper with another bit in %s", async (_, offset, expected) => {
+    const kit = await editKit(({ image, ...rest }) => ({
       ...rest,
-      image: { ...image, helper: toB64u(flipped(fromB64u(image.helper), at)) },
+      image: { ...image, helper: toB64u(flipBit(fromB64u(image.helper), offset)) },
     }));
-    await expect(opening(kit)).rejects.toEqual(code(expected));
+    await expect(openWithMarket(kit)).rejects.toEqual(errorWithCode(expected));
   });
 });
 
 describe("reading a file that may be no kit", () => {
-  const line = (text: string, digest = kitTextDigest(text)): Uint8Array =>
+  const makeKitHtml = (text: string, digest = kitTextDigest(text)): Uint8Array =>
     utf8(
-      `<title>Kit</title>\n<script type="application/json" id="${kitElement}" data-sha256="${digest}">\n${text}\n</script>\n`,
+      `<title>Kit</title>\n<script type="application/json" id="${kitElementId}" data-sha256="${digest}">\n${text}\n</script>\n`,
     );
-  const edited = (edit: (text: string) => string) => () => line(edit(kitText(whole)));
+  const makeEditedKitHtml = (edit: (text: string) => string) => () => makeKitHtml(edit(serializeKit(originalKit)));
 
   it.each<[string, () => Uint8Array, string]>([
     ["an empty one", () => new Uint8Array(), "not_a_kit"],
     ["a page", () => utf8("<!doctype html><title>No kit</title>"), "not_a_kit"],
     ["a picture", () => Uint8Array.of(0xff, 0xd8, 0xff, 0xe0), "not_a_kit"],
-    ["one with two kits", () => utf8(new TextDecoder().decode(line(kitText(whole))).repeat(2)), "not_a_kit"],
-    ["one of another digest", () => line(kitText(whole), "0".repeat(64)), "damaged"],
-    ["one that is cut", () => file.slice(0, -200), "not_a_kit"],
-    ["a member too many", edited((text) => text.replace('"kind"', '"extra":1,"kind"')), "not_a_kit"],
-    ["other spacing", edited((text) => text.replace('"v":1', '"v": 1')), "not_a_kit"],
-    ["a raw <", edited((text) => text.replace('"note":"', '"note":"<')), "not_a_kit"],
-    ["a later format", edited((text) => text.replace('"v":1', '"v":2')), "newer"],
-    ["a ticket that is no base64", edited((text) => text.replace('"ticket":"', '"ticket":"!')), "not_a_kit"],
-    ["no secret", edited((text) => text.replace(/"secrets":\[.*\]/, '"secrets":[]')), "not_a_kit"],
     [
-      "the same secret twice",
-      () => line(kitText({ ...whole, secrets: [...whole.secrets, ...whole.secrets] })),
+      "one with two kits",
+      () => utf8(new TextDecoder().decode(makeKitHtml(serializeKit(originalKit))).repeat(2)),
       "not_a_kit",
     ],
-    ["a helper of another size", edited((text) => text.replace('"helper":"', '"helper":"AAAA')), "not_a_kit"],
+    ["one of another digest", () => makeKitHtml(serializeKit(originalKit), "0".repeat(64)), "damaged"],
+    ["one that is cut", () => file.slice(0, -200), "not_a_kit"],
+    ["a member too many", makeEditedKitHtml((text) => text.replace('"kind"', '"extra":1,"kind"')), "not_a_kit"],
+    ["other spacing", makeEditedKitHtml((text) => text.replace('"v":1', '"v": 1')), "not_a_kit"],
+    ["a raw <", makeEditedKitHtml((text) => text.replace('"note":"', '"note":"<')), "not_a_kit"],
+    ["a later format", makeEditedKitHtml((text) => text.replace('"v":1', '"v":2')), "newer"],
+    ["a ticket that is no base64", makeEditedKitHtml((text) => text.replace('"ticket":"', '"ticket":"!')), "not_a_kit"],
+    ["no secret", makeEditedKitHtml((text) => text.replace(/"secrets":\[.*\]/, '"secrets":[]')), "not_a_kit"],
+    [
+      "the same secret twice",
+      () => makeKitHtml(serializeKit({ ...originalKit, secrets: [...originalKit.secrets, ...originalKit.secrets] })),
+      "not_a_kit",
+    ],
+    [
+      "a helper of another size",
+      makeEditedKitHtml((text) => text.replace('"helper":"', '"helper":"AAAA')),
+      "not_a_kit",
+    ],
     ["a huge one", () => new Uint8Array(maxKitBytes + 1), "too_large"],
   ])("refuses %s", (_, bytes, reason) => {
-    expect(attempt(() => readKitFile(bytes()))).toEqual(code("validation_error", { reason }));
+    expect(catchError(() => readKitFile(bytes()))).toEqual(errorWithCode("validation_error", { reason }));
   });
 
   it("keeps whatever the person wrote as text", async () => {
     const note = "</script><script>alert(1)</script><!-- \u2028 ' \" &amp; --> place-of-the-kit";
-    const html = new TextDecoder().decode(await asFile({ ...whole, note }));
+    const html = new TextDecoder().decode(await toKitFile({ ...originalKit, note }));
     expect(html.match(/<\/?script/g)).toHaveLength(2);
     expect(readKitFile(utf8(html)).note).toBe(note);
   });
@@ -222,7 +237,7 @@ describe("names and titles of sealed documents", () => {
   });
 
   it("tell a terminal nothing", () => {
-    expect(oneLine("\u001b]0;x\u0007Wallet\r\n\u202e!")).toBe("]0;x Wallet   !");
+    expect(toSingleLine("\u001b]0;x\u0007Wallet\r\n\u202e!")).toBe("]0;x Wallet   !");
   });
 });
 
@@ -234,12 +249,12 @@ describe("the page of a kit", () => {
   });
 
   it("has a sentence for what opening throws", () => {
-    expect(errorKey(new PortalError("not_this_picture"))).toBe("error_not_this_picture");
-    expect(errorKey(new PortalError("validation_error", { details: { reason: "newer" } }))).toBe("error_newer");
-    expect(errorKey(new PortalError("unknown"))).toBe("error_unknown");
+    expect(errorTextKey(new PortalError("not_this_picture"))).toBe("error_not_this_picture");
+    expect(errorTextKey(new PortalError("validation_error", { details: { reason: "newer" } }))).toBe("error_newer");
+    expect(errorTextKey(new PortalError("unknown"))).toBe("error_unknown");
   });
 
   it("shows commands that begin where the kit does", () => {
-    expect(ageCommands).toContain(`grep '^${kitText(whole).slice(0, 8)}'`);
+    expect(ageCommands).toContain(`grep '^${serializeKit(originalKit).slice(0, 8)}'`);
   });
 });

@@ -2,17 +2,17 @@ import type { Engine } from "@relicario/engine";
 import { fromB64u, toB64u } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { recogniseAmong } from "../steps/recognise-image.ts";
+import { recogniseAmong } from "../operation-parts/recognise-image.ts";
 import { chunksOf, concat, newSha256, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
-import { contentHeadBytes } from "../seal/content-pieces.ts";
+import { contentHeadSize } from "../seal/content-sizes.ts";
 import { openContentStream } from "../seal/content-stream.ts";
 import { parseHelper } from "../seal/helper.ts";
-import type { ShownOpener } from "../seal/opener.ts";
-import { isSignedBy, ticketFor, type OwnerTicket } from "../seal/ticket.ts";
-import type { ShownPicture } from "../shown-image.ts";
-import { refuseCancelled } from "../cancelled.ts";
-import type { ActOptions } from "../vault-context.ts";
+import type { OpenerKeys } from "../seal/opener.ts";
+import { isSignedBy, tryOpenTicket, type OwnerTicket } from "../seal/ticket.ts";
+import type { PresentedPicture } from "../presented-opener.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import type { OperationOptions } from "../vault-context.ts";
 import { fromBase64, type Kit } from "./kit-document.ts";
 
 /** One secret of a kit whose picture was shown. */
@@ -34,7 +34,7 @@ export interface OpenedKit {
  * Whether the picture takes a passphrase. @throws PortalError `decryption_failed` for a broken
  * helper.
  */
-export function takesPassphrase(kit: Kit): boolean {
+export function requiresPassphrase(kit: Kit): boolean {
   return parseHelper(fromB64u(kit.image.helper)).encrypted;
 }
 
@@ -47,11 +47,11 @@ export function takesPassphrase(kit: Kit): boolean {
 export async function openKit(
   engine: Engine,
   kit: Kit,
-  shown: ShownPicture,
-  options: ActOptions = {},
+  presentedPicture: PresentedPicture,
+  options: OperationOptions = {},
 ): Promise<OpenedKit> {
   const record = { ...kit.image, created_at: kit.made_at };
-  const { opener } = await recogniseAmong({ engine }, shown, [record], null, options);
+  const { opener } = await recogniseAmong({ engine }, presentedPicture, [record], null, options);
   try {
     const secrets: (KitSecret | null)[] = [];
     for (const [index, secret] of kit.secrets.entries()) {
@@ -60,17 +60,17 @@ export async function openKit(
     }
     return { identity: opener.identity, secrets };
   } finally {
-    opener.forget();
+    opener.wipe();
   }
 }
 
 async function openSecret(
-  opener: ShownOpener,
+  opener: OpenerKeys,
   kit: Kit,
   { secret_id: secretId, version, ticket: sealed, content }: Kit["secrets"][number],
 ): Promise<KitSecret | null> {
   try {
-    const ticket = await ticketFor(opener, fromBase64(sealed));
+    const ticket = await tryOpenTicket(opener, fromBase64(sealed));
     if (ticket?.secret_id !== secretId || ticket.version !== version || ticket.owner !== kit.user_id) return null;
     const author = isSignedBy(ticket, kit.signing_keys.map(fromB64u)) ? "verified" : "not_verified";
     return { ticket, sealed: content === null ? null : fromBase64(content), author };
@@ -81,7 +81,7 @@ async function openSecret(
 }
 
 /** The content of a secret that stands inside the kit. @throws PortalError `decryption_failed`. */
-export function contentInside({ ticket, sealed }: KitSecret): Promise<Bytes> {
+export function openEmbeddedContent({ ticket, sealed }: KitSecret): Promise<Bytes> {
   if (sealed === null) throw new PortalError("decryption_failed");
   return openContent(ticket.content_kind, sealed, {
     sha256: ticket.content_sha256,
@@ -91,7 +91,7 @@ export function contentInside({ ticket, sealed }: KitSecret): Promise<Bytes> {
 }
 
 /** A file that can be read from its beginning more than once: a `Blob`, or a file of the disk. */
-export interface Readable {
+export interface StreamSource {
   readonly stream: () => ReadableStream<Uint8Array>;
 }
 
@@ -102,23 +102,23 @@ export interface Readable {
  * @throws PortalError `digest_mismatch` for another file, before anything is given;
  *   `decryption_failed`; `cancelled`.
  */
-export async function* contentBeside(
+export async function* openDetachedContent(
   { ticket }: KitSecret,
-  file: Readable,
-  { signal }: Pick<ActOptions, "signal"> = {},
+  file: StreamSource,
+  { signal }: Pick<OperationOptions, "signal"> = {},
 ): AsyncGenerator<Uint8Array> {
   const digest = newSha256();
   let head = new Uint8Array();
   for await (const bytes of chunksOf(file.stream())) {
-    refuseCancelled(signal);
+    throwIfCancelled(signal);
     digest.update(bytes);
-    if (head.length < contentHeadBytes) head = concat(head, bytes.subarray(0, contentHeadBytes - head.length));
+    if (head.length < contentHeadSize) head = concat(head, bytes.subarray(0, contentHeadSize - head.length));
   }
   if (toB64u(digest.finish()) !== ticket.content_sha256) throw new PortalError("digest_mismatch");
   const plain = await openContentStream(ticket.content_identity, head, file.stream());
   try {
-    for await (const bytes of cutTo(ticket.size, plain)) {
-      refuseCancelled(signal);
+    for await (const bytes of trimPadding(ticket.size, plain)) {
+      throwIfCancelled(signal);
       yield bytes;
     }
   } catch (error) {
@@ -127,15 +127,15 @@ export async function* contentBeside(
 }
 
 /** What is behind `size` is padding: line feeds. */
-async function* cutTo(size: number, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let left = size;
+async function* trimPadding(size: number, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let remaining = size;
   for await (const bytes of chunksOf(stream)) {
-    const kept = bytes.subarray(0, Math.min(left, bytes.length));
-    left -= kept.length;
-    if (bytes.subarray(kept.length).some((byte) => byte !== lineFeed)) throw new PortalError("decryption_failed");
-    if (kept.length > 0) yield kept;
+    const content = bytes.subarray(0, Math.min(remaining, bytes.length));
+    remaining -= content.length;
+    if (bytes.subarray(content.length).some((byte) => byte !== lineFeed)) throw new PortalError("decryption_failed");
+    if (content.length > 0) yield content;
   }
-  if (left > 0) throw new PortalError("decryption_failed");
+  if (remaining > 0) throw new PortalError("decryption_failed");
 }
 
 const lineFeed = 0x0a;

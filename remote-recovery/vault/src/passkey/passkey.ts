@@ -14,7 +14,7 @@ const prfInput = sha256(utf8("relicario/v1/prf"));
 /** ES256 and RS256. No signature of a passkey is ever looked at. */
 const algorithms = [-7, -257];
 
-interface NamedPasskey {
+interface PasskeyOptions {
   /** What the person calls it; shown by the device that keeps it. */
   readonly name: string;
   readonly productName: string;
@@ -26,8 +26,8 @@ interface NamedPasskey {
  *
  * @throws PortalError `passkey_without_prf`, `cancelled` when the person did not agree.
  */
-export async function makePasskey({ name, productName }: NamedPasskey): Promise<Bytes> {
-  const created = await credentialOf(() =>
+export async function createPasskey({ name, productName }: PasskeyOptions): Promise<Bytes> {
+  const created = await requestCredential(() =>
     navigator.credentials.create({
       publicKey: {
         rp: { name: productName },
@@ -40,17 +40,18 @@ export async function makePasskey({ name, productName }: NamedPasskey): Promise<
     }),
   );
   const { prf } = created.getClientExtensionResults();
-  const first = prf?.results === undefined ? null : outputOf(prf.results.first);
+  const createdOutput = prf?.results === undefined ? null : copyBufferSource(prf.results.first);
   try {
     if (prf?.enabled !== true) throw new PortalError("passkey_without_prf");
-    const proved = await ask([{ type: "public-key", id: created.rawId }]);
-    if (first !== null && !equalBytes(first, proved)) throw new PortalError("passkey_without_prf");
-    return proved;
+    const verifiedOutput = await evaluatePrf([{ type: "public-key", id: created.rawId }]);
+    if (createdOutput !== null && !equalBytes(createdOutput, verifiedOutput))
+      throw new PortalError("passkey_without_prf");
+    return verifiedOutput;
   } catch (error) {
-    await forgetPasskey(created.id);
+    await discardPasskey(created.id);
     throw error;
   } finally {
-    wipe(first);
+    wipe(createdOutput);
   }
 }
 
@@ -59,12 +60,12 @@ export async function makePasskey({ name, productName }: NamedPasskey): Promise<
  *
  * @throws PortalError `passkey_without_prf`, `cancelled` when the person did not agree or has none.
  */
-export function askPasskey(): Promise<Bytes> {
-  return ask([]);
+export function requestPasskey(): Promise<Bytes> {
+  return evaluatePrf([]);
 }
 
-async function ask(allowCredentials: PublicKeyCredentialDescriptor[]): Promise<Bytes> {
-  const used = await credentialOf(() =>
+async function evaluatePrf(allowCredentials: PublicKeyCredentialDescriptor[]): Promise<Bytes> {
+  const assertion = await requestCredential(() =>
     navigator.credentials.get({
       publicKey: {
         challenge: randomBytes(32),
@@ -74,20 +75,20 @@ async function ask(allowCredentials: PublicKeyCredentialDescriptor[]): Promise<B
       },
     }),
   );
-  const first = used.getClientExtensionResults().prf?.results?.first;
-  const output = first === undefined ? null : outputOf(first);
+  const prfResult = assertion.getClientExtensionResults().prf?.results?.first;
+  const output = prfResult === undefined ? null : copyBufferSource(prfResult);
   if (output?.length !== 32) throw new PortalError("passkey_without_prf");
   return output;
 }
 
-function outputOf(source: BufferSource): Bytes {
+function copyBufferSource(source: BufferSource): Bytes {
   const bytes = ArrayBuffer.isView(source)
     ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
     : new Uint8Array(source);
   return copyOf(bytes);
 }
 
-async function credentialOf(ceremony: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function requestCredential(ceremony: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
   if (!("credentials" in navigator) || !("PublicKeyCredential" in globalThis))
     throw new PortalError("passkey_without_prf");
   try {
@@ -96,13 +97,14 @@ async function credentialOf(ceremony: () => Promise<Credential | null>): Promise
     throw new PortalError("cancelled");
   } catch (cause) {
     if (cause instanceof PortalError) throw cause;
-    const refused = cause instanceof DOMException && (cause.name === "NotAllowedError" || cause.name === "AbortError");
-    throw new PortalError(refused ? "cancelled" : "passkey_without_prf", { cause });
+    const isDeclined =
+      cause instanceof DOMException && (cause.name === "NotAllowedError" || cause.name === "AbortError");
+    throw new PortalError(isDeclined ? "cancelled" : "passkey_without_prf", { cause });
   }
 }
 
 /** Tells the device that this passkey opens nothing, where its browser can pass that on. */
-async function forgetPasskey(credentialId: string): Promise<void> {
+async function discardPasskey(credentialId: string): Promise<void> {
   if (!("signalUnknownCredential" in PublicKeyCredential)) return;
   try {
     await PublicKeyCredential.signalUnknownCredential({ rpId: location.hostname, credentialId });

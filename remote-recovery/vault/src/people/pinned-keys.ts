@@ -1,13 +1,13 @@
 import { canonicalText, fromB64u, hasValidSignature, UserName, type KeyStatement } from "@relicario/shared/api";
-import type { FoundPerson, PersonDetails, PersonKeys, Standing } from "@relicario/shared/contract";
+import type { PersonRecord, PersonDetails, PersonKeys, TrustLevel } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { isOwnKeyStatement } from "../seal/account-signatures.ts";
 import { isRecipient } from "../seal/age.ts";
 import type { Book, PinnedPerson } from "../seal/book.ts";
 import { sha256, utf8 } from "../seal/bytes.ts";
-import { timestamp } from "../seal/ids.ts";
-import { wordsOf } from "../seal/words.ts";
+import { formatTimestamp } from "../seal/ids.ts";
+import { wordsFromDigest } from "../seal/mnemonic.ts";
 import type { VaultContext } from "../vault-context.ts";
 
 /*
@@ -25,14 +25,14 @@ export interface DirectoryEntry {
   readonly statement: KeyStatement;
 }
 
-type Keys = Pick<KeyStatement, "user_id" | "recipient" | "signing_key">;
+type PublicKeys = Pick<KeyStatement, "user_id" | "recipient" | "signing_key">;
 
 /**
  * Eight words: the first 88 bits of SHA-256(`relicario/v1/words` ‖ user id ‖ recipient ‖ signing
  * key).
  */
-export function wordsOfKeys({ user_id: userId, recipient, signing_key: signingKey }: Keys): string[] {
-  return wordsOf(sha256(utf8("relicario/v1/words"), utf8(userId), utf8(recipient), fromB64u(signingKey)));
+export function safetyWordsOf({ user_id: userId, recipient, signing_key: signingKey }: PublicKeys): string[] {
+  return wordsFromDigest(sha256(utf8("relicario/v1/words"), utf8(userId), utf8(recipient), fromB64u(signingKey)));
 }
 
 /**
@@ -41,9 +41,9 @@ export function wordsOfKeys({ user_id: userId, recipient, signing_key: signingKe
  * @throws PortalError `not_found`; `decryption_failed` for a statement that does not verify itself;
  *   `own_key_changed` when it says something else of this account than this device knows.
  */
-export async function lookUp(vault: VaultContext, userName: string, signal?: AbortSignal): Promise<DirectoryEntry> {
+export async function lookUpKeys(vault: VaultContext, userName: string, signal?: AbortSignal): Promise<DirectoryEntry> {
   if (!UserName.safeParse(userName).success) throw new PortalError("not_found");
-  const statement = await vault.service.shares.keyOf(userName, signal);
+  const statement = await vault.service.shares.getKeyStatement(userName, signal);
   if (!isRecipient(statement.recipient) || !hasValidSignature("key", statement, fromB64u(statement.signing_key)))
     throw new PortalError("decryption_failed");
   const { keys } = vault;
@@ -53,11 +53,11 @@ export async function lookUp(vault: VaultContext, userName: string, signal?: Abo
 }
 
 /** Somebody under a name, with keys where the directory gives any. */
-type Named = Pick<DirectoryEntry, "userId" | "userName"> & { readonly statement: KeyStatement | null };
+type NamedAccount = Pick<DirectoryEntry, "userId" | "userName"> & { readonly statement: KeyStatement | null };
 
 /** How well the book knows an account under a name. */
-export interface Known {
-  readonly standing: Standing;
+export interface TrustAssessment {
+  readonly trust: TrustLevel;
   /** Whom the person knows: by this name, or else by this account. */
   readonly pinned: PinnedPerson | null;
   /** Name of {@link pinned}, where it is another one. */
@@ -70,16 +70,17 @@ export interface Known {
  * `changed`: other keys of the account, another account behind the name, or another name of the
  * account.
  */
-export function knownAs(people: Book["people"], { userId, userName, statement }: Named): Known {
-  const { own, rivals } = pinsOf(people, { userId, userName });
-  const pinned = rivals[0] ?? own;
-  if (pinned === null) return { standing: "unknown", pinned, formerName: null, blockedBy: null };
-  const isSame = rivals.length === 0 && hasName(pinned, userName) && (statement === null || hasKeys(pinned, statement));
+export function assessTrust(people: Book["people"], { userId, userName, statement }: NamedAccount): TrustAssessment {
+  const { ownPin, rivalPins } = findPins(people, { userId, userName });
+  const pinned = rivalPins[0] ?? ownPin;
+  if (pinned === null) return { trust: "unknown", pinned, formerName: null, blockedBy: null };
+  const isUnchanged =
+    rivalPins.length === 0 && hasName(pinned, userName) && (statement === null || hasKeys(pinned, statement));
   return {
-    standing: isSame ? (pinned.compared ? "compared" : "known") : "changed",
+    trust: isUnchanged ? (pinned.compared ? "compared" : "known") : "changed",
     pinned,
     formerName: hasName(pinned, userName) ? null : pinned.name,
-    blockedBy: [...(own === null ? [] : [own]), ...rivals].find(({ blocked }) => blocked) ?? null,
+    blockedBy: [...(ownPin === null ? [] : [ownPin]), ...rivalPins].find(({ blocked }) => blocked) ?? null,
   };
 }
 
@@ -87,32 +88,35 @@ export function knownAs(people: Book["people"], { userId, userName, statement }:
  * The account's own pin, and those of other accounts that bear its name. Who is blocked holds no
  * name that somebody else bears.
  */
-function pinsOf(
+function findPins(
   people: Book["people"],
-  { userId, userName }: Pick<Named, "userId" | "userName">,
-): { readonly own: PinnedPerson | null; readonly rivals: readonly PinnedPerson[] } {
-  const own = people.find((person) => person.user_id === userId) ?? null;
-  const others = people.filter((person) => person.user_id !== userId && hasName(person, userName));
-  const holders = others.filter(({ blocked }) => !blocked);
-  return { own, rivals: holders.length > 0 || (own !== null && hasName(own, userName)) ? holders : others };
+  { userId, userName }: Pick<NamedAccount, "userId" | "userName">,
+): { readonly ownPin: PinnedPerson | null; readonly rivalPins: readonly PinnedPerson[] } {
+  const ownPin = people.find((person) => person.user_id === userId) ?? null;
+  const otherPins = people.filter((person) => person.user_id !== userId && hasName(person, userName));
+  const holders = otherPins.filter(({ blocked }) => !blocked);
+  return {
+    ownPin,
+    rivalPins: holders.length > 0 || (ownPin !== null && hasName(ownPin, userName)) ? holders : otherPins,
+  };
 }
 
 function hasName({ name }: PinnedPerson, userName: string): boolean {
   return name.toLowerCase() === userName.toLowerCase();
 }
 
-function hasKeys(pinned: PinnedPerson, { user_id: userId, recipient, signing_key: signingKey }: Keys): boolean {
+function hasKeys(pinned: PinnedPerson, { user_id: userId, recipient, signing_key: signingKey }: PublicKeys): boolean {
   return pinned.user_id === userId && pinned.recipient === recipient && pinned.signing_key === signingKey;
 }
 
-export function presentPerson(people: Book["people"], entry: DirectoryEntry): FoundPerson {
-  const { standing, pinned, formerName, blockedBy } = knownAs(people, entry);
+export function toFoundPerson(people: Book["people"], entry: DirectoryEntry): PersonRecord {
+  const { trust, pinned, formerName, blockedBy } = assessTrust(people, entry);
   return {
     userId: entry.userId,
     userName: entry.userName,
-    words: wordsOfKeys(entry.statement),
-    standing,
-    formerWords: pinned !== null && standing === "changed" ? wordsOfKeys(pinned) : null,
+    safetyWords: safetyWordsOf(entry.statement),
+    trust,
+    formerSafetyWords: pinned !== null && trust === "changed" ? safetyWordsOf(pinned) : null,
     formerName,
     blocked: blockedBy !== null,
   };
@@ -123,38 +127,38 @@ export function personError(
   code: "person_unknown" | "person_changed" | "person_blocked",
   person: PersonDetails,
 ): PortalError {
-  const { userId, userName, words, formerWords, formerName } = person;
+  const { userId, userName, safetyWords, formerSafetyWords, formerName } = person;
   const former = {
-    ...(formerWords === null ? {} : { former_words: formerWords }),
+    ...(formerSafetyWords === null ? {} : { former_words: formerSafetyWords }),
     ...(formerName === null ? {} : { former_name: formerName }),
   };
-  return new PortalError(code, { details: { user_id: userId, user_name: userName, words, ...former } });
+  return new PortalError(code, { details: { user_id: userId, user_name: userName, words: safetyWords, ...former } });
 }
 
 /** @throws PortalError `person_changed` with both sets of words. */
-export function refuseChanged(people: Book["people"], entry: DirectoryEntry): void {
-  const person = presentPerson(people, entry);
-  if (person.standing === "changed") throw personError("person_changed", person);
+export function requireUnchangedKeys(people: Book["people"], entry: DirectoryEntry): void {
+  const person = toFoundPerson(people, entry);
+  if (person.trust === "changed") throw personError("person_changed", person);
 }
 
 /**
  * @throws PortalError `person_changed` when the directory gives other keys than those whose words
  *   were shown.
  */
-export function refuseOthersThan({ userId, words: shown }: PersonKeys, entry: DirectoryEntry): void {
-  const words = wordsOfKeys(entry.statement);
-  if (entry.userId === userId && isSameWords(words, shown)) return;
+export function requireConfirmedKeys({ userId, safetyWords: confirmedWords }: PersonKeys, entry: DirectoryEntry): void {
+  const safetyWords = safetyWordsOf(entry.statement);
+  if (entry.userId === userId && hasSameWords(safetyWords, confirmedWords)) return;
   throw personError("person_changed", {
     userId: entry.userId,
     userName: entry.userName,
-    words,
-    formerWords: shown,
+    safetyWords,
+    formerSafetyWords: confirmedWords,
     formerName: null,
   });
 }
 
-export function isSameWords(words: readonly string[], others: readonly string[]): boolean {
-  return canonicalText([...words]) === canonicalText([...others]);
+export function hasSameWords(words: readonly string[], otherWords: readonly string[]): boolean {
+  return canonicalText([...words]) === canonicalText([...otherWords]);
 }
 
 /**
@@ -162,12 +166,12 @@ export function isSameWords(words: readonly string[], others: readonly string[])
  * before. Other keys are not compared, and stay blocked.
  */
 export function withPinned(vault: VaultContext, people: Book["people"], entry: DirectoryEntry): Book["people"] {
-  const { standing, blockedBy } = knownAs(people, entry);
-  if (standing === "known" || standing === "compared") return people;
-  const { own, rivals } = pinsOf(people, entry);
+  const { trust, blockedBy } = assessTrust(people, entry);
+  if (trust === "known" || trust === "compared") return people;
+  const { ownPin, rivalPins } = findPins(people, entry);
   return [
-    ...people.filter((person) => person !== own && !rivals.includes(person)),
-    newPin(vault, entry, blockedBy !== null),
+    ...people.filter((person) => person !== ownPin && !rivalPins.includes(person)),
+    createPin(vault, entry, blockedBy !== null),
   ];
 }
 
@@ -176,11 +180,11 @@ export function withPinned(vault: VaultContext, people: Book["people"], entry: D
  * keys at hand, beside whoever has that name.
  */
 export function withBlocked(vault: VaultContext, people: Book["people"], entry: DirectoryEntry): Book["people"] {
-  if (!people.some((person) => person.user_id === entry.userId)) return [...people, newPin(vault, entry, true)];
+  if (!people.some((person) => person.user_id === entry.userId)) return [...people, createPin(vault, entry, true)];
   return people.map((person) => (person.user_id === entry.userId ? { ...person, blocked: true } : person));
 }
 
-function newPin(vault: VaultContext, { userName, statement }: DirectoryEntry, blocked: boolean): PinnedPerson {
+function createPin(vault: VaultContext, { userName, statement }: DirectoryEntry, blocked: boolean): PinnedPerson {
   const { user_id, recipient, signing_key, key_epoch } = statement;
   return {
     user_id,
@@ -190,6 +194,6 @@ function newPin(vault: VaultContext, { userName, statement }: DirectoryEntry, bl
     key_epoch,
     compared: false,
     blocked,
-    pinned_at: timestamp(vault.now()),
+    pinned_at: formatTimestamp(vault.now()),
   };
 }

@@ -1,36 +1,50 @@
-import { ShareId, type SharesWithMe } from "@relicario/shared/api";
+import { ShareId, type ReceivedShares } from "@relicario/shared/api";
 import type { OpenedShare, ReceivedShare, Sender } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { isSameWords, knownAs, lookUp, personError, wordsOfKeys, type DirectoryEntry } from "../people/pinned-keys.ts";
+import {
+  hasSameWords,
+  assessTrust,
+  lookUpKeys,
+  personError,
+  safetyWordsOf,
+  type DirectoryEntry,
+} from "../people/pinned-keys.ts";
 import { pinUnknown } from "../people/people.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import type { Bytes } from "../seal/bytes.ts";
-import { contentOf, mimeOf, nameOf, openClaimed, type Opening } from "../shares/open-claimed.ts";
-import type { Shown } from "../shown-image.ts";
-import { accountIdentities } from "../steps/account-identities.ts";
-import { readKeyring } from "../steps/read-keyring.ts";
-import { requireAccountKey } from "../steps/show-opener.ts";
-import { sendUntilAnswered } from "../steps/until-answered.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
-import type { SealedContentKey } from "../worker/opened-contents.ts";
+import {
+  fetchSmallContent,
+  mimeOf,
+  displayNameOf,
+  openClaimedTicket,
+  type OpeningIdentity,
+} from "../shares/open-claimed-ticket.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+import { deriveAccountIdentities } from "../operation-parts/account-identities.ts";
+import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { requireAccountKey } from "../operation-parts/require-account-key.ts";
+import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { SealedContentKey } from "../worker/opened-content-store.ts";
 
 /**
  * What others shared with this account. Who they are is the service's word, until one is opened;
  * how well they are known is the book's.
  */
-export async function receivedShares(
+export async function listReceivedShares(
   vault: VaultContext,
-  options: ActOptions & { readonly ended?: boolean } = {},
+  options: OperationOptions & { readonly includeEnded?: boolean } = {},
 ): Promise<ReceivedShare[]> {
-  const shares = await vault.service.shares.withMe(options.ended === true, options.signal);
-  const people = vault.keys === null ? [] : ((await readKeyring(vault, options.signal))?.opened?.book.people ?? []);
-  return shares.map((share) => present(people, share));
+  const shares = await vault.service.shares.listReceived(options.includeEnded === true, options.signal);
+  const people =
+    vault.keys === null ? [] : ((await readKeyring(vault, options.signal))?.openedKeyring?.book.people ?? []);
+  return shares.map((share) => toReceivedShare(people, share));
 }
 
-function present(people: Book["people"], share: SharesWithMe["shares"][number]): ReceivedShare {
+function toReceivedShare(people: Book["people"], share: ReceivedShares["shares"][number]): ReceivedShare {
   const {
     share_id: shareId,
     from,
@@ -41,14 +55,19 @@ function present(people: Book["people"], share: SharesWithMe["shares"][number]):
     views_left: viewsLeft,
     available,
   } = share;
-  const { standing, formerName, blockedBy } = knownAs(people, {
+  const { trust, formerName, blockedBy } = assessTrust(people, {
     userId: from.user_id,
     userName: from.user_name,
     statement: null,
   });
   return {
     shareId,
-    from: { userId: from.user_id, userName: formerName ?? from.user_name, standing, blocked: blockedBy !== null },
+    from: {
+      userId: from.user_id,
+      userName: formerName ?? from.user_name,
+      trust,
+      blocked: blockedBy !== null,
+    },
     audience,
     createdAt,
     expiresAt,
@@ -59,7 +78,7 @@ function present(people: Book["people"], share: SharesWithMe["shares"][number]):
 }
 
 /** What opens it stays in the worker. */
-export type OpenedReceived = Omit<OpenedShare, "save" | "putAway"> & {
+export type OpenedReceivedShare = Omit<OpenedShare, "save" | "dispose"> & {
   readonly content: Bytes | null;
   readonly sealed: SealedContentKey;
 };
@@ -81,47 +100,47 @@ export type OpenedReceived = Omit<OpenedShare, "save" | "putAway"> & {
 export async function openReceived(
   vault: VaultContext,
   shareId: string,
-  shown: Shown | null,
-  options: ActOptions & { readonly accept?: readonly string[] } = {},
-): Promise<OpenedReceived> {
+  presentedOpener: PresentedOpener | null,
+  options: OperationOptions & { readonly acceptedWords?: readonly string[] } = {},
+): Promise<OpenedReceivedShare> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("share_unavailable");
-  const accountKey = await requireAccountKey(vault, shown, options);
+  const accountKey = await requireAccountKey(vault, presentedOpener, options);
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-  const offer = await vault.service.opening.offer({ share_id: shareId }, options.signal);
+  const offer = await vault.service.opening.getOffer({ share_id: shareId }, options.signal);
   if (offer.audience !== "person") throw new PortalError("link_incomplete");
-  const sender = await knownSender(vault, offer.from, options);
+  const resolvedSender = await resolveSender(vault, offer.from, options);
 
   const claim = { share_id: shareId, claim_id: vault.claims.idFor(shareId) };
-  const claimed = await sendUntilAnswered(vault.pause, () => vault.service.opening.claim(claim, options.signal));
-  const opened = await openClaimed(claimed, await ownOpenings(vault, accountKey), {
+  const claimed = await sendWithRetry(vault.pause, () => vault.service.opening.claim(claim, options.signal));
+  const opened = await openClaimedTicket(claimed, await listOwnIdentities(vault, accountKey), {
     shareId,
     audience: "person",
     owner: offer.from.user_id,
-    ownerKey: sender.signingKey,
+    ownerKey: resolvedSender.signingKey,
   });
   const { ticket, sealed } = opened;
-  const highest = (await vault.device.read()).openedShares[shareId] ?? 0;
-  if (ticket.rev < highest) throw new PortalError("decryption_failed");
-  const content = await contentOf(vault.service.content, opened, claimed, options);
-  if (ticket.rev > highest) await rememberOpened(vault, shareId, ticket.rev);
-  vault.claims.spent(shareId);
+  const highestRev = (await vault.device.read()).openedShares[shareId] ?? 0;
+  if (ticket.rev < highestRev) throw new PortalError("decryption_failed");
+  const content = await fetchSmallContent(vault.service.content, opened, claimed, options);
+  if (ticket.rev > highestRev) await saveOpenedRev(vault, shareId, ticket.rev);
+  vault.claims.markUsed(shareId);
   return {
     shareId,
     title: ticket.title,
     contentKind: ticket.content_kind,
-    name: nameOf(ticket),
+    name: displayNameOf(ticket),
     mime: mimeOf(ticket),
     size: ticket.size,
     content,
-    sender: sender.shown,
+    sender: resolvedSender.sender,
     sealed,
   };
 }
 
-interface KnownSender {
+interface ResolvedSender {
   /** The signing key that the ticket must have, base64url; null where nobody vouches for one. */
   readonly signingKey: string | null;
-  readonly shown: Sender;
+  readonly sender: Sender;
 }
 
 /**
@@ -130,55 +149,71 @@ interface KnownSender {
  *
  * @throws PortalError `person_unknown`, `person_changed`, `person_blocked`.
  */
-async function knownSender(
+async function resolveSender(
   vault: VaultContext,
   from: { readonly user_id: string; readonly user_name: string },
-  options: ActOptions & { readonly accept?: readonly string[] },
-): Promise<KnownSender> {
+  options: OperationOptions & { readonly acceptedWords?: readonly string[] },
+): Promise<ResolvedSender> {
   const { user_id: userId, user_name: userName } = from;
-  const people = (await readKeyring(vault, options.signal))?.opened?.book.people;
+  const people = (await readKeyring(vault, options.signal))?.openedKeyring?.book.people;
   if (people === undefined) throw new PortalError("vault_locked");
-  const { blockedBy } = knownAs(people, { userId, userName, statement: null });
+  const { blockedBy } = assessTrust(people, { userId, userName, statement: null });
   if (blockedBy !== null) {
     throw personError("person_blocked", {
       userId: blockedBy.user_id,
       userName: blockedBy.name,
-      words: wordsOfKeys(blockedBy),
-      formerWords: null,
+      safetyWords: safetyWordsOf(blockedBy),
+      formerSafetyWords: null,
       formerName: null,
     });
   }
-  const entry = await directoryEntry(vault, from, options.signal);
-  const { standing, pinned, formerName } = knownAs(people, { userId, userName, statement: entry?.statement ?? null });
-  const words = entry === null ? [] : wordsOfKeys(entry.statement);
+  const entry = await findDirectoryEntry(vault, from, options.signal);
+  const { trust, pinned, formerName } = assessTrust(people, {
+    userId,
+    userName,
+    statement: entry?.statement ?? null,
+  });
+  const safetyWords = entry === null ? [] : safetyWordsOf(entry.statement);
   if (pinned !== null) {
-    if (standing === "changed")
-      throw personError("person_changed", { userId, userName, words, formerWords: wordsOfKeys(pinned), formerName });
+    if (trust === "changed")
+      throw personError("person_changed", {
+        userId,
+        userName,
+        safetyWords,
+        formerSafetyWords: safetyWordsOf(pinned),
+        formerName,
+      });
     return {
       signingKey: pinned.signing_key,
-      shown: {
+      sender: {
         userId,
         userName: pinned.name,
-        standing: pinned.compared ? "compared" : "known",
-        words: wordsOfKeys(pinned),
+        trust: pinned.compared ? "compared" : "known",
+        safetyWords: safetyWordsOf(pinned),
       },
     };
   }
-  if (options.accept === undefined || !isSameWords(options.accept, words))
-    throw personError("person_unknown", { userId, userName, words, formerWords: null, formerName: null });
-  if (entry === null) return { signingKey: null, shown: { userId, userName, standing: "says", words } };
+  if (options.acceptedWords === undefined || !hasSameWords(options.acceptedWords, safetyWords))
+    throw personError("person_unknown", {
+      userId,
+      userName,
+      safetyWords,
+      formerSafetyWords: null,
+      formerName: null,
+    });
+  if (entry === null) return { signingKey: null, sender: { userId, userName, trust: "says", safetyWords } };
   await pinUnknown(vault, entry, options);
-  return { signingKey: entry.statement.signing_key, shown: { userId, userName, standing: "known", words } };
+  return { signingKey: entry.statement.signing_key, sender: { userId, userName, trust: "known", safetyWords } };
 }
 
 /** Null where the directory has nothing of that account: it is gone, or has another name by now. */
-async function directoryEntry(
+async function findDirectoryEntry(
   vault: VaultContext,
   { user_id: userId, user_name: userName }: { readonly user_id: string; readonly user_name: string },
   signal: AbortSignal | undefined,
 ): Promise<DirectoryEntry | null> {
   try {
-    const entry = await lookUp(vault, userName, signal);
+    const entry = await lookUpKeys(vault, userName, signal);
     if (entry.userId !== userId) throw new PortalError("decryption_failed"); // the service says two things of one name
     return entry;
   } catch (error) {
@@ -187,19 +222,19 @@ async function directoryEntry(
   }
 }
 
-async function ownOpenings(vault: VaultContext, accountKey: AccountKey): Promise<Opening[]> {
-  const book = (await readKeyring(vault))?.opened?.book;
+async function listOwnIdentities(vault: VaultContext, accountKey: AccountKey): Promise<OpeningIdentity[]> {
+  const book = (await readKeyring(vault))?.openedKeyring?.book;
   if (book === undefined) throw new PortalError("vault_locked");
-  const identities = await accountIdentities(vault, accountKey, book);
+  const identities = await deriveAccountIdentities(vault, accountKey, book);
   return Promise.all(identities.map(async (identity) => ({ identity, recipient: await recipientOf(identity) })));
 }
 
 /** Only grows. Written before the content is shown, so that no crash forgets it. */
-async function rememberOpened(vault: VaultContext, shareId: string, rev: number): Promise<void> {
-  const writing = vault.device.update(({ openedShares }) =>
+async function saveOpenedRev(vault: VaultContext, shareId: string, rev: number): Promise<void> {
+  const write = vault.device.update(({ openedShares }) =>
     (openedShares[shareId] ?? 0) >= rev ? null : { openedShares: { ...openedShares, [shareId]: rev } },
   );
-  await writing.catch((error: unknown) => {
+  await write.catch((error: unknown) => {
     // it opens all the same; this device cannot tell an older update of it
     if (!isPortalError(error, "storage_full")) throw error;
   });

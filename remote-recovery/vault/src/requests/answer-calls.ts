@@ -1,22 +1,22 @@
 import {
-  AnswerFinished,
+  FinishAnswerResponse,
   answerPath,
-  AnswerStarted,
+  StartAnswerResponse,
   AnswerState,
   answerTokenHeader,
-  type FinishAnswer,
-  formOfPart,
+  type FinishAnswerBody,
+  buildPartForm,
   type PartFields,
   ReceivedPart,
   RequestOffer,
-  type StartAnswer,
+  type StartAnswerBody,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
 /** An answer that was begun, and what lets its parts in. */
-export interface AnswerPlace {
+export interface AnswerUpload {
   readonly answerId: string;
   readonly token: string;
 }
@@ -24,56 +24,73 @@ export interface AnswerPlace {
 /** The calls of whoever answers a request. None needs an account. */
 export interface AnswerCalls {
   /** `request_unavailable`. Costs nothing. */
-  readonly look: (requestId: string, linkAuth: string, signal?: AbortSignal) => Promise<RequestOffer>;
+  readonly inspect: (requestId: string, linkAuth: string, signal?: AbortSignal) => Promise<RequestOffer>;
   /**
    * `request_closed`, `request_unavailable`, `payload_too_large`, `quota_exceeded`: there is no
    * room where it should go.
    */
-  readonly start: (body: z.infer<typeof StartAnswer>, signal?: AbortSignal) => Promise<z.infer<typeof AnswerStarted>>;
+  readonly start: (
+    body: z.infer<typeof StartAnswerBody>,
+    signal?: AbortSignal,
+  ) => Promise<z.infer<typeof StartAnswerResponse>>;
   /**
    * `upload_dropped` when the service does not know it, here and in the next two; `request_closed`
    * when another one was first.
    */
-  readonly state: (place: AnswerPlace, signal?: AbortSignal) => Promise<z.infer<typeof AnswerState>>;
-  readonly part: (place: AnswerPlace, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
+  readonly state: (upload: AnswerUpload, signal?: AbortSignal) => Promise<z.infer<typeof AnswerState>>;
+  readonly part: (upload: AnswerUpload, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
   /** The same bytes answer as the first time. */
-  readonly finish: (place: AnswerPlace, body: z.infer<typeof FinishAnswer>, signal?: AbortSignal) => Promise<void>;
+  readonly finish: (
+    upload: AnswerUpload,
+    body: z.infer<typeof FinishAnswerBody>,
+    signal?: AbortSignal,
+  ) => Promise<void>;
 }
 
-export function answerCallsOn(http: Http): AnswerCalls {
-  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+export function createAnswerCalls(http: Http): AnswerCalls {
+  const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
-  const by = ({ token }: AnswerPlace): { readonly headers: Record<string, string> } => ({
+  const tokenHeader = ({ token }: AnswerUpload): { readonly headers: Record<string, string> } => ({
     headers: { [answerTokenHeader]: token },
   });
   return {
-    look: (requestId, linkAuth, signal) =>
+    inspect: (requestId, linkAuth, signal) =>
       http.request("POST", "/requests/get", RequestOffer, {
         body: { request_id: requestId, link_auth: linkAuth },
-        ...bySignal(signal),
+        ...signalOption(signal),
       }),
-    start: (body, signal) => http.request("POST", "/requests/answer", AnswerStarted, { body, ...bySignal(signal) }),
-    state: (place, signal) =>
-      sayDropped(http.request("GET", answerPath(place.answerId), AnswerState, { ...by(place), ...bySignal(signal) })),
-    part: async (place, fields, data, signal) => {
-      await sayDropped(
-        http.request("POST", answerPath(place.answerId), ReceivedPart, {
-          body: formOfPart(fields, data),
-          ...by(place),
-          ...bySignal(signal),
+    start: (body, signal) =>
+      http.request("POST", "/requests/answer", StartAnswerResponse, { body, ...signalOption(signal) }),
+    state: (upload, signal) =>
+      mapToUploadDropped(
+        http.request("GET", answerPath(upload.answerId), AnswerState, {
+          ...tokenHeader(upload),
+          ...signalOption(signal),
+        }),
+      ),
+    part: async (upload, fields, data, signal) => {
+      await mapToUploadDropped(
+        http.request("POST", answerPath(upload.answerId), ReceivedPart, {
+          body: buildPartForm(fields, data),
+          ...tokenHeader(upload),
+          ...signalOption(signal),
         }),
       );
     },
-    finish: async (place, body, signal) => {
-      await sayDropped(
-        http.request("PUT", answerPath(place.answerId), AnswerFinished, { body, ...by(place), ...bySignal(signal) }),
+    finish: async (upload, body, signal) => {
+      await mapToUploadDropped(
+        http.request("PUT", answerPath(upload.answerId), FinishAnswerResponse, {
+          body,
+          ...tokenHeader(upload),
+          ...signalOption(signal),
+        }),
       );
     },
   };
 }
 
 /** The request itself may still be answered: then it is begun anew. */
-async function sayDropped<T>(call: Promise<T>): Promise<T> {
+async function mapToUploadDropped<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (cause) {

@@ -1,13 +1,13 @@
-import { FinishAnswer, Id, RequestId, uploadHours } from "@relicario/shared/api";
-import { keptOnDevice } from "@relicario/shared/contract";
+import { FinishAnswerBody, Id, RequestId, uploadExpiryHours } from "@relicario/shared/api";
+import { deviceStorage } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
 import { z } from "zod";
 
-import { sayFull } from "../device/say-full.ts";
+import { mapQuotaError } from "../device/quota-error.ts";
 import { randomBytes, utf8, wipe, type Bytes } from "../seal/bytes.ts";
-import { linkAesKey } from "../seal/link.ts";
-import { Sealing } from "../transfer/sealing.ts";
+import { deriveLinkAesKey } from "../seal/link-keys.ts";
+import { SealingState } from "../transfer/sealing-state.ts";
 
 /*
  * What a browser keeps of an answer that was begun, until it is finished or a day old. Both halves
@@ -16,7 +16,7 @@ import { Sealing } from "../transfer/sealing.ts";
  */
 
 /** What finishing needs. */
-export const Finishing = z.strictObject({
+export const FinishingState = z.strictObject({
   /** Lets its parts in; the service's. */
   token: z.string(),
   /** Content identity. Secret. */
@@ -26,13 +26,13 @@ export const Finishing = z.strictObject({
    * The finishing call, from just before it leaves, and what its ticket says: it is made once, and
    * goes out again as it is.
    */
-  last: z.strictObject({ call: FinishAnswer, name: z.string(), mime: z.string(), note: z.string() }).nullable(),
+  last: z.strictObject({ call: FinishAnswerBody, name: z.string(), mime: z.string(), note: z.string() }).nullable(),
 });
-export type Finishing = z.infer<typeof Finishing>;
+export type FinishingState = z.infer<typeof FinishingState>;
 
-const bytes = z.custom<Bytes>((value) => value instanceof Uint8Array);
-const Wrapped = z.strictObject({ iv: bytes, data: bytes });
-type Wrapped = z.infer<typeof Wrapped>;
+const bytesSchema = z.custom<Bytes>((value) => value instanceof Uint8Array);
+const WrappedData = z.strictObject({ iv: bytesSchema, data: bytesSchema });
+type WrappedData = z.infer<typeof WrappedData>;
 
 export const AnswerRecord = z.strictObject({
   requestId: RequestId,
@@ -44,8 +44,8 @@ export const AnswerRecord = z.strictObject({
   /** Bytes of the sealed content that are known to be there. */
   sent: z.int().min(0),
   sealed: z.boolean(),
-  sealing: Wrapped,
-  finishing: Wrapped,
+  sealing: WrappedData,
+  finishing: WrappedData,
 });
 export type AnswerRecord = z.infer<typeof AnswerRecord>;
 
@@ -69,19 +69,19 @@ export interface AnswerRecords {
  */
 export async function openAnswerRecords(now: () => number): Promise<AnswerRecords> {
   const store = await openStore();
-  for (const [requestId, record] of await store.all())
-    if (!isYoung(record, now())) await store.update(requestId, () => null);
+  for (const [requestId, record] of await store.list())
+    if (!isUnexpired(record, now())) await store.update(requestId, () => null);
   return {
     get: async (requestId) => {
       const record = await store.get(requestId);
-      return isYoung(record, now()) ? record : null;
+      return isUnexpired(record, now()) ? record : null;
     },
     put: (record) => store.update(record.requestId, () => record),
     replace: async (record) => {
       const next = { ...record, writes: record.writes + 1 };
-      await store.update(record.requestId, (there) => {
-        if (there?.writes !== record.writes || there.answerId !== record.answerId)
-          throw new PortalError(there === null ? "not_found" : "conflict");
+      await store.update(record.requestId, (existing) => {
+        if (existing?.writes !== record.writes || existing.answerId !== record.answerId)
+          throw new PortalError(existing === null ? "not_found" : "conflict");
         return next;
       });
       return next;
@@ -91,37 +91,37 @@ export async function openAnswerRecords(now: () => number): Promise<AnswerRecord
   };
 }
 
-function isYoung(record: AnswerRecord | null, now: number): record is AnswerRecord {
-  return record !== null && now <= record.touchedAt + uploadHours * 3_600_000;
+function isUnexpired(record: AnswerRecord | null, now: number): record is AnswerRecord {
+  return record !== null && now <= record.touchedAt + uploadExpiryHours * 3_600_000;
 }
 
 /** Name of the Web Lock of whoever sends an answer. */
-export function answerLock(requestId: string): string {
+export function answerLockName(requestId: string): string {
   return `relicario-answer ${requestId}`;
 }
 
-type Half = "sealing" | "finishing";
+type RecordHalf = "sealing" | "finishing";
 
 /** Wraps and reads both halves, for whoever has the link. */
-export interface AnswerWrapping {
-  readonly wrap: (half: Half, value: Sealing | Finishing) => Promise<Wrapped>;
+export interface AnswerCipher {
+  readonly wrap: (half: RecordHalf, value: SealingState | FinishingState) => Promise<WrappedData>;
   /** `not_found` when it does not open: it is not of this link. */
-  readonly sealingOf: (record: AnswerRecord) => Promise<Sealing>;
-  readonly finishingOf: (record: AnswerRecord) => Promise<Finishing>;
+  readonly readSealingState: (record: AnswerRecord) => Promise<SealingState>;
+  readonly readFinishingState: (record: AnswerRecord) => Promise<FinishingState>;
 }
 
-export async function answerWrapping(linkKey: Bytes, requestId: string): Promise<AnswerWrapping> {
-  const key = await linkAesKey(linkKey, "relicario/v1/request-resume");
-  const params = (half: Half, iv: Bytes): AesGcmParams => ({
+export async function createAnswerCipher(linkKey: Bytes, requestId: string): Promise<AnswerCipher> {
+  const key = await deriveLinkAesKey(linkKey, "relicario/v1/request-resume");
+  const algorithmFor = (half: RecordHalf, iv: Bytes): AesGcmParams => ({
     name: "AES-GCM",
     iv,
     additionalData: utf8(`relicario/request/${half}\n${requestId}`),
   });
 
-  async function unwrap<T>(half: Half, { iv, data }: Wrapped, schema: z.ZodType<T>): Promise<T> {
+  async function unwrap<T>(half: RecordHalf, { iv, data }: WrappedData, schema: z.ZodType<T>): Promise<T> {
     let plain: Bytes;
     try {
-      plain = new Uint8Array(await crypto.subtle.decrypt(params(half, iv), key, data));
+      plain = new Uint8Array(await crypto.subtle.decrypt(algorithmFor(half, iv), key, data));
     } catch (cause) {
       throw new PortalError("not_found", { cause });
     }
@@ -137,21 +137,21 @@ export async function answerWrapping(linkKey: Bytes, requestId: string): Promise
       const plain = utf8(JSON.stringify(value));
       const iv = randomBytes(12);
       try {
-        return { iv, data: new Uint8Array(await crypto.subtle.encrypt(params(half, iv), key, plain)) };
+        return { iv, data: new Uint8Array(await crypto.subtle.encrypt(algorithmFor(half, iv), key, plain)) };
       } finally {
         wipe(plain);
       }
     },
-    sealingOf: (record) => unwrap("sealing", record.sealing, Sealing),
-    finishingOf: (record) => unwrap("finishing", record.finishing, Finishing),
+    readSealingState: (record) => unwrap("sealing", record.sealing, SealingState),
+    readFinishingState: (record) => unwrap("finishing", record.finishing, FinishingState),
   };
 }
 
-interface Store {
-  readonly all: () => Promise<readonly (readonly [requestId: string, AnswerRecord | null])[]>;
+interface AnswerStore {
+  readonly list: () => Promise<readonly (readonly [requestId: string, AnswerRecord | null])[]>;
   readonly get: (requestId: string) => Promise<AnswerRecord | null>;
   /** In one transaction. Null removes it. */
-  readonly update: (requestId: string, change: (there: AnswerRecord | null) => AnswerRecord | null) => Promise<void>;
+  readonly update: (requestId: string, change: (existing: AnswerRecord | null) => AnswerRecord | null) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -159,10 +159,10 @@ interface Schema extends DBSchema {
   answers: { key: string; value: AnswerRecord };
 }
 
-async function openStore(): Promise<Store> {
+async function openStore(): Promise<AnswerStore> {
   try {
     return databaseStore(
-      await openDB<Schema>(keptOnDevice.answers.database, 1, {
+      await openDB<Schema>(deviceStorage.answers.database, 1, {
         upgrade: (database) => {
           database.createObjectStore("answers");
         },
@@ -177,25 +177,25 @@ async function openStore(): Promise<Store> {
 }
 
 /** A record that does not parse was written by another release: it is as none. */
-function parse(value: unknown): AnswerRecord | null {
+function parseRecord(value: unknown): AnswerRecord | null {
   return AnswerRecord.safeParse(value).data ?? null;
 }
 
-function databaseStore(database: IDBPDatabase<Schema>): Store {
+function databaseStore(database: IDBPDatabase<Schema>): AnswerStore {
   return {
-    all: async () =>
+    list: async () =>
       Promise.all(
         (await database.getAllKeys("answers")).map(
-          async (id) => [id, parse(await database.get("answers", id))] as const,
+          async (id) => [id, parseRecord(await database.get("answers", id))] as const,
         ),
       ),
-    get: async (requestId) => parse(await database.get("answers", requestId)),
+    get: async (requestId) => parseRecord(await database.get("answers", requestId)),
     update: (requestId, change) =>
-      sayFull(async () => {
+      mapQuotaError(async () => {
         const transaction = database.transaction("answers", "readwrite", { durability: "strict" });
-        const after = change(parse(await transaction.store.get(requestId)));
+        const updated = change(parseRecord(await transaction.store.get(requestId)));
         await Promise.all([
-          after === null ? transaction.store.delete(requestId) : transaction.store.put(after, requestId),
+          updated === null ? transaction.store.delete(requestId) : transaction.store.put(updated, requestId),
           transaction.done,
         ]);
       }),
@@ -205,18 +205,18 @@ function databaseStore(database: IDBPDatabase<Schema>): Store {
   };
 }
 
-function memoryStore(): Store {
-  const kept = new Map<string, AnswerRecord>();
+function memoryStore(): AnswerStore {
+  const records = new Map<string, AnswerRecord>();
   return {
-    all: () => Promise.resolve([...kept]),
-    get: (requestId) => Promise.resolve(kept.get(requestId) ?? null),
+    list: () => Promise.resolve([...records]),
+    get: (requestId) => Promise.resolve(records.get(requestId) ?? null),
     update: async (requestId, change) => {
-      const after = change(kept.get(requestId) ?? null);
-      if (after === null) kept.delete(requestId);
-      else kept.set(requestId, after);
+      const updated = change(records.get(requestId) ?? null);
+      if (updated === null) records.delete(requestId);
+      else records.set(requestId, updated);
     },
     close: () => {
-      kept.clear();
+      records.clear();
     },
   };
 }

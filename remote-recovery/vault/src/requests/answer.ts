@@ -1,48 +1,55 @@
-import { fromB64u, maxFileNameLength, maxRequestNoteLength, partBytes, RequestId, toB64u } from "@relicario/shared/api";
-import type { CallOptions, OfferedRequest, ProvidedSecret } from "@relicario/shared/contract";
+import {
+  fromB64u,
+  maxFileNameLength,
+  maxRequestNoteLength,
+  defaultPartBytes,
+  RequestId,
+  toB64u,
+} from "@relicario/shared/api";
+import type { CallOptions, RequestPreview, ProvidedSecret } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { sha256, wipe, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, plainBytesWithin, sealedLength } from "../seal/content-pieces.ts";
-import { newContentSeal } from "../seal/content-stream.ts";
-import { timestamp } from "../seal/ids.ts";
+import { paddedLength, maxPlainLength, sealedLength } from "../seal/content-sizes.ts";
+import { createContentSeal } from "../seal/content-stream.ts";
+import { formatTimestamp } from "../seal/ids.ts";
 import { ContentKind } from "../seal/label.ts";
-import { linkAuth } from "../seal/link.ts";
-import { receiptWords, sealProvided } from "../seal/provided.ts";
+import { deriveLinkAuth } from "../seal/link-keys.ts";
+import { receiptWordsOf, sealProvidedTicket } from "../seal/provided-ticket.ts";
 import { openRequestDocument, type RequestDocument } from "../seal/request-document.ts";
-import { text, textOrNone } from "../seal/text.ts";
-import { check } from "../steps/check-request.ts";
-import type { RunningDigest } from "../transfer/running-digest.ts";
-import { newSealing, requirePartSize } from "../transfer/sealing.ts";
+import { nonEmptyText, boundedText } from "../seal/text.ts";
+import { validate } from "../operation-parts/validate-request.ts";
+import type { ResumableDigest } from "../transfer/resumable-digest.ts";
+import { createSealingState, requirePartSize } from "../transfer/sealing-state.ts";
 import { requireSameContent, sendContent, type SendingCalls, type SendingRecords } from "../transfer/send-content.ts";
-import { untilThrough, type Patience } from "../transfer/until-through.ts";
+import { retryUntilSuccess, type RetryPolicy } from "../transfer/retry-until-success.ts";
 import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
-import type { AnswerCalls, AnswerPlace } from "./answer-calls.ts";
+import type { AnswerCalls, AnswerUpload } from "./answer-calls.ts";
 import {
-  answerLock,
-  answerWrapping,
+  answerLockName,
+  createAnswerCipher,
   type AnswerRecord,
   type AnswerRecords,
-  type AnswerWrapping,
-  type Finishing,
+  type AnswerCipher,
+  type FinishingState,
 } from "./answer-records.ts";
 
 /** What answering needs of its surroundings; nothing of an account. */
-export interface AnswerParts {
+export interface AnswerDeps {
   readonly calls: AnswerCalls;
-  readonly records: () => Promise<AnswerRecords>;
-  readonly newDigest: () => RunningDigest;
-  readonly patience: Patience;
+  readonly openRecords: () => Promise<AnswerRecords>;
+  readonly createDigest: () => ResumableDigest;
+  readonly retryPolicy: RetryPolicy;
   readonly now: () => number;
 }
 
 /** The receipt of an answer that was taken. */
-export interface TakenAnswer {
+export interface AnswerReceipt {
   /** Eight words. */
-  readonly words: readonly string[];
+  readonly receiptWords: readonly string[];
   /** Set where it is not the one that was given now, but one that had left this browser before. */
-  readonly earlier?: true;
+  readonly fromEarlierAnswer?: true;
 }
 
 /** What a link to a request carries. */
@@ -54,7 +61,7 @@ export interface RequestLink {
 
 export interface AnswerOptions extends CallOptions {
   /** Begins from the first byte, whatever was begun before. */
-  readonly anew?: boolean;
+  readonly restart?: boolean;
 }
 
 /**
@@ -62,7 +69,7 @@ export interface AnswerOptions extends CallOptions {
  *
  * @throws PortalError `request_unavailable`, `link_incomplete`.
  */
-export async function requestLink(visitor: VisitorContext, requestId: string): Promise<RequestLink> {
+export async function resolveRequestLink(visitor: VisitorContext, requestId: string): Promise<RequestLink> {
   if (!RequestId.safeParse(requestId).success) throw new PortalError("request_unavailable");
   return { requestId, linkKey: await requireLinkKey(visitor, `/request/${requestId}`) };
 }
@@ -73,56 +80,56 @@ export async function requestLink(visitor: VisitorContext, requestId: string): P
  * @throws PortalError `request_unavailable`, `decryption_failed` when it is not what the link's
  *   maker sealed.
  */
-export async function lookAtRequest(
-  parts: AnswerParts,
+export async function inspectRequest(
+  deps: AnswerDeps,
   link: RequestLink,
   signal?: AbortSignal,
-): Promise<OfferedRequest> {
-  const { document, state } = await readRequest(parts, link, signal);
-  const { title, note, asked_by: askedBy, expires_at: expiresAt, max_size: most } = document;
+): Promise<RequestPreview> {
+  const { document, state } = await readRequest(deps, link, signal);
+  const { title, note, asked_by: requesterName, expires_at: expiresAt, max_size: maxSealedSize } = document;
   return {
     title,
     note,
-    askedBy,
+    requesterName,
     expiresAt,
-    maxSize: plainBytesWithin(most),
+    maxSize: maxPlainLength(maxSealedSize),
     state,
-    ...(await begunAnswer(parts, link, state, signal)),
+    ...(await findStartedAnswer(deps, link, state, signal)),
   };
 }
 
 /** What was begun here; or, where it was finished and the answer to that was lost, its receipt. */
-async function begunAnswer(
-  parts: AnswerParts,
+async function findStartedAnswer(
+  deps: AnswerDeps,
   { linkKey, requestId }: RequestLink,
-  state: OfferedRequest["state"],
+  state: RequestPreview["state"],
   signal: AbortSignal | undefined,
-): Promise<Pick<OfferedRequest, "begun" | "receipt">> {
-  const records = await parts.records();
+): Promise<Pick<RequestPreview, "unfinishedAnswer" | "receiptWords">> {
+  const records = await deps.openRecords();
   const record = await records.get(requestId);
-  if (record === null) return { begun: null };
-  const wrapping = await answerWrapping(linkKey, requestId);
-  const [{ size }, finishing] = [await wrapping.sealingOf(record), await wrapping.finishingOf(record)];
-  const begun = { name: finishing.name, size, sent: record.sealed ? size : Math.min(size, record.sent) };
-  if (finishing.last === null || (state !== "provided" && state !== "collected")) return { begun };
-  let receipt: readonly string[] | null;
+  if (record === null) return { unfinishedAnswer: null };
+  const cipher = await createAnswerCipher(linkKey, requestId);
+  const [{ size }, finishing] = [await cipher.readSealingState(record), await cipher.readFinishingState(record)];
+  const unfinishedAnswer = { name: finishing.name, size, sent: record.sealed ? size : Math.min(size, record.sent) };
+  if (finishing.last === null || (state !== "provided" && state !== "collected")) return { unfinishedAnswer };
+  let receiptWords: readonly string[] | null;
   try {
-    receipt = await receiptOf(parts, record, finishing, signal);
+    receiptWords = await fetchReceipt(deps, record, finishing, signal);
   } catch {
-    return { begun }; // whether it was this one is asked again at the next look
+    return { unfinishedAnswer }; // whether it was this one is asked again at the next look
   }
   await records.remove(requestId);
-  return { begun: null, ...(receipt === null ? {} : { receipt }) };
+  return { unfinishedAnswer: null, ...(receiptWords === null ? {} : { receiptWords }) };
 }
 
 /**
  * The receipt of an answer whose finishing call has left: the same bytes once more. Null when none
  * left, or another answer was taken.
  */
-async function receiptOf(
-  { calls }: AnswerParts,
+async function fetchReceipt(
+  { calls }: AnswerDeps,
   { answerId }: AnswerRecord,
-  { token, last }: Finishing,
+  { token, last }: FinishingState,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[] | null> {
   if (last === null) return null;
@@ -132,15 +139,15 @@ async function receiptOf(
     if (isPortalError(error, "request_closed")) return null;
     throw error;
   }
-  return receiptWords(sha256(fromB64u(last.call.ticket)));
+  return receiptWordsOf(sha256(fromB64u(last.call.ticket)));
 }
 
 async function readRequest(
-  { calls }: AnswerParts,
+  { calls }: AnswerDeps,
   { linkKey, requestId }: RequestLink,
   signal: AbortSignal | undefined,
-): Promise<{ readonly document: RequestDocument; readonly state: OfferedRequest["state"] }> {
-  const offer = await calls.look(requestId, toB64u(linkAuth(linkKey)), signal);
+): Promise<{ readonly document: RequestDocument; readonly state: RequestPreview["state"] }> {
+  const offer = await calls.inspect(requestId, toB64u(deriveLinkAuth(linkKey)), signal);
   return { document: await openRequestDocument(linkKey, requestId, offer.document), state: offer.state };
 }
 
@@ -163,102 +170,103 @@ async function readRequest(
  *   is sending), `validation_error`, `storage_full`, `cancelled`.
  */
 export async function answerRequest(
-  parts: AnswerParts,
+  deps: AnswerDeps,
   link: RequestLink,
   provided: ProvidedSecret,
   options: AnswerOptions = {},
-): Promise<TakenAnswer> {
-  check(Provided, provided);
-  const { document, state } = await readRequest(parts, link, options.signal);
-  const records = await parts.records();
-  const answering = new Answering(
-    parts,
+): Promise<AnswerReceipt> {
+  validate(ProvidedInput, provided);
+  const { document, state } = await readRequest(deps, link, options.signal);
+  const records = await deps.openRecords();
+  const sender = new AnswerSender(
+    deps,
     records,
     link,
     document,
     provided,
-    await answerWrapping(link.linkKey, link.requestId),
+    await createAnswerCipher(link.linkKey, link.requestId),
     options,
   );
-  return alone(link.requestId, async () => {
-    const begun = await records.get(link.requestId);
-    if (options.anew === true) return answering.anew(begun, state);
-    if (begun === null) refuseClosed(state);
+  return withAnswerLock(link.requestId, async () => {
+    const existing = await records.get(link.requestId);
+    if (options.restart === true) return sender.restart(existing, state);
+    if (existing === null) requireOpen(state);
     try {
-      return await answering.goOn(begun ?? (await answering.begin()));
+      return await sender.resume(existing ?? (await sender.start()));
     } catch (error) {
-      if (begun === null || !isPortalError(error, "upload_dropped")) throw error;
+      if (existing === null || !isPortalError(error, "upload_dropped")) throw error;
       // a day has passed at the service, or others answered meanwhile: it says so
-      return answering.goOn(await answering.begin());
+      return sender.resume(await sender.start());
     }
   });
 }
 
 /** Begun before it expired, it may be finished: so this is asked only of one that is to begin. */
-function refuseClosed(state: OfferedRequest["state"]): void {
+function requireOpen(state: RequestPreview["state"]): void {
   if (state === "awaiting") return;
   throw new PortalError(state === "provided" || state === "collected" ? "request_closed" : "request_unavailable");
 }
 
-type FinishingCall = NonNullable<Finishing["last"]>["call"];
+type FinishingCall = NonNullable<FinishingState["last"]>["call"];
 
 /** Steps 2 to 5. */
-class Answering {
-  readonly #parts: AnswerParts;
+class AnswerSender {
+  readonly #deps: AnswerDeps;
   readonly #records: AnswerRecords;
   readonly #link: RequestLink;
   readonly #document: RequestDocument;
   readonly #provided: ProvidedSecret;
-  readonly #wrapping: AnswerWrapping;
+  readonly #cipher: AnswerCipher;
   readonly #options: AnswerOptions;
   readonly #signal: AbortSignal;
 
   constructor(
-    parts: AnswerParts,
+    deps: AnswerDeps,
     records: AnswerRecords,
     link: RequestLink,
     document: RequestDocument,
     provided: ProvidedSecret,
-    wrapping: AnswerWrapping,
+    cipher: AnswerCipher,
     options: AnswerOptions,
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
     this.#records = records;
     this.#link = link;
     this.#document = document;
     this.#provided = provided;
-    this.#wrapping = wrapping;
+    this.#cipher = cipher;
     this.#options = options;
     this.#signal = options.signal ?? new AbortController().signal;
   }
 
   /** Step 2. */
-  async begin(): Promise<AnswerRecord> {
+  async start(): Promise<AnswerRecord> {
     const { requestId, linkKey } = this.#link;
     const { content, contentKind, name } = this.#provided;
-    const most = this.#document.max_size;
-    const seal = await newContentSeal();
+    const maxSealedSize = this.#document.max_size;
+    const contentSeal = await createContentSeal();
     try {
-      const size = sealedLength(seal.prefix.length, paddedLength(contentKind, content.size));
-      if (size > most) throw new PortalError("payload_too_large", { details: { limit: plainBytesWithin(most) } });
-      const started = await this.#parts.calls.start(
-        { request_id: requestId, link_auth: toB64u(linkAuth(linkKey)), size, part_size: partBytes },
+      const size = sealedLength(contentSeal.prefix.length, paddedLength(contentKind, content.size));
+      if (size > maxSealedSize)
+        throw new PortalError("payload_too_large", { details: { limit: maxPlainLength(maxSealedSize) } });
+      const started = await this.#deps.calls.start(
+        { request_id: requestId, link_auth: toB64u(deriveLinkAuth(linkKey)), size, part_size: defaultPartBytes },
         this.#signal,
       );
       const record: AnswerRecord = {
         requestId,
         answerId: started.answer_id,
         writes: 0,
-        touchedAt: this.#parts.now(),
+        touchedAt: this.#deps.now(),
         sent: 0,
         sealed: false,
-        sealing: await this.#wrapping.wrap(
+        sealing: await this.#cipher.wrap(
           "sealing",
-          newSealing(seal, contentKind, content.size, requirePartSize(started, size)),
+          createSealingState(contentSeal, contentKind, content.size, requirePartSize(started, size)),
         ),
-        finishing: await this.#wrapping.wrap("finishing", {
+        finishing: await this.#cipher.wrap("finishing", {
           token: started.token,
-          identity: seal.identity,
+          identity: contentSeal.identity,
           name,
           last: null,
         }),
@@ -266,7 +274,7 @@ class Answering {
       await this.#records.put(record);
       return record;
     } finally {
-      wipe(seal.payloadKey);
+      wipe(contentSeal.payloadKey);
     }
   }
 
@@ -274,31 +282,40 @@ class Answering {
    * Steps 2 to 5, in the place of what was begun. If the request is closed to it, perhaps by that:
    * then this gives the receipt of that.
    */
-  async anew(former: AnswerRecord | null, state: OfferedRequest["state"]): Promise<TakenAnswer> {
+  async restart(previous: AnswerRecord | null, state: RequestPreview["state"]): Promise<AnswerReceipt> {
     try {
-      refuseClosed(state);
-      return await this.goOn(await this.begin());
+      requireOpen(state);
+      return await this.resume(await this.start());
     } catch (error) {
-      if (former === null || !isPortalError(error, "request_closed")) throw error;
-      await this.#records.put(former); // there until it is known whether it was taken
-      const words = await receiptOf(this.#parts, former, await this.#wrapping.finishingOf(former), this.#signal);
+      if (previous === null || !isPortalError(error, "request_closed")) throw error;
+      await this.#records.put(previous); // there until it is known whether it was taken
+      const receiptWords = await fetchReceipt(
+        this.#deps,
+        previous,
+        await this.#cipher.readFinishingState(previous),
+        this.#signal,
+      );
       await this.#records.remove(this.#link.requestId);
-      if (words === null) throw error;
-      return { words, earlier: true };
+      if (receiptWords === null) throw error;
+      return { receiptWords, fromEarlierAnswer: true };
     }
   }
 
   /** Steps 3 to 5. */
-  async goOn(begun: AnswerRecord): Promise<TakenAnswer> {
+  async resume(record: AnswerRecord): Promise<AnswerReceipt> {
     const { requestId } = this.#link;
-    const finishing = await this.#wrapping.finishingOf(begun);
-    const place: AnswerPlace = { answerId: begun.answerId, token: finishing.token };
+    const finishing = await this.#cipher.readFinishingState(record);
+    const upload: AnswerUpload = { answerId: record.answerId, token: finishing.token };
     try {
-      await this.#send(begun, place);
-      const call = this.#sameAsSaid(finishing) ?? (await this.#writeFinish(finishing));
-      await untilThrough(() => this.#parts.calls.finish(place, call, this.#signal), this.#parts.patience, this.#signal);
+      await this.#sendParts(record, upload);
+      const call = this.#reuseFinishingCall(finishing) ?? (await this.#createFinishingCall(finishing));
+      await retryUntilSuccess(
+        () => this.#deps.calls.finish(upload, call, this.#signal),
+        this.#deps.retryPolicy,
+        this.#signal,
+      );
       await this.#records.remove(requestId);
-      return { words: receiptWords(sha256(fromB64u(call.ticket))) };
+      return { receiptWords: receiptWordsOf(sha256(fromB64u(call.ticket))) };
     } catch (error) {
       // nothing of it will ever be taken
       if (isPortalError(error, "request_closed")) await this.#records.remove(requestId);
@@ -310,33 +327,33 @@ class Answering {
    * Step 3. Where all of it is sent already, it is sealed once more and compared: what is finished
    * now is what was given now.
    */
-  async #send(begun: AnswerRecord, place: AnswerPlace): Promise<void> {
+  async #sendParts(unfinishedAnswer: AnswerRecord, upload: AnswerUpload): Promise<void> {
     const { requestId } = this.#link;
-    const { calls, newDigest, patience, now } = this.#parts;
+    const { calls, createDigest, retryPolicy, now } = this.#deps;
     const { content, contentKind } = this.#provided;
-    const sealing = await this.#wrapping.sealingOf(begun);
+    const sealing = await this.#cipher.readSealingState(unfinishedAnswer);
     if (sealing.kind !== contentKind) throw new PortalError("file_changed");
-    if (begun.sealed) return requireSameContent(sealing, content, this.#signal);
+    if (unfinishedAnswer.sealed) return requireSameContent(sealing, content, this.#signal);
     const records: SendingRecords<AnswerRecord> = {
       get: this.#records.get,
-      sealingOf: this.#wrapping.sealingOf,
+      readSealingState: this.#cipher.readSealingState,
       replace: async (record, sealing) =>
-        this.#records.replace({ ...record, sealing: await this.#wrapping.wrap("sealing", sealing) }),
+        this.#records.replace({ ...record, sealing: await this.#cipher.wrap("sealing", sealing) }),
     };
-    const sending: SendingCalls = {
-      state: (_, signal) => calls.state(place, signal),
-      part: (_, fields, data, signal) => calls.part(place, fields, data, signal),
+    const sendingCalls: SendingCalls = {
+      state: (_, signal) => calls.state(upload, signal),
+      part: (_, fields, data, signal) => calls.part(upload, fields, data, signal),
     };
     const onProgress = (done: number, total: number): void =>
       this.#options.onProgress?.({ phase: "sending", done, total });
-    return sendContent({ records, calls: sending, digest: newDigest(), patience, now }, requestId, content, {
+    return sendContent({ records, calls: sendingCalls, digest: createDigest(), retryPolicy, now }, requestId, content, {
       signal: this.#signal,
       onProgress,
     });
   }
 
   /** The finishing call that left already: perhaps it was taken, so it is never made anew. */
-  #sameAsSaid({ last }: Finishing): FinishingCall | null {
+  #reuseFinishingCall({ last }: FinishingState): FinishingCall | null {
     if (last === null) return null;
     const { name, mime, note } = this.#provided;
     if (last.name !== name || last.mime !== mime || last.note !== note) throw new PortalError("file_changed");
@@ -344,14 +361,14 @@ class Answering {
   }
 
   /** Step 4: the call is written down before it leaves. */
-  async #writeFinish(finishing: Finishing): Promise<FinishingCall> {
+  async #createFinishingCall(finishing: FinishingState): Promise<FinishingCall> {
     const { requestId, linkKey } = this.#link;
     const { name, mime, note, content, contentKind } = this.#provided;
     const record = await this.#records.get(requestId);
     if (record === null) throw new PortalError("not_found");
-    const { content_sha256: contentSha256 } = await this.#wrapping.sealingOf(record);
+    const { content_sha256: contentSha256 } = await this.#cipher.readSealingState(record);
     if (contentSha256 === null) throw new PortalError("upload_incomplete");
-    const ticket = await sealProvided(linkKey, this.#document.statement.recipient, {
+    const ticket = await sealProvidedTicket(linkKey, this.#document.statement.recipient, {
       v: 1,
       kind: "provided",
       request_id: requestId,
@@ -362,29 +379,29 @@ class Answering {
       content_sha256: contentSha256,
       content_identity: finishing.identity,
       note,
-      created_at: timestamp(this.#parts.now()),
+      created_at: formatTimestamp(this.#deps.now()),
     });
     const call = { ticket: toB64u(ticket), content_sha256: contentSha256 };
     await this.#records.replace({
       ...record,
-      finishing: await this.#wrapping.wrap("finishing", { ...finishing, last: { call, name, mime, note } }),
+      finishing: await this.#cipher.wrap("finishing", { ...finishing, last: { call, name, mime, note } }),
     });
     return call;
   }
 }
 
-const Provided = z.object({
+const ProvidedInput = z.object({
   contentKind: ContentKind,
-  name: text(maxFileNameLength),
-  mime: text(maxFileNameLength),
-  note: textOrNone(maxRequestNoteLength),
+  name: nonEmptyText(maxFileNameLength),
+  mime: nonEmptyText(maxFileNameLength),
+  note: boundedText(maxRequestNoteLength),
 });
 
 /** One answer is sent by one tab. */
-async function alone<T>(requestId: string, work: () => Promise<T>): Promise<T> {
-  if (!("navigator" in globalThis) || !("locks" in navigator)) return work();
-  return navigator.locks.request(answerLock(requestId), { ifAvailable: true }, (lock) => {
+async function withAnswerLock<T>(requestId: string, callback: () => Promise<T>): Promise<T> {
+  if (!("navigator" in globalThis) || !("locks" in navigator)) return callback();
+  return navigator.locks.request(answerLockName(requestId), { ifAvailable: true }, (lock) => {
     if (lock === null) throw new PortalError("conflict");
-    return work();
+    return callback();
   });
 }

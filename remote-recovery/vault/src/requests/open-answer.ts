@@ -2,21 +2,21 @@ import { fromB64u, toB64u } from "@relicario/shared/api";
 import type { OpenedAnswer } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { refuseCancelled } from "../cancelled.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { sha256, withSecret, type Bytes } from "../seal/bytes.ts";
-import { openProvided, receiptWords } from "../seal/provided.ts";
+import { openProvidedTicket, receiptWordsOf } from "../seal/provided-ticket.ts";
 import { openRequestsInner, type Requests } from "../seal/requests.ts";
-import { contentOf, mimeOf, nameOf } from "../shares/open-claimed.ts";
-import type { Shown } from "../shown-image.ts";
-import { accountIdentities } from "../steps/account-identities.ts";
-import { readKeyring } from "../steps/read-keyring.ts";
-import { requireAccountKey } from "../steps/show-opener.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
-import type { SealedContentKey } from "../worker/opened-contents.ts";
+import { fetchSmallContent, mimeOf, displayNameOf } from "../shares/open-claimed-ticket.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+import { deriveAccountIdentities } from "../operation-parts/account-identities.ts";
+import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { requireAccountKey } from "../operation-parts/require-account-key.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { SealedContentKey } from "../worker/opened-content-store.ts";
 import { publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /** An opened answer, with what opens its content once more, in pieces. */
-export type OpenedHere = Omit<OpenedAnswer, "save" | "putAway"> & {
+export type OpenedAnswerContent = Omit<OpenedAnswer, "save" | "dispose"> & {
   readonly content: Bytes | null;
   readonly sealed: SealedContentKey;
 };
@@ -37,29 +37,29 @@ export type OpenedHere = Omit<OpenedAnswer, "save" | "putAway"> & {
 export async function openAnswer(
   vault: VaultContext,
   requestId: string,
-  shown: Shown | null,
-  options: ActOptions = {},
-): Promise<OpenedHere> {
-  const accountKey = await requireAccountKey(vault, shown, options);
-  const opened = (await readKeyring(vault, options.signal))?.opened ?? null;
-  if (opened === null) throw new PortalError("vault_locked");
-  const { requests, book } = opened;
+  presentedOpener: PresentedOpener | null,
+  options: OperationOptions = {},
+): Promise<OpenedAnswerContent> {
+  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  const openedKeyring = (await readKeyring(vault, options.signal))?.openedKeyring ?? null;
+  if (openedKeyring === null) throw new PortalError("vault_locked");
+  const { requests, book } = openedKeyring;
   if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   const answer = await vault.service.requests.collect(requestId, options.signal);
   const sealedTicket = fromB64u(answer.ticket);
   const digest = sha256(sealedTicket);
-  refuseAnother(requests, requestId, toB64u(digest));
+  requireSameAnswer(requests, requestId, toB64u(digest));
 
   const inner = await openRequestsInner(accountKey, vault.userId, requests);
-  const kept = inner.requests.find(({ request_id: id }) => id === requestId);
-  if (kept === undefined) throw new PortalError("decryption_failed");
-  const identities = await accountIdentities(vault, accountKey, book);
-  const ticket = await withSecret(fromB64u(kept.link_key), (linkKey) =>
-    openProvided(identities, linkKey, requestId, sealedTicket),
+  const innerEntry = inner.requests.find(({ request_id: id }) => id === requestId);
+  if (innerEntry === undefined) throw new PortalError("decryption_failed");
+  const identities = await deriveAccountIdentities(vault, accountKey, book);
+  const ticket = await withSecret(fromB64u(innerEntry.link_key), (linkKey) =>
+    openProvidedTicket(identities, linkKey, requestId, sealedTicket),
   );
-  refuseCancelled(options.signal);
-  await noteOpened(vault, requestId, toB64u(digest), options.signal);
+  throwIfCancelled(options.signal);
+  await recordOpenedAnswer(vault, requestId, toB64u(digest), options.signal);
 
   const sealed: SealedContentKey = {
     token: answer.download.token,
@@ -68,29 +68,29 @@ export async function openAnswer(
     kind: ticket.content_kind,
     size: ticket.size,
   };
-  const content = await contentOf(vault.service.content, { sealed }, answer, options);
+  const content = await fetchSmallContent(vault.service.content, { sealed }, answer, options);
   return {
     requestId,
     contentKind: ticket.content_kind,
-    name: nameOf(ticket),
+    name: displayNameOf(ticket),
     mime: mimeOf(ticket),
     size: ticket.size,
     note: ticket.note,
     createdAt: ticket.created_at,
-    words: receiptWords(digest),
+    receiptWords: receiptWordsOf(digest),
     content,
     sealed,
   };
 }
 
 /** @throws PortalError `decryption_failed` when another answer was opened before. */
-function refuseAnother(requests: Requests, requestId: string, digest: string): void {
-  const { answer_sha256: first } = requireEntry(requests, requestId);
-  if (first !== null && first !== digest) throw new PortalError("decryption_failed");
+function requireSameAnswer(requests: Requests, requestId: string, digest: string): void {
+  const { answer_sha256: recordedDigest } = requireEntry(requests, requestId);
+  if (recordedDigest !== null && recordedDigest !== digest) throw new PortalError("decryption_failed");
 }
 
 /** Step 3. */
-async function noteOpened(
+async function recordOpenedAnswer(
   vault: VaultContext,
   requestId: string,
   digest: string,
@@ -100,14 +100,16 @@ async function noteOpened(
     vault,
     {
       next: async ({ requests }) => {
-        const { answer_sha256: first } = requireEntry(requests, requestId);
-        if (requests !== null) refuseAnother(requests, requestId, digest);
-        return requests === null || first !== null
+        const { answer_sha256: recordedDigest } = requireEntry(requests, requestId);
+        if (requests !== null) requireSameAnswer(requests, requestId, digest);
+        return requests === null || recordedDigest !== null
           ? null
           : withEntry(requests, requestId, (entry) => ({ ...entry, answer_sha256: digest }));
       },
-      isIn: ({ requests }) =>
-        requests.some(({ request_id: id, answer_sha256: noted }) => id === requestId && noted === digest),
+      isApplied: ({ requests }) =>
+        requests.some(
+          ({ request_id: id, answer_sha256: recordedDigest }) => id === requestId && recordedDigest === digest,
+        ),
       send: ({ keyring }) => vault.service.changeKeyring(keyring),
     },
     signal === undefined ? {} : { signal },

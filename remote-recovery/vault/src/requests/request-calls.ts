@@ -1,9 +1,9 @@
 import {
-  AnswerCollected,
-  type CreateRequest,
+  CollectAnswerResponse,
+  type CreateRequestBody,
   type KeyringChange,
   RequestList,
-  RequestStored,
+  RequestWriteResponse,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
@@ -14,28 +14,28 @@ import { z } from "zod";
  */
 export interface RequestCalls {
   /** `limit_reached` with too many open ones. */
-  readonly create: (body: CreateRequest) => Promise<unknown>;
+  readonly create: (body: CreateRequestBody) => Promise<unknown>;
   /** All that the service has, ended ones too. */
   readonly list: (signal?: AbortSignal) => Promise<RequestList["requests"]>;
   /** Only reads. `not_found` while there is no answer, `content_gone` once it went. */
-  readonly collect: (requestId: string, signal?: AbortSignal) => Promise<z.infer<typeof AnswerCollected>>;
+  readonly collect: (requestId: string, signal?: AbortSignal) => Promise<z.infer<typeof CollectAnswerResponse>>;
   readonly markCollected: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
   /** Revokes it, or drops the answer at once. */
   readonly drop: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
 }
 
-export function requestCallsOn(http: Http): RequestCalls {
-  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+export function createRequestCalls(http: Http): RequestCalls {
+  const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   return {
-    create: (body) => http.request("POST", "/requests", RequestStored, { body }),
+    create: (body) => http.request("POST", "/requests", RequestWriteResponse, { body }),
     list: async (signal) =>
-      (await http.request("GET", "/requests", RequestList, { query: { get_expired: true }, ...bySignal(signal) }))
+      (await http.request("GET", "/requests", RequestList, { query: { get_expired: true }, ...signalOption(signal) }))
         .requests,
     collect: (requestId, signal) =>
-      http.request("POST", "/requests/collect", AnswerCollected, {
+      http.request("POST", "/requests/collect", CollectAnswerResponse, {
         body: { request_id: requestId },
-        ...bySignal(signal),
+        ...signalOption(signal),
       }),
     markCollected: (requestId, keyring) =>
       http.request("PATCH", `/requests/${requestId}`, z.unknown(), { body: { state: "collected", keyring } }),

@@ -1,28 +1,28 @@
-import { maxBookLength, trashDays } from "@relicario/shared/api";
+import { maxBookLength, trashRetentionDays } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { AccountKey } from "../seal/account-key.ts";
 import { openRequestsInner, sealRequestsInner, type Requests, type RequestsInner } from "../seal/requests.ts";
-import { publishUntilItFits, requireOpened, type Attempt, type SignedChange } from "../steps/publish.ts";
-import type { AccountView } from "../steps/read-account.ts";
-import type { OpenedKeyring } from "../steps/read-keyring.ts";
-import { nextChange } from "../steps/signed-change.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt, type SignedChange } from "../operation-parts/publish.ts";
+import type { AccountView } from "../operation-parts/read-account.ts";
+import type { OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
 
 export type RequestEntry = Requests["requests"][number];
 
-const dayMs = 24 * 60 * 60 * 1000;
+const dayMilliseconds = 24 * 60 * 60 * 1000;
 
 /**
  * So long after its time an entry stays that is over: what the service says of it can be compared.
  */
-const keepEndedMs = 90 * dayMs;
+const endedRetentionMilliseconds = 90 * dayMilliseconds;
 
 /**
  * So long after its time an answer that was begun before may be finished: then the service forgets
  * what was asked.
  */
-const finishableMs = trashDays * dayMs;
+const finishingPeriodMilliseconds = trashRetentionDays * dayMilliseconds;
 
 /** @throws PortalError `not_found`. */
 export function requireEntry(requests: Requests | null, requestId: string): RequestEntry {
@@ -56,17 +56,21 @@ export async function withRequest(
   entry: RequestEntry,
   inner: RequestsInner["requests"][number],
 ): Promise<Requests> {
-  const before = document === null ? [] : (await openRequestsInner(accountKey, vault.userId, document)).requests;
+  const innerEntries = document === null ? [] : (await openRequestsInner(accountKey, vault.userId, document)).requests;
   const entries = document?.requests ?? [];
-  const over = await findOver(vault, entries);
-  const kept = entries.filter((one) => !over.has(one.request_id) || sinceEnd(vault, one) < keepEndedMs);
+  const endedIds = await findEndedIds(vault, entries);
+  const retained = entries.filter(
+    (candidate) => !endedIds.has(candidate.request_id) || timeSinceEnd(vault, candidate) < endedRetentionMilliseconds,
+  );
   const requests = [
-    ...before.filter(({ request_id: id }) => !over.has(id) && kept.some((one) => one.request_id === id)),
+    ...innerEntries.filter(
+      ({ request_id: id }) => !endedIds.has(id) && retained.some((candidate) => candidate.request_id === id),
+    ),
     inner,
   ];
   return {
     v: 1,
-    requests: [...kept, entry],
+    requests: [...retained, entry],
     inner: await sealRequestsInner(accountKey, vault.userId, { v: 1, requests }),
   };
 }
@@ -75,7 +79,7 @@ export async function withRequest(
  * A document that names nothing, for an account that never asked. @throws PortalError
  * `show_opener_first`.
  */
-export async function noRequests({ accountKey, userId }: VaultContext): Promise<Requests> {
+export async function createEmptyRequests({ accountKey, userId }: VaultContext): Promise<Requests> {
   if (accountKey === null) throw new PortalError("show_opener_first");
   return { v: 1, requests: [], inner: await sealRequestsInner(accountKey, userId, { v: 1, requests: [] }) };
 }
@@ -84,28 +88,30 @@ export async function noRequests({ accountKey, userId }: VaultContext): Promise<
  * Ids of those by which nothing can be opened any more: revoked, collected and gone from the
  * service, or not answered in time.
  */
-async function findOver(vault: VaultContext, entries: readonly RequestEntry[]): Promise<Set<string>> {
-  const isPerhaps = (one: RequestEntry): boolean =>
-    one.state === "collected" ||
-    (one.state === "open" && one.answer_sha256 === null && sinceEnd(vault, one) >= finishableMs);
-  const lines = entries.some(isPerhaps) ? await vault.service.requests.list() : [];
-  const withContent = new Set(lines.flatMap(({ request_id: id, size }) => (size === null ? [] : [id])));
-  const isOver = (one: RequestEntry): boolean =>
-    one.state === "revoked" || (isPerhaps(one) && !withContent.has(one.request_id));
-  return new Set(entries.filter(isOver).map(({ request_id: id }) => id));
+async function findEndedIds(vault: VaultContext, entries: readonly RequestEntry[]): Promise<Set<string>> {
+  const isPossiblyEnded = (candidate: RequestEntry): boolean =>
+    candidate.state === "collected" ||
+    (candidate.state === "open" &&
+      candidate.answer_sha256 === null &&
+      timeSinceEnd(vault, candidate) >= finishingPeriodMilliseconds);
+  const servedRequests = entries.some(isPossiblyEnded) ? await vault.service.requests.list() : [];
+  const withContent = new Set(servedRequests.flatMap(({ request_id: id, size }) => (size === null ? [] : [id])));
+  const isEnded = (candidate: RequestEntry): boolean =>
+    candidate.state === "revoked" || (isPossiblyEnded(candidate) && !withContent.has(candidate.request_id));
+  return new Set(entries.filter(isEnded).map(({ request_id: id }) => id));
 }
 
 /** Milliseconds since its time was over; below 0 before. */
-function sinceEnd({ now }: VaultContext, { expires_at: expiresAt }: RequestEntry): number {
+function timeSinceEnd({ now }: VaultContext, { expires_at: expiresAt }: RequestEntry): number {
   return now() - Date.parse(expiresAt);
 }
 
 /** One change of the requests document. */
 export interface RequestsChange {
   /** The document after it, from the account as it is; null when there is nothing to change. */
-  readonly next: (opened: OpenedKeyring) => Promise<Requests | null>;
+  readonly next: (openedKeyring: OpenedKeyring) => Promise<Requests | null>;
   /** Whether an account shows that it was made. */
-  readonly isIn: (requests: Requests) => boolean;
+  readonly isApplied: (requests: Requests) => boolean;
   /** Sends the same bytes at every call. */
   readonly send: (change: SignedChange) => Promise<unknown>;
 }
@@ -118,19 +124,21 @@ export interface RequestsChange {
  */
 export async function publishRequests(
   vault: VaultContext,
-  { next, isIn, send }: RequestsChange,
-  options: ActOptions,
+  { next, isApplied, send }: RequestsChange,
+  options: OperationOptions,
 ): Promise<void> {
   const prepare = async (account: AccountView | null): Promise<Attempt<"done"> | { readonly done: "done" }> => {
-    const opened = requireOpened(account);
-    if (account === null || opened === null) throw new PortalError("no_keyring");
-    const requests = await next(opened);
+    const openedKeyring = requireOpenedKeyring(account);
+    if (account === null || openedKeyring === null) throw new PortalError("no_keyring");
+    const requests = await next(openedKeyring);
     if (requests === null) return { done: "done" };
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], { documents: { requests } });
+    const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
+      documents: { requests },
+    });
     if ((change.keyring.requests ?? "").length > maxBookLength) throw new PortalError("limit_reached");
     return { change, send: () => send(change), result: "done" };
   };
-  const published = ({ view }: AccountView): "done" | null =>
-    view.opened?.requests != null && isIn(view.opened.requests) ? "done" : null;
-  await publishUntilItFits(vault, { prepare, published }, options);
+  const findPublished = ({ view }: AccountView): "done" | null =>
+    view.openedKeyring?.requests != null && isApplied(view.openedKeyring.requests) ? "done" : null;
+  await publishWithRetry(vault, { prepare, findPublished }, options);
 }

@@ -27,7 +27,7 @@ export class AccountKey {
     this.keyEpoch = keyEpoch;
   }
 
-  static make(keyEpoch: number): AccountKey {
+  static generate(keyEpoch: number): AccountKey {
     return new AccountKey(randomBytes(32), keyEpoch);
   }
 
@@ -37,11 +37,11 @@ export class AccountKey {
   }
 
   /** Lends the bytes for sealing a slot. */
-  lend<T>(work: (bytes: Bytes) => T): T {
-    return work(this.#bytes);
+  withBytes<T>(callback: (bytes: Bytes) => T): T {
+    return callback(this.#bytes);
   }
 
-  forget(): void {
+  wipe(): void {
     wipe(this.#bytes);
   }
 }
@@ -59,7 +59,7 @@ export interface Signer {
  * The titles keys: what shows titles and signs changes. They open no content and make no opener.
  * All are non-extractable, so that a device of the person's own may keep them between visits.
  */
-export interface TitlesKeys {
+export interface MetadataKeys {
   readonly keyEpoch: number;
   readonly label: CryptoKey;
   readonly book: CryptoKey;
@@ -74,21 +74,24 @@ export interface TitlesKeys {
 }
 
 /** Documents that have a titles key of their own. */
-const documents = ["label", "book", "state", "shares", "requests"] as const;
+const documentNames = ["label", "book", "state", "shares", "requests"] as const;
 
 /** What a device keeps of the titles keys. */
-export type KeptTitlesKeys = Readonly<Record<(typeof documents)[number] | "sign", CryptoKey>> & {
+export type StoredMetadataKeys = Readonly<Record<(typeof documentNames)[number] | "sign", CryptoKey>> & {
   readonly keyEpoch: number;
   readonly recipient: string;
   readonly signingKey: Bytes;
 };
 
 /** All that hangs on an account key but its `inner` documents and slots. */
-export async function deriveTitlesKeys(accountKey: AccountKey): Promise<TitlesKeys> {
-  const [identitySeed, signSeed] = [accountKey.derive("relicario/v1/identity"), accountKey.derive("relicario/v1/sign")];
+export async function deriveMetadataKeys(accountKey: AccountKey): Promise<MetadataKeys> {
+  const [identitySeed, signingSeed] = [
+    accountKey.derive("relicario/v1/identity"),
+    accountKey.derive("relicario/v1/sign"),
+  ];
   try {
     const [label, book, state, shares, requests] = await Promise.all(
-      documents.map((name) => documentKey(accountKey, name)),
+      documentNames.map((name) => documentKey(accountKey, name)),
     );
     if (
       label === undefined ||
@@ -106,12 +109,12 @@ export async function deriveTitlesKeys(accountKey: AccountKey): Promise<TitlesKe
       state,
       shares,
       requests,
-      signer: await signerOf(signSeed),
+      signer: await signerOf(signingSeed),
       recipient,
-      signingKey: signingKeyOf(signSeed),
+      signingKey: signingKeyOf(signingSeed),
     };
   } finally {
-    wipe(identitySeed, signSeed);
+    wipe(identitySeed, signingSeed);
   }
 }
 
@@ -125,7 +128,7 @@ async function documentKey(accountKey: AccountKey, name: string): Promise<Crypto
 }
 
 /** Null where the signing key cannot be kept: then nothing is kept between visits. */
-export function keptTitlesKeys({
+export function toStoredMetadataKeys({
   signer,
   keyEpoch,
   label,
@@ -135,18 +138,18 @@ export function keptTitlesKeys({
   requests,
   recipient,
   signingKey,
-}: TitlesKeys): KeptTitlesKeys | null {
+}: MetadataKeys): StoredMetadataKeys | null {
   return signer.key === null
     ? null
     : { keyEpoch, label, book, state, shares, requests, sign: signer.key, recipient, signingKey };
 }
 
-export function titlesKeysFrom({ sign, ...kept }: KeptTitlesKeys): TitlesKeys {
-  return { ...kept, signer: { key: sign, sign: (message) => signWith(sign, message) } };
+export function fromStoredMetadataKeys({ sign, ...stored }: StoredMetadataKeys): MetadataKeys {
+  return { ...stored, signer: { key: sign, sign: (message) => signWith(sign, message) } };
 }
 
 /** PKCS #8 of an Ed25519 key (RFC 8410) up to its 32-byte seed. */
-const pkcs8Head = Uint8Array.of(
+const pkcs8Prefix = Uint8Array.of(
   0x30,
   0x2e,
   0x02,
@@ -166,14 +169,14 @@ const pkcs8Head = Uint8Array.of(
 );
 
 async function signerOf(seed: Bytes): Promise<Signer> {
-  const pkcs8 = concat(pkcs8Head, seed);
+  const pkcs8 = concat(pkcs8Prefix, seed);
   try {
     const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]);
     return { key, sign: (message) => signWith(key, message) };
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
-    const held = copyOf(seed); // a browser without Ed25519: as long as this worker lives
-    return { key: null, sign: (message) => Promise.resolve(copyOf(ed25519.sign(message, held))) };
+    const seedCopy = copyOf(seed); // a browser without Ed25519: as long as this worker lives
+    return { key: null, sign: (message) => Promise.resolve(copyOf(ed25519.sign(message, seedCopy))) };
   } finally {
     wipe(pkcs8);
   }
@@ -185,8 +188,8 @@ async function signWith(key: CryptoKey, message: Bytes): Promise<Bytes> {
 
 /** True when both hang on the same account key: the signing keys say so without showing either. */
 export function isSameAccount(
-  left: Pick<TitlesKeys, "keyEpoch" | "signingKey">,
-  right: Pick<TitlesKeys, "keyEpoch" | "signingKey">,
+  left: Pick<MetadataKeys, "keyEpoch" | "signingKey">,
+  right: Pick<MetadataKeys, "keyEpoch" | "signingKey">,
 ): boolean {
   return left.keyEpoch === right.keyEpoch && equalBytes(left.signingKey, right.signingKey);
 }

@@ -1,18 +1,18 @@
 import { fromB64u, hasValidSignature, toB64u, type KeyringChange, type KeyStatement } from "@relicario/shared/api";
 
-import { signDocument, type TitlesKeys } from "./account-key.ts";
+import { signDocument, type MetadataKeys } from "./account-key.ts";
 import { equalBytes } from "./bytes.ts";
 
 /**
  * What the account publishes of itself, signed by its own signing key.
  *
- * @param before keys of the generation before, which sign the statement without both signatures;
- *   null where none is followed.
+ * @param previousKeys keys of the generation before, which sign the statement without both
+ *   signatures; null where none is followed.
  */
 export async function makeKeyStatement(
-  keys: TitlesKeys,
+  keys: MetadataKeys,
   userId: string,
-  before: TitlesKeys | null = null,
+  previousKeys: MetadataKeys | null = null,
 ): Promise<KeyStatement> {
   const body = {
     v: 1 as const,
@@ -21,12 +21,12 @@ export async function makeKeyStatement(
     signing_key: toB64u(keys.signingKey),
     key_epoch: keys.keyEpoch,
   };
-  const previousSig = before === null ? null : (await signDocument("key", body, before.signer)).sig;
+  const previousSig = previousKeys === null ? null : (await signDocument("key", body, previousKeys.signer)).sig;
   return signDocument("key", { ...body, previous_sig: previousSig }, keys.signer);
 }
 
 /** Whether a published statement is the one that hangs on our account key. */
-export function isOwnKeyStatement(keys: TitlesKeys, userId: string, statement: KeyStatement): boolean {
+export function isOwnKeyStatement(keys: MetadataKeys, userId: string, statement: KeyStatement): boolean {
   return (
     statement.user_id === userId &&
     statement.recipient === keys.recipient &&
@@ -40,21 +40,21 @@ export function isOwnKeyStatement(keys: TitlesKeys, userId: string, statement: K
  * Whether `previous_sig` is what it says: the signature of the key before. Null says that there is
  * none: the first statement, or an account that was started anew.
  *
- * @param before signing keys of former generations, each with its last `key_epoch`.
+ * @param previousKeys signing keys of former generations, each with its last `key_epoch`.
  */
-export function isPreviousSignatureRight(
+export function hasValidPreviousSignature(
   statement: KeyStatement,
-  before: readonly { readonly keyEpoch: number; readonly signingKey: Uint8Array }[],
+  previousKeys: readonly { readonly keyEpoch: number; readonly signingKey: Uint8Array }[],
 ): boolean {
   const { previous_sig: sig, sig: _, ...body } = statement;
   if (sig === null) return true;
-  return before.some(
+  return previousKeys.some(
     ({ keyEpoch, signingKey }) =>
       keyEpoch === statement.key_epoch - 1 && hasValidSignature("key", { ...body, sig }, signingKey),
   );
 }
 
 /** Signs a keyring change with the account's signing key. */
-export function signKeyringChange(keys: TitlesKeys, change: Omit<KeyringChange, "sig">): Promise<KeyringChange> {
+export function signKeyringChange(keys: MetadataKeys, change: Omit<KeyringChange, "sig">): Promise<KeyringChange> {
   return signDocument("put", change, keys.signer);
 }

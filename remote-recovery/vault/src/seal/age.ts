@@ -97,42 +97,42 @@ export async function sealTo(recipients: readonly string[], plain: Bytes): Promi
  *   broken.
  */
 export async function openWith(identity: string, sealed: Bytes, count: StanzaCount): Promise<Bytes | null> {
-  if (ownHeaderLength(sealed, count) === null) throw new PortalError("decryption_failed");
+  if (parseHeaderLength(sealed, count) === null) throw new PortalError("decryption_failed");
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
   try {
     return copyOf(await decrypter.decrypt(sealed));
   } catch (cause) {
-    if (cause instanceof Error && cause.message === notForUs) return null;
+    if (cause instanceof Error && cause.message === noMatchMessage) return null;
     throw new PortalError("decryption_failed");
   }
 }
 
 /** typage's words when no stanza unwraps; a test holds it to them. */
-const notForUs = "no identity matched any of the file's recipients";
+const noMatchMessage = "no identity matched any of the file's recipients";
 
 // 1120 bytes encapsulated, 32 bytes of wrapped key
-const stanza = /^-> mlkem768x25519 [A-Za-z0-9+/]{1494}\n[A-Za-z0-9+/]{43}\n/;
-const mac = /^--- [A-Za-z0-9+/]{43}\n/;
+const stanzaPattern = /^-> mlkem768x25519 [A-Za-z0-9+/]{1494}\n[A-Za-z0-9+/]{43}\n/;
+const macPattern = /^--- [A-Za-z0-9+/]{43}\n/;
 
 /**
  * Our own header check: version line, 1…`count` stanzas of the one kind, MAC line. Its length in
  * bytes; null when anything else is there.
  */
-export function ownHeaderLength(sealed: Uint8Array, count: StanzaCount): number | null {
-  const most = maxStanzas[count];
+export function parseHeaderLength(sealed: Uint8Array, count: StanzaCount): number | null {
+  const maxCount = maxStanzas[count];
   const version = "age-encryption.org/v1\n";
-  const longest = version.length + most * 1_600 + 64;
-  let text = new TextDecoder("latin1").decode(sealed.subarray(0, longest));
+  const maxLength = version.length + maxCount * 1_600 + 64;
+  let text = new TextDecoder("latin1").decode(sealed.subarray(0, maxLength));
   if (!text.startsWith(version)) return null;
   let length = version.length;
   text = text.slice(length);
-  let found = 0;
-  for (let match = stanza.exec(text); match !== null; match = stanza.exec(text)) {
-    found++;
+  let stanzaCount = 0;
+  for (let match = stanzaPattern.exec(text); match !== null; match = stanzaPattern.exec(text)) {
+    stanzaCount++;
     length += match[0].length;
     text = text.slice(match[0].length);
   }
-  const end = mac.exec(text);
-  return found >= 1 && found <= most && end !== null ? length + end[0].length : null;
+  const macMatch = macPattern.exec(text);
+  return stanzaCount >= 1 && stanzaCount <= maxCount && macMatch !== null ? length + macMatch[0].length : null;
 }

@@ -17,8 +17,8 @@ import { z } from "zod";
 import type { Sketch } from "@relicario/engine";
 import { isRecipient } from "./age.ts";
 import { sha256 } from "./bytes.ts";
-import { parseSketch, sketchBytes } from "./helper.ts";
-import { documentWithInner } from "./inner.ts";
+import { parseSketch, serializeSketch } from "./helper.ts";
+import { documentWithInner } from "./document-with-inner.ts";
 
 const HybridRecipient = Recipient.refine((text) => isRecipient(text), "not a hybrid recipient");
 
@@ -119,6 +119,6 @@ export function innerSketches(inner: BookInner): { readonly imageId: string; rea
   return inner.sketches.map(({ image_id: imageId, sketch }) => ({ imageId, sketch: parseSketch(fromB64u(sketch)) }));
 }
 
-export function sketchB64u(sketch: Sketch): string {
-  return toB64u(sketchBytes(sketch));
+export function sketchToB64u(sketch: Sketch): string {
+  return toB64u(serializeSketch(sketch));
 }

@@ -12,13 +12,13 @@ export function utf8(text: string): Bytes {
 
 /** `‖` of the formats: the parts one after another, in a fresh buffer. */
 export function concat(...parts: readonly Uint8Array[]): Bytes {
-  const whole = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
+  const joined = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let offset = 0;
   for (const part of parts) {
-    whole.set(part, offset);
+    joined.set(part, offset);
     offset += part.length;
   }
-  return whole;
+  return joined;
 }
 
 /** A copy with a buffer of its own, whatever kind of buffer the library gave. */
@@ -34,7 +34,7 @@ export function len32(length: number): Bytes {
 }
 
 /**
- * SHA-256 of the parts joined. For whole contents use {@link digestOf}, which leaves the thread
+ * SHA-256 of the parts joined. For whole contents use {@link sha256Async}, which leaves the thread
  * free.
  */
 export function sha256(...parts: readonly Uint8Array[]): Bytes {
@@ -50,7 +50,7 @@ export function newSha256(): { readonly update: (bytes: Uint8Array) => void; rea
 }
 
 /** SHA-256 by WebCrypto. */
-export async function digestOf(bytes: Bytes): Promise<Bytes> {
+export async function sha256Async(bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }
 
@@ -85,14 +85,14 @@ declare global {
  * while, and the parts of a file come faster than it does. They are empty afterwards; where the
  * browser has no way to do so, nothing happens.
  */
-export function release(...done: readonly Bytes[]): void {
-  for (const { buffer } of done) buffer.transfer?.(0);
+export function freeBuffers(...buffers: readonly Bytes[]): void {
+  for (const { buffer } of buffers) buffer.transfer?.(0);
 }
 
 /** Runs `work` with secret bytes and wipes them afterwards, whatever happens. */
-export async function withSecret<T>(secret: Bytes, work: (secret: Bytes) => T | Promise<T>): Promise<T> {
+export async function withSecret<T>(secret: Bytes, callback: (secret: Bytes) => T | Promise<T>): Promise<T> {
   try {
-    return await work(secret);
+    return await callback(secret);
   } finally {
     wipe(secret);
   }

@@ -1,9 +1,9 @@
 import { PortalError } from "@relicario/shared/errors";
 import { Decrypter, Encrypter } from "age-encryption";
 
-import { newIdentity, ownHeaderLength, recipientOf } from "./age.ts";
+import { newIdentity, parseHeaderLength, recipientOf } from "./age.ts";
 import { concat, copyOf, randomBytes, wipe, type Bytes } from "./bytes.ts";
-import { payloadNonceBytes } from "./content-pieces.ts";
+import { payloadNonceSize } from "./content-sizes.ts";
 import { hkdf } from "./kdf.ts";
 
 /*
@@ -13,7 +13,7 @@ import { hkdf } from "./kdf.ts";
  */
 
 /** A content that is sealed in pieces: everything but its bytes. */
-export interface NewContentSeal {
+export interface ContentSeal {
   /** The fresh identity that opens this version and nothing else. Secret. */
   readonly identity: string;
   /** 32 bytes for the pieces. Secret. */
@@ -26,29 +26,29 @@ export interface NewContentSeal {
  * A header to a fresh content identity, and a payload nonce of 16 fresh bytes: never the one of
  * typage's own empty payload.
  */
-export async function newContentSeal(): Promise<NewContentSeal> {
+export async function createContentSeal(): Promise<ContentSeal> {
   const identity = newIdentity();
-  const learned: Bytes[] = [];
+  const fileKeys: Bytes[] = [];
   const encrypter = new Encrypter();
   encrypter.addRecipient(await recipientOf(identity));
   encrypter.addRecipient({
     wrapFileKey: (key) => {
-      learned.push(copyOf(key));
+      fileKeys.push(copyOf(key));
       return []; // no stanza: it only learns the file key
     },
   });
-  const empty = await encrypter.encrypt(new Uint8Array());
-  const [fileKey] = learned;
-  const length = ownHeaderLength(empty, "one");
-  if (fileKey === undefined || length === null) throw new TypeError("typage made another header");
-  const nonce = randomBytes(payloadNonceBytes);
+  const emptyFile = await encrypter.encrypt(new Uint8Array());
+  const [fileKey] = fileKeys;
+  const headerLength = parseHeaderLength(emptyFile, "one");
+  if (fileKey === undefined || headerLength === null) throw new TypeError("typage made another header");
+  const nonce = randomBytes(payloadNonceSize);
   const payloadKey = hkdf(fileKey, "payload", nonce);
   wipe(fileKey);
-  return { identity, payloadKey, prefix: concat(empty.subarray(0, length), nonce) };
+  return { identity, payloadKey, prefix: concat(emptyFile.subarray(0, headerLength), nonce) };
 }
 
 /**
- * Key and place of the payload, from the first {@link contentHeadBytes} of a sealed content (or all
+ * Key and place of the payload, from the first {@link contentHeadSize} of a sealed content (or all
  * of a shorter one).
  *
  * @throws PortalError `decryption_failed`.
@@ -57,26 +57,27 @@ export async function openContentHead(
   identity: string,
   head: Bytes,
 ): Promise<{ readonly payloadKey: Bytes; readonly prefixLength: number }> {
-  const length = ownHeaderLength(head, "one");
-  if (length === null || head.length < length + payloadNonceBytes) throw new PortalError("decryption_failed");
+  const headerLength = parseHeaderLength(head, "one");
+  if (headerLength === null || head.length < headerLength + payloadNonceSize)
+    throw new PortalError("decryption_failed");
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
   let fileKey: Uint8Array;
   try {
-    fileKey = await decrypter.decryptHeader(head.subarray(0, length));
+    fileKey = await decrypter.decryptHeader(head.subarray(0, headerLength));
   } catch {
     throw new PortalError("decryption_failed");
   }
-  const payloadKey = hkdf(fileKey, "payload", head.subarray(length, length + payloadNonceBytes));
+  const payloadKey = hkdf(fileKey, "payload", head.subarray(headerLength, headerLength + payloadNonceSize));
   wipe(fileKey);
-  return { payloadKey, prefixLength: length + payloadNonceBytes };
+  return { payloadKey, prefixLength: headerLength + payloadNonceSize };
 }
 
 /**
  * The plaintext of a whole sealed content, by typage alone: for whoever has no workers for the
  * pieces. The stream fails at a piece that was changed, or when the last one is missing.
  *
- * @param head the first {@link contentHeadBytes} of it, or all of a shorter one
+ * @param head the first {@link contentHeadSize} of it, or all of a shorter one
  * @throws PortalError `decryption_failed`.
  */
 export async function openContentStream(
@@ -84,7 +85,7 @@ export async function openContentStream(
   head: Uint8Array,
   sealed: ReadableStream<Uint8Array>,
 ): Promise<ReadableStream<Uint8Array>> {
-  if (ownHeaderLength(head, "one") === null) throw new PortalError("decryption_failed");
+  if (parseHeaderLength(head, "one") === null) throw new PortalError("decryption_failed");
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
   try {
@@ -98,11 +99,11 @@ export async function openContentStream(
  * Nonce of a piece: 11 bytes of its number, big-endian, and 1 behind them for the last one (age's
  * STREAM).
  */
-export function pieceNonce(index: number, last: boolean): Bytes {
+export function pieceNonce(index: number, isLast: boolean): Bytes {
   const nonce = new Uint8Array(12);
   const view = new DataView(nonce.buffer);
   view.setUint32(3, Math.floor(index / 2 ** 32));
   view.setUint32(7, index % 2 ** 32);
-  nonce[11] = last ? 1 : 0;
+  nonce[11] = isLast ? 1 : 0;
   return nonce;
 }

@@ -3,9 +3,9 @@ import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
 import { newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
-import { concat, copyOf, digestOf, wipe, type Bytes } from "./bytes.ts";
+import { concat, copyOf, sha256Async, wipe, type Bytes } from "./bytes.ts";
 import type { ContentKind } from "./label.ts";
-import { paddedLength } from "./content-pieces.ts";
+import { paddedLength } from "./content-sizes.ts";
 
 const lineFeed = 0x0a;
 
@@ -32,7 +32,7 @@ export async function sealContent(kind: Kind, plain: Bytes): Promise<SealedConte
   const padded = isPadded(kind) ? padText(plain) : plain;
   const sealed = await sealTo([await recipientOf(identity)], padded);
   if (padded !== plain) wipe(padded);
-  return { sealed, sha256: toB64u(await digestOf(sealed)), identity, size: plain.length };
+  return { sealed, sha256: toB64u(await sha256Async(sealed)), identity, size: plain.length };
 }
 
 /**
@@ -45,7 +45,7 @@ export async function openContent(
   sealed: Bytes,
   expected: { sha256: string; identity: string; size: number },
 ): Promise<Bytes> {
-  if (toB64u(await digestOf(sealed)) !== expected.sha256) throw new PortalError("decryption_failed");
+  if (toB64u(await sha256Async(sealed)) !== expected.sha256) throw new PortalError("decryption_failed");
   const plain = await openWith(expected.identity, sealed, "one");
   if (plain === null) throw new PortalError("decryption_failed");
   if (isPadded(kind)) return unpadText(plain, expected.size);
@@ -67,7 +67,8 @@ export function padText(text: Uint8Array): Bytes {
  * @throws PortalError `decryption_failed` when length or padding is not what {@link padText} makes.
  */
 export function unpadText(padded: Uint8Array, size: number): Bytes {
-  const fits = padded.length === paddedLength("text", size) && padded.subarray(size).every((byte) => byte === lineFeed);
-  if (!fits) throw new PortalError("decryption_failed");
+  const matches =
+    padded.length === paddedLength("text", size) && padded.subarray(size).every((byte) => byte === lineFeed);
+  if (!matches) throw new PortalError("decryption_failed");
   return copyOf(padded.subarray(0, size));
 }

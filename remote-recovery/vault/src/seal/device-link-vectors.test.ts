@@ -8,16 +8,16 @@ import {
   deviceLinkId,
   openLinkAnswer,
   openLinkRequest,
-  readDeviceCode,
+  parseDeviceCode,
   sealLinkAnswer,
   sealLinkRequest,
-  slotMakerOf,
+  slotTargetOf,
   type LinkAnswer,
   type LinkRequest,
 } from "./device-link.ts";
 import { AccountKey } from "./account-key.ts";
-import { headerOf } from "./document.ts";
-import { openerFromSeed, openSlot, passkeySeed, sealSlot } from "./opener.ts";
+import { parseUnverifiedHeader } from "./document.ts";
+import { openerFromSeed, openSlot, derivePasskeySeed, sealSlot } from "./opener.ts";
 
 /** Made by remote-recovery/vault/vectors/make_device_link_vectors.py. */
 interface Vectors {
@@ -34,11 +34,11 @@ describe("vectors of another device made by other tools", () => {
   const code = fromB64u(vectors.code.bytes);
   const { user_id: userId } = vectors.request.document;
   const { id: openerId } = vectors.request.document.opener;
-  const place = { userId, keyEpoch: 1 };
+  const context = { userId, keyEpoch: 1 };
 
   it("gives the words of a code, reads them back, and derives its mailbox", () => {
     expect(deviceCodeWords(code)).toEqual(vectors.code.words);
-    expect(toB64u(readDeviceCode(vectors.code.words.join(" ")))).toBe(vectors.code.bytes);
+    expect(toB64u(parseDeviceCode(vectors.code.words.join(" ")))).toBe(vectors.code.bytes);
     expect(deviceLinkId(code)).toBe(vectors.code.link_id);
   });
 
@@ -65,21 +65,21 @@ describe("vectors of another device made by other tools", () => {
       await sealLinkRequest(code, vectors.request.document),
       await sealLinkAnswer(code, vectors.answer.document),
     ])
-      expect(headerOf(jwe)).toEqual(header);
+      expect(parseUnverifiedHeader(jwe)).toEqual(header);
   });
 
   it("opens a slot that another tool made for the passkey, and one that is made from the request alone", async () => {
-    const opener = await openerFromSeed(openerId, passkeySeed(fromB64u(vectors.slot.prf)));
+    const opener = await openerFromSeed(openerId, derivePasskeySeed(fromB64u(vectors.slot.prf)));
     expect(opener).toMatchObject({
       recipient: vectors.request.document.opener.recipient,
       slotAuth: fromB64u(vectors.request.document.opener.slot_auth),
     });
-    const made = await sealSlot(
-      slotMakerOf(vectors.request.document),
+    const sealedSlot = await sealSlot(
+      slotTargetOf(vectors.request.document),
       userId,
       new AccountKey(fromB64u(vectors.slot.account_key), 1),
     );
-    for (const sealed of [fromB64u(vectors.slot.sealed), made])
-      expect((await openSlot(opener, place, sealed)).lend(toB64u)).toBe(vectors.slot.account_key);
+    for (const sealed of [fromB64u(vectors.slot.sealed), sealedSlot])
+      expect((await openSlot(opener, context, sealed)).withBytes(toB64u)).toBe(vectors.slot.account_key);
   });
 });

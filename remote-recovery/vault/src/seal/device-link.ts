@@ -8,8 +8,8 @@ import { isRecipient } from "./age.ts";
 import { randomBytes, type Bytes } from "./bytes.ts";
 import { importAesKey, jweTypes, openJwe, sealJwe } from "./document.ts";
 import { hkdf } from "./kdf.ts";
-import { text } from "./text.ts";
-import { bytesOfWords } from "./words.ts";
+import { nonEmptyText } from "./text.ts";
+import { parseMnemonic } from "./mnemonic.ts";
 
 const wordCount = 12;
 
@@ -23,7 +23,7 @@ export const LinkRequest = z.strictObject({
   opener: z.strictObject({
     id: Id,
     kind: z.literal("passkey"),
-    name: text(maxFileNameLength),
+    name: nonEmptyText(maxFileNameLength),
     recipient: Recipient,
     /** HKDF(opener seed, `relicario/v1/slot-auth`). */
     slot_auth: bytesB64u(32, { exact: true }),
@@ -50,10 +50,10 @@ export function deviceCodeWords(code: Bytes): string[] {
 
 /**
  * A code as it was typed or scanned. @throws PortalError `device_code_unreadable`, as {@link
- * bytesOfWords} says.
+ * parseMnemonic} says.
  */
-export function readDeviceCode(typed: string): Bytes {
-  return bytesOfWords(typed, wordCount, "device_code_unreadable");
+export function parseDeviceCode(input: string): Bytes {
+  return parseMnemonic(input, wordCount, "device_code_unreadable");
 }
 
 /** Of the code's mailbox: 16 bytes, base64url. Tells nothing of the code. */
@@ -62,7 +62,7 @@ export function deviceLinkId(code: Bytes): string {
 }
 
 export async function sealLinkRequest(code: Bytes, request: LinkRequest): Promise<string> {
-  return sealJwe(await linkKey(code), headerFor(code, request.user_id), request);
+  return sealJwe(await deriveDocumentKey(code), headerFor(code, request.user_id), request);
 }
 
 /**
@@ -70,24 +70,24 @@ export async function sealLinkRequest(code: Bytes, request: LinkRequest): Promis
  *   recipient that is no hybrid one.
  */
 export async function openLinkRequest(code: Bytes, userId: string, jwe: string): Promise<LinkRequest> {
-  const request = await openJwe(await linkKey(code), headerFor(code, userId), jwe, LinkRequest);
+  const request = await openJwe(await deriveDocumentKey(code), headerFor(code, userId), jwe, LinkRequest);
   if (request.user_id !== userId || !isRecipient(request.opener.recipient)) throw new PortalError("decryption_failed");
   return request;
 }
 
 export async function sealLinkAnswer(code: Bytes, answer: LinkAnswer): Promise<string> {
-  return sealJwe(await linkKey(code), headerFor(code, answer.user_id), answer);
+  return sealJwe(await deriveDocumentKey(code), headerFor(code, answer.user_id), answer);
 }
 
 /** @throws PortalError `decryption_failed`. */
 export async function openLinkAnswer(code: Bytes, userId: string, jwe: string): Promise<LinkAnswer> {
-  const answer = await openJwe(await linkKey(code), headerFor(code, userId), jwe, LinkAnswer);
+  const answer = await openJwe(await deriveDocumentKey(code), headerFor(code, userId), jwe, LinkAnswer);
   if (answer.user_id !== userId) throw new PortalError("decryption_failed");
   return answer;
 }
 
 /** The same of both documents: which of them it is, their members say. */
-function linkKey(code: Bytes): Promise<CryptoKey> {
+function deriveDocumentKey(code: Bytes): Promise<CryptoKey> {
   return importAesKey(hkdf(code, "relicario/v1/link-device"));
 }
 
@@ -96,6 +96,6 @@ function headerFor(code: Bytes, userId: string) {
 }
 
 /** The opener of a request, as a slot is made for it. */
-export function slotMakerOf({ opener: { id, recipient, slot_auth: slotAuth } }: LinkRequest) {
+export function slotTargetOf({ opener: { id, recipient, slot_auth: slotAuth } }: LinkRequest) {
   return { openerId: id, recipient, slotAuth: fromB64u(slotAuth) };
 }

@@ -5,7 +5,7 @@ import type { z } from "zod";
 
 import { concat, sha256, utf8, type Bytes } from "./bytes.ts";
 
-const documentStep = 512;
+const paddingStep = 512;
 const space = 0x20;
 
 /** Kinds of sealed documents; each has a key of its own. */
@@ -37,7 +37,7 @@ export function importAesKey(bytes: Bytes): Promise<CryptoKey> {
 
 /** Seals a document as a compact JWE: `dir`, A256GCM, random 96-bit IV. */
 export function sealJwe(key: CryptoKey, header: JweHeader, document: Json): Promise<string> {
-  return new CompactEncrypt(documentBytes(document))
+  return new CompactEncrypt(serializeDocument(document))
     .setProtectedHeader({ alg: "dir", enc: "A256GCM", ...header })
     .encrypt(key);
 }
@@ -49,13 +49,13 @@ export function sealJwe(key: CryptoKey, header: JweHeader, document: Json): Prom
  * @throws PortalError `decryption_failed` for every mismatch and failure.
  */
 export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: string, schema: z.ZodType<T>): Promise<T> {
-  const header = headerOf(jwe);
-  const wanted: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
-  const names = Object.keys(wanted);
-  const fits =
+  const header = parseUnverifiedHeader(jwe);
+  const expectedHeader: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
+  const names = Object.keys(expectedHeader);
+  const matches =
     Object.keys(header).length === names.length &&
-    names.every((name) => Object.hasOwn(header, name) && header[name] === wanted[name]);
-  if (!fits) throw new PortalError("decryption_failed");
+    names.every((name) => Object.hasOwn(header, name) && header[name] === expectedHeader[name]);
+  if (!matches) throw new PortalError("decryption_failed");
   try {
     const { plaintext } = await compactDecrypt(jwe, key, {
       keyManagementAlgorithms: ["dir"],
@@ -74,7 +74,7 @@ export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: strin
  *
  * @throws PortalError `decryption_failed`.
  */
-export function headerOf(jwe: string): Readonly<Record<string, unknown>> {
+export function parseUnverifiedHeader(jwe: string): Readonly<Record<string, unknown>> {
   try {
     const header: unknown = JSON.parse(strictUtf8.decode(fromB64u(jwe.slice(0, jwe.indexOf(".")))));
     if (isObject(header)) return header;
@@ -95,14 +95,14 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Digest of a sealed document: over its bytes as sent. */
-export function digestOfJwe(jwe: string): Bytes {
+export function jweDigest(jwe: string): Bytes {
   return sha256(utf8(jwe));
 }
 
 /** The plaintext of a sealed document: JCS with trailing spaces up to a multiple of 512 bytes. */
-export function documentBytes(document: Json): Bytes {
+export function serializeDocument(document: Json): Bytes {
   const bytes = canonicalBytes(document);
-  return concat(bytes, new Uint8Array(upTo(bytes.length, documentStep) - bytes.length).fill(space));
+  return concat(bytes, new Uint8Array(roundUp(bytes.length, paddingStep) - bytes.length).fill(space));
 }
 
 /**
@@ -115,12 +115,12 @@ export function parseDocument<T>(schema: z.ZodType<T>, bytes: Uint8Array): T {
   if (typeof value !== "object" || value === null || !("v" in value) || value.v !== 1)
     throw new PortalError("decryption_failed");
   const parsed = schema.safeParse(value);
-  if (!parsed.success || bytes.length !== upTo(unpaddedLength(bytes), documentStep))
+  if (!parsed.success || bytes.length !== roundUp(unpaddedLength(bytes), paddingStep))
     throw new PortalError("decryption_failed");
   return parsed.data;
 }
 
-function upTo(length: number, step: number): number {
+function roundUp(length: number, step: number): number {
   return step * Math.max(1, Math.ceil(length / step));
 }
 

@@ -7,7 +7,7 @@ import { newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
 import { copyOf, utf8 } from "./bytes.ts";
 import { sealContent } from "./content.ts";
 
-const age = "age";
+const ageCommand = "age";
 
 /**
  * Go's `age` 1.3 or newer, where it is on the path; the vectors hold files that it made in any
@@ -15,7 +15,7 @@ const age = "age";
  */
 function hasGoAge(): boolean {
   try {
-    return /^v?1\.([3-9]|\d\d)/.test(execFileSync(age, ["--version"], { encoding: "utf8" }));
+    return /^v?1\.([3-9]|\d\d)/.test(execFileSync(ageCommand, ["--version"], { encoding: "utf8" }));
   } catch {
     return false; // not here: the vectors have to do
   }
@@ -34,7 +34,7 @@ function hasGoAge(): boolean {
     const { sealed, identity, size } = await sealContent("text", utf8("twelve words"));
     writeFileSync(join(folder, "identity.txt"), `${identity}\n`);
     writeFileSync(join(folder, "secret.txt.age"), sealed);
-    const opened = execFileSync(age, ["-d", "-i", join(folder, "identity.txt"), join(folder, "secret.txt.age")]);
+    const opened = execFileSync(ageCommand, ["-d", "-i", join(folder, "identity.txt"), join(folder, "secret.txt.age")]);
     expect(opened.subarray(0, size).toString()).toBe("twelve words");
   });
 
@@ -42,10 +42,12 @@ function hasGoAge(): boolean {
     const identities = Array.from({ length: 32 }, newIdentity);
     const recipients = await Promise.all(identities.map(recipientOf));
     writeFileSync(join(folder, "last.txt"), `${identities[31] ?? ""}\n`);
-    const ours = await sealTo(recipients, utf8("to many"));
-    expect(execFileSync(age, ["-d", "-i", join(folder, "last.txt")], { input: ours }).toString()).toBe("to many");
+    const sealedByPortal = await sealTo(recipients, utf8("to many"));
+    expect(execFileSync(ageCommand, ["-d", "-i", join(folder, "last.txt")], { input: sealedByPortal }).toString()).toBe(
+      "to many",
+    );
     writeFileSync(join(folder, "recipients.txt"), `${recipients.join("\n")}\n`);
-    const theirs = execFileSync(age, ["-R", join(folder, "recipients.txt")], { input: "from Go" });
-    expect(await openWith(identities[7] ?? "", copyOf(theirs), "many")).toEqual(utf8("from Go"));
+    const sealedByAge = execFileSync(ageCommand, ["-R", join(folder, "recipients.txt")], { input: "from Go" });
+    expect(await openWith(identities[7] ?? "", copyOf(sealedByAge), "many")).toEqual(utf8("from Go"));
   });
 });

@@ -2,7 +2,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { Sketch } from "@relicario/engine";
 import { concat, copyOf, equalBytes, len32, randomBytes, sha256, utf8, wipe, withSecret, type Bytes } from "./bytes.ts";
-import { argon2Costs, hkdf, passphraseBytes, requireSaneCosts, stretch, type Argon2Costs } from "./kdf.ts";
+import { argon2Costs, hkdf, encodePassphrase, requireSaneCosts, stretch, type Argon2Costs } from "./kdf.ts";
 
 /**
  * The helper of an image, 454 bytes (design/image-key.md, "Keys and the helper"):
@@ -31,7 +31,7 @@ export interface Helper {
 }
 
 /** The bytes of a sketch as they stand in helper and book: choice ‖ syndrome, 342 bytes. */
-export function sketchBytes(sketch: Sketch): Bytes {
+export function serializeSketch(sketch: Sketch): Bytes {
   if (sketch.choice.length !== choiceLength || sketch.syndrome.length !== syndromeLength)
     throw new TypeError("a sketch has 256 and 86 bytes");
   return concat(sketch.choice, sketch.syndrome);
@@ -43,9 +43,10 @@ export function sketchBytes(sketch: Sketch): Bytes {
  * @throws PortalError `decryption_failed`.
  */
 export function parseSketch(bytes: Uint8Array): Sketch {
-  const used = clearUnusedBits(bytes);
-  const empty = used.every((byte) => byte === 0);
-  if (bytes.length !== sketchLength || empty || !equalBytes(used, bytes)) throw new PortalError("decryption_failed");
+  const cleared = clearUnusedBits(bytes);
+  const isEmpty = cleared.every((byte) => byte === 0);
+  if (bytes.length !== sketchLength || isEmpty || !equalBytes(cleared, bytes))
+    throw new PortalError("decryption_failed");
   return { choice: copyOf(bytes.subarray(0, choiceLength)), syndrome: copyOf(bytes.subarray(choiceLength)) };
 }
 
@@ -61,7 +62,7 @@ export async function makeHelper(
   passphrase: string | null,
 ): Promise<{ helper: Bytes; imageRoot: Bytes }> {
   const encrypted = passphrase !== null && passphrase !== "";
-  const parts = {
+  const randomness = {
     salt: randomBytes(16),
     sketchSalt: encrypted ? randomBytes(16) : new Uint8Array(16),
     nonce: randomBytes(12),
@@ -69,11 +70,11 @@ export async function makeHelper(
     /** 7 bits: one of choice, six of syndrome. */
     unusedBits: encrypted ? randomBytes(2) : new Uint8Array(2),
   };
-  return { helper: await assembleHelper(imageSecret, sketch, passphrase, parts), imageRoot: parts.imageRoot };
+  return { helper: await assembleHelper(imageSecret, sketch, passphrase, randomness), imageRoot: randomness.imageRoot };
 }
 
 /** Everything random in a helper; apart so that the vectors can fix it. */
-export interface HelperParts {
+export interface HelperRandomness {
   readonly salt: Bytes;
   readonly sketchSalt: Bytes;
   readonly nonce: Bytes;
@@ -85,7 +86,7 @@ export async function assembleHelper(
   imageSecret: Bytes,
   sketch: Sketch,
   passphrase: string | null,
-  parts: HelperParts,
+  randomness: HelperRandomness,
 ): Promise<Bytes> {
   const encrypted = passphrase !== null && passphrase !== "";
   const header = new Uint8Array(headerLength);
@@ -95,21 +96,25 @@ export async function assembleHelper(
   view.setUint32(8, argon2Costs.memoryKib, true);
   view.setUint32(12, argon2Costs.passes, true);
   view.setUint32(16, argon2Costs.lanes, true);
-  header.set(parts.salt, 20);
-  header.set(parts.sketchSalt, 36);
+  header.set(randomness.salt, 20);
+  header.set(randomness.sketchSalt, 36);
 
-  const plain = clearUnusedBits(sketchBytes(sketch));
-  const rootKey = await deriveRootKey(imageSecret, passphrase, header, plain, argon2Costs);
+  const plainSketch = clearUnusedBits(serializeSketch(sketch));
+  const rootKey = await deriveRootKey(imageSecret, passphrase, header, plainSketch, argon2Costs);
   const wrappedRoot = await withSecret(rootKey, async (key) => {
-    const aes = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]);
+    const aesKey = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]);
     return new Uint8Array(
-      await crypto.subtle.encrypt({ name: "AES-GCM", iv: parts.nonce, additionalData: header }, aes, parts.imageRoot),
+      await crypto.subtle.encrypt(
+        { name: "AES-GCM", iv: randomness.nonce, additionalData: header },
+        aesKey,
+        randomness.imageRoot,
+      ),
     );
   });
-  const stored = encrypted
-    ? await cryptSketch(withUnusedBits(plain, parts.unusedBits), passphrase, header, argon2Costs)
-    : plain;
-  return concat(header, stored, parts.nonce, wrappedRoot);
+  const storedSketch = encrypted
+    ? await applySketchCipher(withUnusedBits(plainSketch, randomness.unusedBits), passphrase, header, argon2Costs)
+    : plainSketch;
+  return concat(header, storedSketch, randomness.nonce, wrappedRoot);
 }
 
 /**
@@ -119,46 +124,49 @@ export async function assembleHelper(
  *   are not helpers.
  */
 export function parseHelper(bytes: Uint8Array): Helper {
-  const [version, profile, flags, zero] = bytes.subarray(4, 8);
-  const known =
+  const [version, profile, flags, reserved] = bytes.subarray(4, 8);
+  const isKnownFormat =
     bytes.length === helperLength &&
     equalBytes(bytes.subarray(0, 4), utf8("RIE1")) &&
     version === 1 &&
     profile === 1 &&
-    zero === 0;
-  if (!known || (flags !== plainFlags && flags !== passphraseFlags)) throw new PortalError("decryption_failed");
+    reserved === 0;
+  if (!isKnownFormat || (flags !== plainFlags && flags !== passphraseFlags)) throw new PortalError("decryption_failed");
   const encrypted = flags === passphraseFlags;
-  const own = copyOf(bytes);
-  const view = new DataView(own.buffer);
+  const copy = copyOf(bytes);
+  const view = new DataView(copy.buffer);
   const costs = requireSaneCosts({
     memoryKib: view.getUint32(8, true),
     passes: view.getUint32(12, true),
     lanes: view.getUint32(16, true),
   });
   if (!encrypted) {
-    if (own.subarray(36, 52).some((byte) => byte !== 0)) throw new PortalError("decryption_failed");
-    parseSketch(own.subarray(headerLength, headerLength + sketchLength));
+    if (copy.subarray(36, 52).some((byte) => byte !== 0)) throw new PortalError("decryption_failed");
+    parseSketch(copy.subarray(headerLength, headerLength + sketchLength));
   }
-  return { bytes: own, encrypted, costs };
+  return { bytes: copy, encrypted, costs };
 }
 
 /**
  * The sketch of a helper. An encrypted one is decrypted with the passphrase (one Argon2id); a wrong
  * passphrase gives a sketch that fits no picture, which is all that can be told.
  */
-export async function sketchOf(helper: Helper, passphrase: string | null): Promise<Sketch> {
-  const stored = copyOf(helper.bytes.subarray(headerLength, headerLength + sketchLength));
-  if (!helper.encrypted) return parseSketch(stored);
-  const plain = clearUnusedBits(
-    await cryptSketch(stored, passphrase, helper.bytes.subarray(0, headerLength), helper.costs),
+export async function readSketch(helper: Helper, passphrase: string | null): Promise<Sketch> {
+  const storedSketch = copyOf(helper.bytes.subarray(headerLength, headerLength + sketchLength));
+  if (!helper.encrypted) return parseSketch(storedSketch);
+  const plainSketch = clearUnusedBits(
+    await applySketchCipher(storedSketch, passphrase, helper.bytes.subarray(0, headerLength), helper.costs),
   );
-  return { choice: copyOf(plain.subarray(0, choiceLength)), syndrome: copyOf(plain.subarray(choiceLength)) };
+  return {
+    choice: copyOf(plainSketch.subarray(0, choiceLength)),
+    syndrome: copyOf(plainSketch.subarray(choiceLength)),
+  };
 }
 
 /**
  * Opens the image root: one Argon2id.
  *
- * @param sketch what {@link sketchOf} gave for this helper.
+ * @param sketch what {@link readSketch} gave for this helper.
  * @returns 32 bytes; wipe them after use.
  * @throws PortalError `decryption_failed`: another picture, another passphrase, or a helper with
  *   one bit changed.
@@ -174,17 +182,17 @@ export async function openHelper(
     imageSecret,
     helper.encrypted ? passphrase : null,
     header,
-    sketchBytes(sketch),
+    serializeSketch(sketch),
     helper.costs,
   );
   return withSecret(rootKey, async (key) => {
     try {
-      const aes = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["decrypt"]);
+      const aesKey = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["decrypt"]);
       const iv = copyOf(helper.bytes.subarray(394, 406));
       return new Uint8Array(
         await crypto.subtle.decrypt(
           { name: "AES-GCM", iv, additionalData: header },
-          aes,
+          aesKey,
           copyOf(helper.bytes.subarray(406)),
         ),
       );
@@ -205,29 +213,29 @@ async function deriveRootKey(
   plainSketch: Bytes,
   costs: Argon2Costs,
 ): Promise<Bytes> {
-  const typed = passphraseBytes(passphrase);
-  const password = concat(utf8("RIE1/pw"), imageSecret, len32(typed.length), typed);
+  const encodedPassphrase = encodePassphrase(passphrase);
+  const password = concat(utf8("RIE1/pw"), imageSecret, len32(encodedPassphrase.length), encodedPassphrase);
   const stretched = await stretch(password, copyOf(header.subarray(20, 36)), costs);
   const rootKey = hkdf(stretched, "RIE1/root/v1", sha256(header, plainSketch));
-  wipe(typed, password, stretched);
+  wipe(encodedPassphrase, password, stretched);
   return rootKey;
 }
 
 /** Step 5: AES-256-CTR from counter block zero, the same both ways. */
-async function cryptSketch(
+async function applySketchCipher(
   sketch: Bytes,
   passphrase: string | null,
   header: Uint8Array,
   costs: Argon2Costs,
 ): Promise<Bytes> {
-  const typed = passphraseBytes(passphrase);
-  const password = concat(utf8("RIE1/sk"), len32(typed.length), typed);
+  const encodedPassphrase = encodePassphrase(passphrase);
+  const password = concat(utf8("RIE1/sk"), len32(encodedPassphrase.length), encodedPassphrase);
   const key = await stretch(password, copyOf(header.subarray(36, 52)), costs);
-  wipe(typed, password);
-  return withSecret(key, async (bytes) => {
-    const aes = await crypto.subtle.importKey("raw", bytes, "AES-CTR", false, ["encrypt"]);
+  wipe(encodedPassphrase, password);
+  return withSecret(key, async (keyBytes) => {
+    const aesKey = await crypto.subtle.importKey("raw", keyBytes, "AES-CTR", false, ["encrypt"]);
     return new Uint8Array(
-      await crypto.subtle.encrypt({ name: "AES-CTR", counter: new Uint8Array(16), length: 128 }, aes, sketch),
+      await crypto.subtle.encrypt({ name: "AES-CTR", counter: new Uint8Array(16), length: 128 }, aesKey, sketch),
     );
   });
 }
@@ -238,9 +246,9 @@ function clearUnusedBits(sketch: Uint8Array): Bytes {
 }
 
 function withUnusedBits(sketch: Uint8Array, bits: Uint8Array): Bytes {
-  const whole = copyOf(sketch);
-  const last = { choice: choiceLength - 1, syndrome: sketchLength - 1 };
-  whole[last.choice] = ((whole[last.choice] ?? 0) & 0x7f) | ((bits[0] ?? 0) & 0x80);
-  whole[last.syndrome] = ((whole[last.syndrome] ?? 0) & 0x03) | ((bits[1] ?? 0) & 0xfc);
-  return whole;
+  const result = copyOf(sketch);
+  const lastIndex = { choice: choiceLength - 1, syndrome: sketchLength - 1 };
+  result[lastIndex.choice] = ((result[lastIndex.choice] ?? 0) & 0x7f) | ((bits[0] ?? 0) & 0x80);
+  result[lastIndex.syndrome] = ((result[lastIndex.syndrome] ?? 0) & 0x03) | ((bits[1] ?? 0) & 0xfc);
+  return result;
 }

@@ -13,6 +13,6 @@ export function newId(now: number): string {
 }
 
 /** RFC 3339, UTC, milliseconds. */
-export function timestamp(now: number): string {
+export function formatTimestamp(now: number): string {
   return new Date(now).toISOString();
 }

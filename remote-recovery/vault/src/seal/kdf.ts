@@ -51,6 +51,6 @@ export async function stretch(password: Bytes, salt: Bytes, costs: Argon2Costs):
 /**
  * Passphrases are used as typed, in NFC, as UTF-8: no trimming, no other change. Null is length 0.
  */
-export function passphraseBytes(passphrase: string | null): Bytes {
+export function encodePassphrase(passphrase: string | null): Bytes {
   return utf8((passphrase ?? "").normalize("NFC"));
 }

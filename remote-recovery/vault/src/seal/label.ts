@@ -3,9 +3,9 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import type { TitlesKeys } from "./account-key.ts";
+import type { MetadataKeys } from "./account-key.ts";
 import { sha256, utf8 } from "./bytes.ts";
-import { headerOf, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
+import { parseUnverifiedHeader, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 export const ContentKind = z.enum(["text", "seed", "file"]);
 
@@ -22,7 +22,7 @@ export const Label = z.strictObject({
   /** Ids of the openers that the ticket is sealed to. */
   openers: z.array(Id),
   ticket_sha256: Digest,
-  /** {@link formerDigest} of all versions before this one; null at version 1. */
+  /** {@link formerVersionsDigest} of all versions before this one; null at version 1. */
   former_sha256: Digest.nullable(),
   /** When it was proved, with which opener, that the copy that its owner keeps still opens it. */
   rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
@@ -37,7 +37,7 @@ export const Label = z.strictObject({
 export type Label = z.infer<typeof Label>;
 
 /** What a label says of a version that was replaced. */
-export interface FormerLine {
+export interface FormerVersion {
   readonly version: number;
   /** base64url, of the ticket as it was last. */
   readonly ticketSha256: string;
@@ -47,9 +47,9 @@ export interface FormerLine {
  * SHA-256 (base64url) of the ASCII lines `version SP sha256-of-ticket-in-hex LF`, by version; null
  * when there is none.
  */
-export function formerDigest(lines: readonly FormerLine[]): string | null {
-  if (lines.length === 0) return null;
-  const sorted = lines.toSorted((left, right) => left.version - right.version);
+export function formerVersionsDigest(versions: readonly FormerVersion[]): string | null {
+  if (versions.length === 0) return null;
+  const sorted = versions.toSorted((left, right) => left.version - right.version);
   return toB64u(
     sha256(
       utf8(
@@ -62,34 +62,39 @@ export function formerDigest(lines: readonly FormerLine[]): string | null {
 }
 
 /** Which secret, which version of it, and which revision of its label or ticket. */
-export interface LabelPlace {
+export interface LabelContext {
   readonly secretId: string;
   readonly version: number;
   readonly rev: number;
 }
 
-function header(userId: string, keys: TitlesKeys, place: LabelPlace): JweHeader {
+function labelHeader(userId: string, keys: MetadataKeys, context: LabelContext): JweHeader {
   return {
     typ: jweTypes.label,
     user_id: userId,
     key_epoch: keys.keyEpoch,
-    secret_id: place.secretId,
-    version: place.version,
-    rev: place.rev,
+    secret_id: context.secretId,
+    version: context.version,
+    rev: context.rev,
   };
 }
 
-export function sealLabel(keys: TitlesKeys, userId: string, place: LabelPlace, label: Label): Promise<string> {
-  return sealJwe(keys.label, header(userId, keys, place), label);
+export function sealLabel(keys: MetadataKeys, userId: string, context: LabelContext, label: Label): Promise<string> {
+  return sealJwe(keys.label, labelHeader(userId, keys, context), label);
 }
 
 /**
  * @throws PortalError `decryption_failed`, also for a label of another secret, version or revision,
  *   or one that commits to no former version where there are some.
  */
-export async function openLabel(keys: TitlesKeys, userId: string, place: LabelPlace, jwe: string): Promise<Label> {
-  const label = await openJwe(keys.label, header(userId, keys, place), jwe, Label);
-  if ((label.former_sha256 === null) !== (place.version === 1)) throw new PortalError("decryption_failed");
+export async function openLabel(
+  keys: MetadataKeys,
+  userId: string,
+  context: LabelContext,
+  jwe: string,
+): Promise<Label> {
+  const label = await openJwe(keys.label, labelHeader(userId, keys, context), jwe, Label);
+  if ((label.former_sha256 === null) !== (context.version === 1)) throw new PortalError("decryption_failed");
   return label;
 }
 
@@ -99,8 +104,8 @@ export async function openLabel(keys: TitlesKeys, userId: string, place: LabelPl
  *
  * @throws PortalError `decryption_failed`.
  */
-export function revOf(jwe: string): number {
-  const parsed = Counter.safeParse(headerOf(jwe)["rev"]);
+export function unverifiedRevOf(jwe: string): number {
+  const parsed = Counter.safeParse(parseUnverifiedHeader(jwe)["rev"]);
   if (!parsed.success) throw new PortalError("decryption_failed");
   return parsed.data;
 }

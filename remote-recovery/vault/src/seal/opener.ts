@@ -7,24 +7,24 @@ import { z } from "zod";
 import { AccountKey } from "./account-key.ts";
 import { identityOf, openWith, recipientOf, sealTo } from "./age.ts";
 import { equalBytes, wipe, type Bytes } from "./bytes.ts";
-import { documentBytes, parseDocument } from "./document.ts";
+import { serializeDocument, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
 /**
  * What an opener can do while it is shown: an age identity as text, and the key of its slot's mac.
  * It lives for one action in the worker; call `forget` at its end.
  */
-export interface ShownOpener {
+export interface OpenerKeys {
   readonly openerId: string;
   readonly identity: string;
   readonly recipient: string;
   /** HKDF(opener seed, `relicario/v1/slot-auth`), 32 bytes. */
   readonly slotAuth: Bytes;
-  readonly forget: () => void;
+  readonly wipe: () => void;
 }
 
 /** The opener of an image, from its root. Wipes the root. */
-export async function imageOpener(openerId: string, imageRoot: Bytes): Promise<ShownOpener> {
+export async function openerFromImageRoot(openerId: string, imageRoot: Bytes): Promise<OpenerKeys> {
   const seed = hkdf(imageRoot, "relicario/v1/image-identity");
   wipe(imageRoot);
   return openerFromSeed(openerId, seed);
@@ -33,7 +33,7 @@ export async function imageOpener(openerId: string, imageRoot: Bytes): Promise<S
 /**
  * The 32-byte seed of a passkey's opener, from what its PRF gave (WebAuthn 3, 10.1.4). Wipes that.
  */
-export function passkeySeed(prf: Bytes): Bytes {
+export function derivePasskeySeed(prf: Bytes): Bytes {
   if (prf.length !== 32) throw new PortalError("passkey_without_prf");
   const seed = hkdf(prf, "relicario/v1/passkey-identity");
   wipe(prf);
@@ -41,10 +41,10 @@ export function passkeySeed(prf: Bytes): Bytes {
 }
 
 /** What a slot is made for: everything of an opener but what opens. Nobody reads a slot with it. */
-export type SlotMaker = Pick<ShownOpener, "openerId" | "recipient" | "slotAuth">;
+export type SlotTarget = Pick<OpenerKeys, "openerId" | "recipient" | "slotAuth">;
 
 /** Any opener, from its 32-byte seed. Wipes the seed. */
-export async function openerFromSeed(openerId: string, seed: Bytes): Promise<ShownOpener> {
+export async function openerFromSeed(openerId: string, seed: Bytes): Promise<OpenerKeys> {
   const identity = identityOf(seed);
   const slotAuth = hkdf(seed, "relicario/v1/slot-auth");
   wipe(seed);
@@ -53,7 +53,7 @@ export async function openerFromSeed(openerId: string, seed: Bytes): Promise<Sho
     identity,
     recipient: await recipientOf(identity),
     slotAuth,
-    forget: () => {
+    wipe: () => {
       wipe(slotAuth);
     },
   };
@@ -70,22 +70,22 @@ const SlotDocument = z.strictObject({
 });
 
 /** Whose slot, and of which generation. */
-export interface SlotPlace {
+export interface SlotContext {
   readonly userId: string;
   readonly keyEpoch: number;
 }
 
 /** Seals the account key to one opener alone. */
-export async function sealSlot(opener: SlotMaker, userId: string, accountKey: AccountKey): Promise<Bytes> {
+export async function sealSlot(opener: SlotTarget, userId: string, accountKey: AccountKey): Promise<Bytes> {
   const body = {
     v: 1,
     kind: "slot",
     user_id: userId,
     opener_id: opener.openerId,
     key_epoch: accountKey.keyEpoch,
-    account_key: accountKey.lend(toB64u),
+    account_key: accountKey.withBytes(toB64u),
   };
-  const plain = documentBytes({ ...body, mac: toB64u(slotMac(opener.slotAuth, body)) });
+  const plain = serializeDocument({ ...body, mac: toB64u(computeSlotMac(opener.slotAuth, body)) });
   try {
     return await sealTo([opener.recipient], plain);
   } finally {
@@ -97,7 +97,7 @@ export async function sealSlot(opener: SlotMaker, userId: string, accountKey: Ac
  * Whether a slot is sealed to this opener. @throws PortalError `decryption_failed` for one that is
  * no slot of ours.
  */
-export async function isSealedTo(opener: ShownOpener, sealed: Bytes): Promise<boolean> {
+export async function isSealedTo(opener: OpenerKeys, sealed: Bytes): Promise<boolean> {
   const plain = await openWith(opener.identity, sealed, "one");
   wipe(plain);
   return plain !== null;
@@ -108,21 +108,22 @@ export async function isSealedTo(opener: ShownOpener, sealed: Bytes): Promise<bo
  *
  * @throws PortalError `decryption_failed`.
  */
-export async function openSlot(opener: ShownOpener, place: SlotPlace, sealed: Bytes): Promise<AccountKey> {
+export async function openSlot(opener: OpenerKeys, context: SlotContext, sealed: Bytes): Promise<AccountKey> {
   const plain = await openWith(opener.identity, sealed, "one");
   if (plain === null) throw new PortalError("decryption_failed");
   try {
     const { mac, ...body } = parseDocument(SlotDocument, plain);
-    const ours =
-      body.user_id === place.userId && body.opener_id === opener.openerId && body.key_epoch === place.keyEpoch;
-    if (!equalBytes(fromB64u(mac), slotMac(opener.slotAuth, body)) || !ours) throw new PortalError("decryption_failed");
-    return new AccountKey(fromB64u(body.account_key), place.keyEpoch);
+    const isExpected =
+      body.user_id === context.userId && body.opener_id === opener.openerId && body.key_epoch === context.keyEpoch;
+    if (!equalBytes(fromB64u(mac), computeSlotMac(opener.slotAuth, body)) || !isExpected)
+      throw new PortalError("decryption_failed");
+    return new AccountKey(fromB64u(body.account_key), context.keyEpoch);
   } finally {
     wipe(plain);
   }
 }
 
 /** HMAC-SHA-256 over the JCS without `mac`: whoever only knows the recipient cannot make a slot. */
-export function slotMac(slotAuth: Bytes, body: Readonly<Record<string, Json>>): Uint8Array {
+export function computeSlotMac(slotAuth: Bytes, body: Readonly<Record<string, Json>>): Uint8Array {
   return hmac(sha256, slotAuth, canonicalBytes(body));
 }

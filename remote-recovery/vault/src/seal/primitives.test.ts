@@ -4,23 +4,23 @@ import fc from "fast-check";
 import { concat, copyOf, equalBytes, len32, sha256, utf8, wipe, withSecret } from "./bytes.ts";
 import { identityOf, isIdentity, isRecipient, recipientOf } from "./age.ts";
 import { openContent, sealContent, padText, unpadText } from "./content.ts";
-import { newId, timestamp } from "./ids.ts";
+import { newId, formatTimestamp } from "./ids.ts";
 import { requireSaneCosts } from "./kdf.ts";
-import { documentBytes, parseDocument } from "./document.ts";
+import { serializeDocument, parseDocument } from "./document.ts";
 import { z } from "zod";
 
-const bytes = (length: number): fc.Arbitrary<Uint8Array<ArrayBuffer>> =>
+const arbitraryBytes = (length: number): fc.Arbitrary<Uint8Array<ArrayBuffer>> =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((array) => copyOf(array));
 
 describe("bytes", () => {
   it("join and compare", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (left, right) => {
-        const whole = concat(left, right);
-        expect(Array.from(whole)).toEqual([...left, ...right]);
-        expect(equalBytes(whole, concat(left, right))).toBe(true);
+        const joined = concat(left, right);
+        expect(Array.from(joined)).toEqual([...left, ...right]);
+        expect(equalBytes(joined, concat(left, right))).toBe(true);
         expect(equalBytes(left, right)).toBe(Buffer.from(left).equals(right));
-        expect(sha256(left, right)).toEqual(sha256(whole));
+        expect(sha256(left, right)).toEqual(sha256(joined));
       }),
     );
     expect(Array.from(len32(0x01020304))).toEqual([4, 3, 2, 1]);
@@ -44,7 +44,7 @@ describe("newId", () => {
       }),
     );
     expect(new Set(Array.from({ length: 1000 }, () => newId(1))).size).toBe(1000);
-    expect(timestamp(0)).toBe("1970-01-01T00:00:00.000Z");
+    expect(formatTimestamp(0)).toBe("1970-01-01T00:00:00.000Z");
   });
 });
 
@@ -64,7 +64,7 @@ describe("padding", () => {
     const schema = z.strictObject({ v: z.literal(1), text: z.string() });
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 700 }), (text) => {
-        const padded = documentBytes({ v: 1, text });
+        const padded = serializeDocument({ v: 1, text });
         expect(padded.length % 512).toBe(0);
         expect(parseDocument(schema, padded)).toEqual({ v: 1, text });
       }),
@@ -75,7 +75,7 @@ describe("padding", () => {
 describe("identities", () => {
   it("come from any 32 bytes", async () => {
     await fc.assert(
-      fc.asyncProperty(bytes(32), async (seed) => {
+      fc.asyncProperty(arbitraryBytes(32), async (seed) => {
         const identity = identityOf(seed);
         expect(isIdentity(identity)).toBe(true);
         expect(isIdentity(identity.toLowerCase())).toBe(false);

@@ -4,12 +4,12 @@ import type { RecoveryCode } from "@relicario/shared/contract";
 
 import { identityOf, seedOf } from "./age.ts";
 import { randomBytes, wipe, type Bytes } from "./bytes.ts";
-import { bytesOfWords } from "./words.ts";
+import { parseMnemonic } from "./mnemonic.ts";
 
 const wordCount = 24;
 
 /** A new code: the same 32 bytes as words and as an age identity. A secret. */
-export function newRecoveryCode(): RecoveryCode {
+export function generateRecoveryCode(): RecoveryCode {
   const seed = randomBytes(32);
   try {
     return { words: entropyToMnemonic(seed, wordlist).split(" "), identity: identityOf(seed) };
@@ -22,10 +22,10 @@ export function newRecoveryCode(): RecoveryCode {
  * The 32 bytes of a code: its words as they were typed, or the identity as it was scanned. Letter
  * case and spaces do not matter.
  *
- * @throws PortalError `recovery_code_unreadable`, as {@link bytesOfWords} says.
+ * @throws PortalError `recovery_code_unreadable`, as {@link parseMnemonic} says.
  */
-export function recoveryCodeSeed(typed: string): Bytes {
-  const identity = seedOf(typed.trim().toUpperCase());
-  if (identity !== null) return identity;
-  return bytesOfWords(typed, wordCount, "recovery_code_unreadable");
+export function parseRecoveryCode(input: string): Bytes {
+  const seed = seedOf(input.trim().toUpperCase());
+  if (seed !== null) return seed;
+  return parseMnemonic(input, wordCount, "recovery_code_unreadable");
 }

@@ -14,8 +14,8 @@ import { z } from "zod";
 import { isRecipient } from "./age.ts";
 import type { Bytes } from "./bytes.ts";
 import { jweTypes, openJwe, sealJwe } from "./document.ts";
-import { linkAesKey } from "./link.ts";
-import { textOrNone } from "./text.ts";
+import { deriveLinkAesKey } from "./link-keys.ts";
+import { boundedText } from "./text.ts";
 
 /**
  * What somebody is asked for, and by whom: sealed under the link key, so that whoever has the link
@@ -24,10 +24,10 @@ import { textOrNone } from "./text.ts";
 export const RequestDocument = z.strictObject({
   v: z.literal(1),
   request_id: RequestId,
-  title: textOrNone(maxRequestTitleLength),
-  note: textOrNone(maxRequestNoteLength),
+  title: boundedText(maxRequestTitleLength),
+  note: boundedText(maxRequestNoteLength),
   /** As its maker typed it: only the link vouches for it. */
-  asked_by: textOrNone(maxRequestTitleLength),
+  asked_by: boundedText(maxRequestTitleLength),
   /** The whole key statement of whoever asks: the answer is sealed to its recipient. */
   statement: KeyStatement,
   expires_at: Timestamp,
@@ -49,16 +49,16 @@ export async function sealRequestDocument(linkKey: Bytes, document: RequestDocum
 export async function openRequestDocument(linkKey: Bytes, requestId: string, jwe: string): Promise<RequestDocument> {
   const document = await openJwe(await requestKey(linkKey), headerFor(requestId), jwe, RequestDocument);
   const { statement } = document;
-  const fits =
+  const matches =
     document.request_id === requestId &&
     isRecipient(statement.recipient) &&
     hasValidSignature("key", statement, fromB64u(statement.signing_key));
-  if (!fits) throw new PortalError("decryption_failed");
+  if (!matches) throw new PortalError("decryption_failed");
   return document;
 }
 
 function requestKey(linkKey: Bytes): Promise<CryptoKey> {
-  return linkAesKey(linkKey, "relicario/v1/request");
+  return deriveLinkAesKey(linkKey, "relicario/v1/request");
 }
 
 function headerFor(requestId: string) {

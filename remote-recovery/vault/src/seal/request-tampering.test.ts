@@ -3,31 +3,31 @@ import { CompactEncrypt } from "jose";
 import * as fc from "fast-check";
 
 import { userId } from "../testing/world.ts";
-import { AccountKey, deriveTitlesKeys, signDocument, type TitlesKeys } from "./account-key.ts";
+import { AccountKey, deriveMetadataKeys, signDocument, type MetadataKeys } from "./account-key.ts";
 import { makeKeyStatement } from "./account-signatures.ts";
 import { identityOf, newIdentity, recipientOf, sealTo } from "./age.ts";
 import { randomBytes, utf8, type Bytes } from "./bytes.ts";
-import { mostSealedBytes, plainBytesWithin, sealedLength } from "./content-pieces.ts";
-import { documentBytes } from "./document.ts";
-import { linkAesKey, newLinkKey } from "./link.ts";
-import { openProvided, providedMac, sealProvided, type ProvidedTicket } from "./provided.ts";
+import { maxSealedLength, maxPlainLength, sealedLength } from "./content-sizes.ts";
+import { serializeDocument } from "./document.ts";
+import { deriveLinkAesKey, newLinkKey } from "./link-keys.ts";
+import { openProvidedTicket, computeProvidedMac, sealProvidedTicket, type ProvidedTicket } from "./provided-ticket.ts";
 import { openRequestDocument, sealRequestDocument, type RequestDocument } from "./request-document.ts";
 
-const failed = { code: "decryption_failed" };
+const decryptionFailed = { code: "decryption_failed" };
 const requestId = toB64u(randomBytes(16));
 const otherId = toB64u(randomBytes(16));
 const linkKey = newLinkKey();
 
-const accountKey = AccountKey.make(1);
+const accountKey = AccountKey.generate(1);
 const identity = identityOf(accountKey.derive("relicario/v1/identity"));
-let keys: TitlesKeys;
-let otherKeys: TitlesKeys;
+let keys: MetadataKeys;
+let otherKeys: MetadataKeys;
 let document: RequestDocument;
 let ticket: Omit<ProvidedTicket, "mac">;
 
 beforeAll(async () => {
-  keys = await deriveTitlesKeys(accountKey);
-  otherKeys = await deriveTitlesKeys(AccountKey.make(1));
+  keys = await deriveMetadataKeys(accountKey);
+  otherKeys = await deriveMetadataKeys(AccountKey.generate(1));
   document = {
     v: 1,
     request_id: requestId,
@@ -54,29 +54,29 @@ beforeAll(async () => {
 });
 
 /** Each member dropped, and one added. */
-function otherMembers(whole: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
-  const dropped = Object.keys(whole).map((name): [string, Record<string, Json>] => {
-    const { [name]: _, ...rest } = whole;
+function mutateMembers(original: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
+  const dropped = Object.keys(original).map((name): [string, Record<string, Json>] => {
+    const { [name]: _, ...rest } = original;
     return [`${name} dropped`, rest];
   });
-  return [...dropped, ["a member added", { ...whole, more: 1 }]];
+  return [...dropped, ["a member added", { ...original, more: 1 }]];
 }
 
 describe("the document of a request", () => {
   /** What only somebody with the link key could do. */
-  const sealAny = async (value: Json, header: Record<string, unknown> = {}): Promise<string> =>
-    new CompactEncrypt(documentBytes(value))
+  const sealWithLinkKey = async (value: Json, header: Record<string, unknown> = {}): Promise<string> =>
+    new CompactEncrypt(serializeDocument(value))
       .setProtectedHeader({ alg: "dir", enc: "A256GCM", typ: "relicario-request", request_id: requestId, ...header })
-      .encrypt(await linkAesKey(linkKey, "relicario/v1/request"));
+      .encrypt(await deriveLinkAesKey(linkKey, "relicario/v1/request"));
   const open = (jwe: string, id = requestId, key = linkKey): Promise<RequestDocument> =>
     openRequestDocument(key, id, jwe);
 
   it("opens with its link key, as that of its request", async () => {
     const jwe = await sealRequestDocument(linkKey, document);
     expect(await open(jwe)).toEqual(document);
-    expect(await open(await sealAny(document))).toEqual(document);
-    await expect(open(jwe, otherId)).rejects.toMatchObject(failed);
-    await expect(open(jwe, requestId, newLinkKey())).rejects.toMatchObject(failed);
+    expect(await open(await sealWithLinkKey(document))).toEqual(document);
+    await expect(open(jwe, otherId)).rejects.toMatchObject(decryptionFailed);
+    await expect(open(jwe, requestId, newLinkKey())).rejects.toMatchObject(decryptionFailed);
   });
 
   it.each([
@@ -84,35 +84,43 @@ describe("the document of a request", () => {
     ["IV", 2],
     ["ciphertext", 3],
     ["tag", 4],
-  ])("is refused with its %s altered", async (_what, part) => {
+  ])("is refused with its %s altered", async (_case, part) => {
     const parts = (await sealRequestDocument(linkKey, document)).split(".");
     const text = parts[part] ?? "";
     parts[part] = `${text.slice(0, 4)}${text[4] === "A" ? "B" : "A"}${text.slice(5)}`;
-    await expect(open(parts.join("."))).rejects.toMatchObject(failed);
+    await expect(open(parts.join("."))).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused with another member in its header, or as the document of another request", async () => {
-    await expect(open(await sealAny(document, { user_id: userId }))).rejects.toMatchObject(failed);
-    await expect(open(await sealAny(document, { typ: "relicario-requests" }))).rejects.toMatchObject(failed);
-    await expect(open(await sealAny({ ...document, request_id: otherId }))).rejects.toMatchObject(failed);
-    await expect(open(await sealAny({ ...document, max_size: maxSealedBytes + 1 }))).rejects.toMatchObject(failed);
-    await expect(open(await sealAny({ ...document, v: 2 }))).rejects.toMatchObject(failed);
+    await expect(open(await sealWithLinkKey(document, { user_id: userId }))).rejects.toMatchObject(decryptionFailed);
+    await expect(open(await sealWithLinkKey(document, { typ: "relicario-requests" }))).rejects.toMatchObject(
+      decryptionFailed,
+    );
+    await expect(open(await sealWithLinkKey({ ...document, request_id: otherId }))).rejects.toMatchObject(
+      decryptionFailed,
+    );
+    await expect(open(await sealWithLinkKey({ ...document, max_size: maxSealedBytes + 1 }))).rejects.toMatchObject(
+      decryptionFailed,
+    );
+    await expect(open(await sealWithLinkKey({ ...document, v: 2 }))).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused with members missing or added", async () => {
-    for (const [what, changed] of otherMembers(document))
-      expect([what, await open(await sealAny(changed)).catch((error: unknown) => error)]).toEqual([
-        what,
-        expect.objectContaining(failed),
+    for (const [description, changed] of mutateMembers(document))
+      expect([description, await open(await sealWithLinkKey(changed)).catch((error: unknown) => error)]).toEqual([
+        description,
+        expect.objectContaining(decryptionFailed),
       ]);
   });
 
   it("is refused with a text longer than the portal takes, in characters as people count them", async () => {
-    for (const [name, most] of Object.entries({ title: 200, note: 2_000, asked_by: 200 })) {
-      expect(await open(await sealAny({ ...document, [name]: "🔑".repeat(most) }))).toMatchObject({
+    for (const [name, maxLength] of Object.entries({ title: 200, note: 2_000, asked_by: 200 })) {
+      expect(await open(await sealWithLinkKey({ ...document, [name]: "🔑".repeat(maxLength) }))).toMatchObject({
         title: expect.any(String) as string,
       });
-      await expect(open(await sealAny({ ...document, [name]: "n".repeat(most + 1) }))).rejects.toMatchObject(failed);
+      await expect(
+        open(await sealWithLinkKey({ ...document, [name]: "n".repeat(maxLength + 1) })),
+      ).rejects.toMatchObject(decryptionFailed);
     }
   });
 
@@ -133,28 +141,33 @@ describe("the document of a request", () => {
         keys.signer,
       ),
     ])
-      await expect(open(await sealAny({ ...document, statement }))).rejects.toMatchObject(failed);
+      await expect(open(await sealWithLinkKey({ ...document, statement }))).rejects.toMatchObject(decryptionFailed);
   });
 });
 
 describe("an answer's ticket", () => {
   const recipient = (): string => document.statement.recipient;
-  const sealAny = async (value: Json, to?: readonly string[]): Promise<Bytes> =>
-    sealTo(to ?? [recipient()], documentBytes(value));
+  const sealTicketBody = async (value: Json, recipients?: readonly string[]): Promise<Bytes> =>
+    sealTo(recipients ?? [recipient()], serializeDocument(value));
   const open = (sealed: Bytes, id = requestId, key = linkKey): Promise<ProvidedTicket> =>
-    openProvided([newIdentity(), identity], key, id, sealed);
-  const whole = async (): Promise<ProvidedTicket> => ({ ...ticket, mac: toB64u(await providedMac(linkKey, ticket)) });
+    openProvidedTicket([newIdentity(), identity], key, id, sealed);
+  const completeTicket = async (): Promise<ProvidedTicket> => ({
+    ...ticket,
+    mac: toB64u(await computeProvidedMac(linkKey, ticket)),
+  });
 
   it("opens for whoever asked, as the answer of that request", async () => {
-    const sealed = await sealProvided(linkKey, recipient(), ticket);
-    expect(await open(sealed)).toEqual(await whole());
-    await expect(openProvided([newIdentity()], linkKey, requestId, sealed)).rejects.toMatchObject(failed);
-    await expect(open(sealed, otherId)).rejects.toMatchObject(failed);
-    await expect(open(sealed, requestId, newLinkKey())).rejects.toMatchObject(failed);
+    const sealed = await sealProvidedTicket(linkKey, recipient(), ticket);
+    expect(await open(sealed)).toEqual(await completeTicket());
+    await expect(openProvidedTicket([newIdentity()], linkKey, requestId, sealed)).rejects.toMatchObject(
+      decryptionFailed,
+    );
+    await expect(open(sealed, otherId)).rejects.toMatchObject(decryptionFailed);
+    await expect(open(sealed, requestId, newLinkKey())).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused from whoever has the recipient and not the link: any member changed under the old mac", async () => {
-    const { mac, ...body } = await whole();
+    const { mac, ...body } = await completeTicket();
     for (const [name, value] of Object.entries({
       request_id: otherId,
       name: "x",
@@ -168,45 +181,49 @@ describe("an answer's ticket", () => {
     })) {
       expect([
         name,
-        await open(await sealAny({ ...body, [name]: value, mac })).catch((error: unknown) => error),
-      ]).toEqual([name, expect.objectContaining(failed)]);
+        await open(await sealTicketBody({ ...body, [name]: value, mac })).catch((error: unknown) => error),
+      ]).toEqual([name, expect.objectContaining(decryptionFailed)]);
     }
-    await expect(open(await sealAny({ ...body, mac: toB64u(randomBytes(32)) }))).rejects.toMatchObject(failed);
+    await expect(open(await sealTicketBody({ ...body, mac: toB64u(randomBytes(32)) }))).rejects.toMatchObject(
+      decryptionFailed,
+    );
   });
 
   it("is refused with members missing or added, whatever its mac", async () => {
-    for (const [what, changed] of otherMembers(ticket)) {
-      const sealed = await sealAny({ ...changed, mac: toB64u(await providedMac(linkKey, changed)) });
-      expect([what, await open(sealed).catch((error: unknown) => error)]).toEqual([
-        what,
-        expect.objectContaining(failed),
+    for (const [description, changed] of mutateMembers(ticket)) {
+      const sealed = await sealTicketBody({ ...changed, mac: toB64u(await computeProvidedMac(linkKey, changed)) });
+      expect([description, await open(sealed).catch((error: unknown) => error)]).toEqual([
+        description,
+        expect.objectContaining(decryptionFailed),
       ]);
     }
-    await expect(open(await sealAny({ ...ticket }))).rejects.toMatchObject(failed);
+    await expect(open(await sealTicketBody({ ...ticket }))).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused with a text longer than the portal takes, whatever its mac", async () => {
-    const sealed = async (change: Readonly<Record<string, string>>): Promise<Bytes> => {
+    const sealChanged = async (change: Readonly<Record<string, string>>): Promise<Bytes> => {
       const changed = { ...ticket, ...change };
-      return sealAny({ ...changed, mac: toB64u(await providedMac(linkKey, changed)) });
+      return sealTicketBody({ ...changed, mac: toB64u(await computeProvidedMac(linkKey, changed)) });
     };
-    for (const [name, most] of Object.entries({ name: 255, mime: 255, note: 2_000 })) {
-      expect(await open(await sealed({ [name]: "🔑".repeat(most) }))).toMatchObject({ kind: "provided" });
-      await expect(open(await sealed({ [name]: "n".repeat(most + 1) }))).rejects.toMatchObject(failed);
+    for (const [name, maxLength] of Object.entries({ name: 255, mime: 255, note: 2_000 })) {
+      expect(await open(await sealChanged({ [name]: "🔑".repeat(maxLength) }))).toMatchObject({ kind: "provided" });
+      await expect(open(await sealChanged({ [name]: "n".repeat(maxLength + 1) }))).rejects.toMatchObject(
+        decryptionFailed,
+      );
     }
   });
 
   it("is refused when it is sealed to somebody else as well", async () => {
     await expect(
-      open(await sealAny(await whole(), [recipient(), await recipientOf(newIdentity())])),
-    ).rejects.toMatchObject(failed);
+      open(await sealTicketBody(await completeTicket(), [recipient(), await recipientOf(newIdentity())])),
+    ).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused cut short, and with a byte more", async () => {
-    const sealed = await sealProvided(linkKey, recipient(), ticket);
-    await expect(open(sealed.slice(0, -1))).rejects.toMatchObject(failed);
-    await expect(open(new Uint8Array([...sealed, 0]))).rejects.toMatchObject(failed);
-    await expect(open(utf8("age"))).rejects.toMatchObject(failed);
+    const sealed = await sealProvidedTicket(linkKey, recipient(), ticket);
+    await expect(open(sealed.slice(0, -1))).rejects.toMatchObject(decryptionFailed);
+    await expect(open(new Uint8Array([...sealed, 0]))).rejects.toMatchObject(decryptionFailed);
+    await expect(open(utf8("age"))).rejects.toMatchObject(decryptionFailed);
   });
 });
 
@@ -214,17 +231,17 @@ describe("the size of an answer", () => {
   it("is counted in sealed bytes, so that as many plain ones as were asked for always fit", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: maxFileBytes }), (plain) => {
-        expect(plainBytesWithin(mostSealedBytes(plain))).toBe(plain);
-        expect(mostSealedBytes(plainBytesWithin(plain + 2064))).toBeLessThanOrEqual(plain + 2064);
+        expect(maxPlainLength(maxSealedLength(plain))).toBe(plain);
+        expect(maxSealedLength(maxPlainLength(plain + 2064))).toBeLessThanOrEqual(plain + 2064);
       }),
     );
-    expect(mostSealedBytes(maxFileBytes)).toBeLessThanOrEqual(maxSealedBytes);
-    expect(plainBytesWithin(1)).toBe(0);
+    expect(maxSealedLength(maxFileBytes)).toBeLessThanOrEqual(maxSealedBytes);
+    expect(maxPlainLength(1)).toBe(0);
   });
 
   it("leaves room for the padding of a text", async () => {
     const sealed = await sealTo([await recipientOf(newIdentity())], new Uint8Array(256));
     expect(sealedLength(sealed.length - 256 - 16, 256)).toBe(sealed.length);
-    expect(sealed.length).toBeLessThanOrEqual(mostSealedBytes(1));
+    expect(sealed.length).toBeLessThanOrEqual(maxSealedLength(1));
   });
 });

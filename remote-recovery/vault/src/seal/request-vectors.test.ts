@@ -7,8 +7,8 @@ import { AccountKey } from "./account-key.ts";
 import { identityOf } from "./age.ts";
 import { sha256, utf8 } from "./bytes.ts";
 import { openContent } from "./content.ts";
-import { linkAuth } from "./link.ts";
-import { openProvided, receiptWords, type ProvidedTicket } from "./provided.ts";
+import { deriveLinkAuth } from "./link-keys.ts";
+import { openProvidedTicket, receiptWordsOf, type ProvidedTicket } from "./provided-ticket.ts";
 import { openRequestDocument, type RequestDocument } from "./request-document.ts";
 
 /** Made by remote-recovery/vault/vectors/make_request_vectors.py. */
@@ -28,8 +28,8 @@ describe("vectors of secret requests made by other tools", () => {
   const { request_id: requestId } = vectors.request;
 
   it("derives what is shown to the service from the link key", () => {
-    expect(toB64u(linkAuth(linkKey))).toBe(vectors.link.link_auth);
-    expect(toB64u(sha256(linkAuth(linkKey)))).toBe(vectors.link.link_auth_sha256);
+    expect(toB64u(deriveLinkAuth(linkKey))).toBe(vectors.link.link_auth);
+    expect(toB64u(sha256(deriveLinkAuth(linkKey)))).toBe(vectors.link.link_auth_sha256);
   });
 
   it("opens the document of a request", async () => {
@@ -40,7 +40,7 @@ describe("vectors of secret requests made by other tools", () => {
     const accountIdentity = identityOf(
       new AccountKey(fromB64u(vectors.request.account_key), 1).derive("relicario/v1/identity"),
     );
-    const ticket = await openProvided([accountIdentity], linkKey, requestId, fromB64u(vectors.provided.sealed));
+    const ticket = await openProvidedTicket([accountIdentity], linkKey, requestId, fromB64u(vectors.provided.sealed));
     expect(ticket).toEqual(vectors.provided.document);
     const { content_sha256, content_identity: identity, size } = ticket;
     expect(
@@ -50,7 +50,7 @@ describe("vectors of secret requests made by other tools", () => {
 
   it("says the words of a receipt", () => {
     for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words])
-      expect(receiptWords(fromB64u(digest))).toEqual(words);
+      expect(receiptWordsOf(fromB64u(digest))).toEqual(words);
     expect(toB64u(sha256(fromB64u(vectors.provided.sealed)))).toBe(vectors.receipt.ticket_sha256);
   });
 });

@@ -1,7 +1,7 @@
 import { bytesB64u, compactJwe, Digest, maxBookLength, Timestamp } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { documentWithInner } from "./inner.ts";
+import { documentWithInner } from "./document-with-inner.ts";
 
 const RequestId = bytesB64u(16, { exact: true });
 

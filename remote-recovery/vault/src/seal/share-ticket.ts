@@ -18,9 +18,9 @@ import { z } from "zod";
 
 import { openWith } from "./age.ts";
 import { sha256, utf8, wipe, type Bytes } from "./bytes.ts";
-import { contentFacts } from "./content-facts.ts";
+import { contentFields } from "./content-fields.ts";
 import { parseDocument } from "./document.ts";
-import { textOrNone } from "./text.ts";
+import { boundedText } from "./text.ts";
 
 /**
  * What opens one shared version of a secret, and proves who sealed it. Holds the content identity:
@@ -40,12 +40,12 @@ export const ShareTicket = z.strictObject({
   owner_key: bytesB64u(32, { exact: true }),
   /** {@link recipientDigest} of the recipient that it is sealed to. */
   recipient: Digest,
-  title: textOrNone(maxTitleLength),
+  title: boundedText(maxTitleLength),
   /** Empty: how its owner sorts it is nobody else's. */
   tags: z.array(z.string()).max(0),
-  name: textOrNone(maxFileNameLength),
-  mime: textOrNone(maxFileNameLength),
-  ...contentFacts,
+  name: boundedText(maxFileNameLength),
+  mime: boundedText(maxFileNameLength),
+  ...contentFields,
   created_at: Timestamp,
   sig: Signature,
 });
@@ -57,7 +57,7 @@ export function recipientDigest(recipient: string): string {
 }
 
 /** What a share's ticket must say, because whoever opens it knows. */
-export interface ExpectedTicket {
+export interface ExpectedShareTicket {
   readonly shareId: string;
   readonly audience: ShareTicket["audience"];
   /** Of the identity that opens it. */
@@ -79,20 +79,20 @@ export interface ExpectedTicket {
 export async function openShareTicket(
   identity: string,
   sealed: Bytes,
-  expected: ExpectedTicket,
+  expected: ExpectedShareTicket,
 ): Promise<ShareTicket | null> {
   const plain = await openWith(identity, sealed, "one");
   if (plain === null) return null;
   try {
     const ticket = parseDocument(ShareTicket, plain);
     const { shareId, audience, owner, ownerKey, recipient } = expected;
-    const fits =
+    const matches =
       ticket.share_id === shareId &&
       ticket.audience === audience &&
       ticket.owner === owner &&
       ticket.recipient === recipientDigest(recipient);
-    const isOwners = ownerKey === null || ticket.owner_key === ownerKey;
-    if (!fits || !isOwners || !hasValidSignature("ticket", ticket, fromB64u(ticket.owner_key)))
+    const ownerKeyMatches = ownerKey === null || ticket.owner_key === ownerKey;
+    if (!matches || !ownerKeyMatches || !hasValidSignature("ticket", ticket, fromB64u(ticket.owner_key)))
       throw new PortalError("decryption_failed");
     return ticket;
   } finally {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 
 import { fromB64u, toB64u } from "@relicario/shared/api";
 
-import { wordsOfKeys } from "../people/pinned-keys.ts";
+import { safetyWordsOf } from "../people/pinned-keys.ts";
 import { recipientOf } from "./age.ts";
 import { utf8 } from "./bytes.ts";
 import { openContent } from "./content.ts";
-import { linkAuth, linkIdentity, passAuth, stretchedKey } from "./link.ts";
-import { openShareTicket, type ExpectedTicket, type ShareTicket } from "./share-ticket.ts";
+import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "./link-keys.ts";
+import { openShareTicket, type ExpectedShareTicket, type ShareTicket } from "./share-ticket.ts";
 
 jest.unmock("./kdf.ts"); // real costs
 
@@ -44,12 +44,12 @@ describe("vectors of shares made by other tools", () => {
   it.each(links)(
     "derives proofs and identity of a link (password $password, picture $image_root)",
     async ({ password, image_root: root, ...expected }) => {
-      const stretched = await stretchedKey(linkKey, shareId, password);
-      const identity = linkIdentity(stretched, root === null ? null : fromB64u(root));
+      const stretched = await stretchLinkKey(linkKey, shareId, password);
+      const identity = deriveLinkIdentity(stretched, root === null ? null : fromB64u(root));
       const derived = {
         stretched: toB64u(stretched),
-        link_auth: toB64u(linkAuth(linkKey)),
-        pass_auth: toB64u(passAuth(stretched)),
+        link_auth: toB64u(deriveLinkAuth(linkKey)),
+        pass_auth: toB64u(derivePassAuth(stretched)),
         identity,
         recipient: await recipientOf(identity),
       };
@@ -60,7 +60,7 @@ describe("vectors of shares made by other tools", () => {
   it("opens a ticket that Go's age sealed, and its content", async () => {
     const { document, sealed, content, text_utf8: text } = vectors.share_ticket;
     const [{ identity, recipient } = { identity: "", recipient: "" }] = links;
-    const expected: ExpectedTicket = {
+    const expected: ExpectedShareTicket = {
       shareId,
       audience: "public",
       owner: document.owner,
@@ -74,22 +74,22 @@ describe("vectors of shares made by other tools", () => {
     );
   });
 
-  it.each<[string, Partial<ExpectedTicket>]>([
+  it.each<[string, Partial<ExpectedShareTicket>]>([
     ["of another share", { shareId: "AAAAAAAAAAAAAAAAAAAAAA" }],
     ["for others", { audience: "signed_in" }],
     ["of another account", { owner: "019a9e2c-7c1e-7abc-8def-000000000000" }],
     ["signed by another key", { ownerKey: toB64u(new Uint8Array(32).fill(1)) }],
     ["to another recipient", { recipient: links[1]?.recipient ?? "" }],
-  ])("refuses a ticket that should be %s", async (_what, other) => {
+  ])("refuses a ticket that should be %s", async (_case, difference) => {
     const { document, sealed } = vectors.share_ticket;
     const [{ identity, recipient } = { identity: "", recipient: "" }] = links;
-    const expected: ExpectedTicket = {
+    const expected: ExpectedShareTicket = {
       shareId,
       audience: "public",
       owner: document.owner,
       ownerKey: document.owner_key,
       recipient,
-      ...other,
+      ...difference,
     };
     await expect(openShareTicket(identity, fromB64u(sealed), expected)).rejects.toMatchObject({
       code: "decryption_failed",
@@ -99,7 +99,7 @@ describe("vectors of shares made by other tools", () => {
   it("is not for another identity: that is no failure", async () => {
     const { document, sealed } = vectors.share_ticket;
     const other = links[1];
-    const expected: ExpectedTicket = {
+    const expected: ExpectedShareTicket = {
       shareId,
       audience: "public",
       owner: document.owner,
@@ -111,6 +111,6 @@ describe("vectors of shares made by other tools", () => {
 
   it("says the words of somebody's keys", () => {
     const { words, ...keys } = vectors.people;
-    expect(wordsOfKeys(keys)).toEqual(words);
+    expect(safetyWordsOf(keys)).toEqual(words);
   });
 });

@@ -2,7 +2,7 @@ import { bytesB64u, compactJwe, Counter, Digest, Id, maxBookLength, Recipient, T
 import { z } from "zod";
 
 import type { AccountKey } from "./account-key.ts";
-import { documentWithInner } from "./inner.ts";
+import { documentWithInner } from "./document-with-inner.ts";
 
 const ShareId = bytesB64u(16, { exact: true });
 
@@ -51,6 +51,6 @@ export const {
 } = documentWithInner("shares", Shares, SharesInner);
 
 /** Those of a new account. */
-export async function firstShares(accountKey: AccountKey, userId: string): Promise<Shares> {
+export async function createEmptyShares(accountKey: AccountKey, userId: string): Promise<Shares> {
   return { v: 1, shares: [], inner: await sealSharesInner(accountKey, userId, { v: 1, shares: [] }) };
 }

@@ -3,9 +3,9 @@ import { Counter, Digest, toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import type { TitlesKeys } from "./account-key.ts";
+import type { MetadataKeys } from "./account-key.ts";
 import { sha256, utf8 } from "./bytes.ts";
-import { digestOfJwe, headerOf, jweTypes, openJwe, sealJwe } from "./document.ts";
+import { jweDigest, parseUnverifiedHeader, jweTypes, openJwe, sealJwe } from "./document.ts";
 
 /** What the whole account looked like after one keyring change. */
 export const State = z.strictObject({
@@ -34,7 +34,7 @@ export interface RootRow {
 
 /** SHA-256 of a label as sent, in lower-case hex. */
 export function labelDigest(jwe: string): string {
-  return bytesToHex(digestOfJwe(jwe));
+  return bytesToHex(jweDigest(jwe));
 }
 
 /**
@@ -50,7 +50,7 @@ export function rootOf(rows: readonly RootRow[]): string {
 }
 
 /** @param previous digest of the state before; null at 1. */
-export function sealState(keys: TitlesKeys, userId: string, state: State, previous: string | null): Promise<string> {
+export function sealState(keys: MetadataKeys, userId: string, state: State, previous: string | null): Promise<string> {
   return sealJwe(keys.state, { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous }, state);
 }
 
@@ -60,12 +60,12 @@ export function sealState(keys: TitlesKeys, userId: string, state: State, previo
  * @throws PortalError `decryption_failed`.
  */
 export async function openState(
-  keys: TitlesKeys,
+  keys: MetadataKeys,
   userId: string,
   stateRev: number,
   jwe: string,
 ): Promise<State & { readonly previous: string | null }> {
-  const previous = previousOf(jwe);
+  const previous = unverifiedPreviousOf(jwe);
   const state = await openJwe(
     keys.state,
     { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous },
@@ -82,13 +82,13 @@ export async function openState(
  *
  * @throws PortalError `decryption_failed`.
  */
-export function previousOf(jwe: string): string | null {
-  const parsed = Digest.nullable().safeParse(headerOf(jwe)["previous"]);
+export function unverifiedPreviousOf(jwe: string): string | null {
+  const parsed = Digest.nullable().safeParse(parseUnverifiedHeader(jwe)["previous"]);
   if (!parsed.success) throw new PortalError("decryption_failed");
   return parsed.data;
 }
 
 /** Digest of a state as the next one names it. */
 export function stateDigest(jwe: string): string {
-  return toB64u(digestOfJwe(jwe));
+  return toB64u(jweDigest(jwe));
 }

@@ -5,40 +5,40 @@ import { compactDecrypt, CompactEncrypt } from "jose";
 
 import { sketchFor } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
-import { AccountKey, deriveTitlesKeys, type TitlesKeys } from "./account-key.ts";
+import { AccountKey, deriveMetadataKeys, type MetadataKeys } from "./account-key.ts";
 import { isRecipient, newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
 import { emptyBook, emptyBookInner, openBook, openBookInner, sealBook, sealBookInner, type Book } from "./book.ts";
 import { concat, copyOf, randomBytes, utf8, type Bytes } from "./bytes.ts";
 import { openContent, sealContent } from "./content.ts";
-import { makeHelper, openHelper, parseHelper, sketchOf } from "./helper.ts";
+import { makeHelper, openHelper, parseHelper, readSketch } from "./helper.ts";
 import { isOwnKeyStatement, makeKeyStatement } from "./account-signatures.ts";
 import { openLabel, sealLabel, type Label } from "./label.ts";
-import { openerFromSeed, openSlot, sealSlot, type ShownOpener } from "./opener.ts";
-import { documentBytes } from "./document.ts";
+import { openerFromSeed, openSlot, sealSlot, type OpenerKeys } from "./opener.ts";
+import { serializeDocument } from "./document.ts";
 import { openRequests, openRequestsInner, sealRequests, sealRequestsInner } from "./requests.ts";
-import { firstShares, openShares, openSharesInner, sealShares } from "./shares.ts";
+import { createEmptyShares, openShares, openSharesInner, sealShares } from "./shares.ts";
 import { openState, sealState, type State } from "./state.ts";
 import { isSignedBy, openTicket, sealTicket, type OwnerTicket } from "./ticket.ts";
 
 const secretId = "019a9e2c-7c1e-7abc-8def-00000000beef";
 const otherId = "019a9e2c-7c1e-7abc-8def-00000000dead";
-const failed = { code: "decryption_failed" };
+const decryptionFailed = { code: "decryption_failed" };
 
-const accountKey = AccountKey.make(1);
-let keys: TitlesKeys;
-let otherKeys: TitlesKeys;
-let opener: ShownOpener;
-let otherOpener: ShownOpener;
+const accountKey = AccountKey.generate(1);
+let keys: MetadataKeys;
+let otherKeys: MetadataKeys;
+let opener: OpenerKeys;
+let otherOpener: OpenerKeys;
 
 beforeAll(async () => {
-  keys = await deriveTitlesKeys(accountKey);
-  otherKeys = await deriveTitlesKeys(AccountKey.make(1));
+  keys = await deriveMetadataKeys(accountKey);
+  otherKeys = await deriveMetadataKeys(AccountKey.generate(1));
   opener = await openerFromSeed(secretId, randomBytes(32));
   otherOpener = await openerFromSeed(otherId, randomBytes(32));
 });
 
 /** One bit of each byte in turn, so that every part of a short format is hit. */
-function flipped(bytes: Uint8Array, index: number): Bytes {
+function flipBit(bytes: Uint8Array, index: number): Bytes {
   const copy = copyOf(bytes);
   copy[index] = (copy[index] ?? 0) ^ 1;
   return copy;
@@ -48,7 +48,7 @@ function flipped(bytes: Uint8Array, index: number): Bytes {
 function mutations(document: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
   const changed = Object.entries(document).map(([name, value]): [string, Record<string, Json>] => [
     `${name} changed`,
-    { ...document, [name]: other(value) },
+    { ...document, [name]: mutate(value) },
   ]);
   const dropped = Object.keys(document).map((name): [string, Record<string, Json>] => {
     const { [name]: _, ...rest } = document;
@@ -57,14 +57,14 @@ function mutations(document: Readonly<Record<string, Json>>): [string, Record<st
   return [...changed, ...dropped, ["a member added", { ...document, more: 1 }]];
 }
 
-function other(value: Json): Json {
+function mutate(value: Json): Json {
   if (typeof value === "number") return value + 1;
   if (typeof value === "string") return value.startsWith("A") ? `B${value.slice(1)}` : `A${value.slice(1)}`;
   if (Array.isArray(value)) return [...(value as Json[]), "more"];
   return value === null ? "2026-11-21T10:00:00.000Z" : null;
 }
 
-const label = (): Label => ({
+const makeLabel = (): Label => ({
   v: 1,
   title: "Title",
   tags: ["tag"],
@@ -78,29 +78,29 @@ const label = (): Label => ({
   kits: [],
   source: null,
 });
-const place = { secretId, version: 2, rev: 3 };
+const context = { secretId, version: 2, rev: 3 };
 
 /** Text padded as a document is: for what JCS cannot say. */
-function padded(text: string): Bytes {
+function padToBlock(text: string): Bytes {
   return utf8(text.padEnd(512, " "));
 }
 
 describe("a label", () => {
-  const sealed = (): Promise<string> => sealLabel(keys, userId, place, label());
+  const sealValidLabel = (): Promise<string> => sealLabel(keys, userId, context, makeLabel());
 
   it.each([
-    ["secret", { ...place, secretId: otherId }],
-    ["version", { ...place, version: 1 }],
-    ["rev", { ...place, rev: 4 }],
-  ])("is refused as one of another %s", async (_what, elsewhere) => {
-    await expect(openLabel(keys, userId, elsewhere, await sealed())).rejects.toMatchObject(failed);
+    ["secret", { ...context, secretId: otherId }],
+    ["version", { ...context, version: 1 }],
+    ["rev", { ...context, rev: 4 }],
+  ])("is refused as one of another %s", async (_case, otherContext) => {
+    await expect(openLabel(keys, userId, otherContext, await sealValidLabel())).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused for another user, key or generation", async () => {
-    const jwe = await sealed();
-    await expect(openLabel(keys, otherId, place, jwe)).rejects.toMatchObject(failed);
-    await expect(openLabel(otherKeys, userId, place, jwe)).rejects.toMatchObject(failed);
-    await expect(openLabel({ ...keys, keyEpoch: 2 }, userId, place, jwe)).rejects.toMatchObject(failed);
+    const jwe = await sealValidLabel();
+    await expect(openLabel(keys, otherId, context, jwe)).rejects.toMatchObject(decryptionFailed);
+    await expect(openLabel(otherKeys, userId, context, jwe)).rejects.toMatchObject(decryptionFailed);
+    await expect(openLabel({ ...keys, keyEpoch: 2 }, userId, context, jwe)).rejects.toMatchObject(decryptionFailed);
   });
 
   it.each([
@@ -108,21 +108,21 @@ describe("a label", () => {
     ["IV", 2],
     ["ciphertext", 3],
     ["tag", 4],
-  ])("is refused with its %s altered", async (_what, part) => {
-    const parts = (await sealed()).split(".");
+  ])("is refused with its %s altered", async (_case, part) => {
+    const parts = (await sealValidLabel()).split(".");
     const text = parts[part] ?? "";
     parts[part] = `${text.slice(0, 4)}${text[4] === "A" ? "B" : "A"}${text.slice(5)}`;
-    await expect(openLabel(keys, userId, place, parts.join("."))).rejects.toMatchObject(failed);
+    await expect(openLabel(keys, userId, context, parts.join("."))).rejects.toMatchObject(decryptionFailed);
   });
 
   it.each(["alg", "enc", "typ", "user_id", "key_epoch", "secret_id", "version", "rev"])(
     "is refused with %s missing from its header",
     async (member) => {
-      const parts = (await sealed()).split(".");
+      const parts = (await sealValidLabel()).split(".");
       const header = JSON.parse(new TextDecoder().decode(fromB64u(parts[0] ?? ""))) as Record<string, Json>;
       const { [member]: _, ...rest } = header;
       parts[0] = toB64u(utf8(JSON.stringify(rest)));
-      await expect(openLabel(keys, userId, place, parts.join("."))).rejects.toMatchObject(failed);
+      await expect(openLabel(keys, userId, context, parts.join("."))).rejects.toMatchObject(decryptionFailed);
     },
   );
 
@@ -132,7 +132,7 @@ describe("a label", () => {
     ["a stranger", { kid: "1" }],
     ["another typ", { typ: "relicario-book" }],
     ["another enc", { enc: "A128GCM" }],
-  ])("is refused with %s in its header", async (_what, more) => {
+  ])("is refused with %s in its header", async (_case, extraHeader) => {
     const header = {
       alg: "dir",
       enc: "A256GCM",
@@ -142,18 +142,18 @@ describe("a label", () => {
       secret_id: secretId,
       version: 2,
       rev: 3,
-      ...more,
+      ...extraHeader,
     };
-    const body = documentBytes(label());
+    const body = serializeDocument(makeLabel());
     const { enc } = header;
     const jwe =
-      enc === "A256GCM" && !("zip" in more) && !("crit" in more)
+      enc === "A256GCM" && !("zip" in extraHeader) && !("crit" in extraHeader)
         ? await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label)
         : `${toB64u(utf8(JSON.stringify(header)))}..AAAA.AAAA.AAAA`;
-    await expect(openLabel(keys, userId, place, jwe)).rejects.toMatchObject(failed);
+    await expect(openLabel(keys, userId, context, jwe)).rejects.toMatchObject(decryptionFailed);
   });
 
-  const whole = {
+  const validHeader = {
     alg: "dir",
     enc: "A256GCM",
     typ: "relicario-label",
@@ -163,17 +163,19 @@ describe("a label", () => {
     version: 2,
     rev: 3,
   };
-  const sealAny = (document: Json): Promise<string> =>
-    new CompactEncrypt(documentBytes(document)).setProtectedHeader(whole).encrypt(keys.label);
+  const sealDocument = (document: Json): Promise<string> =>
+    new CompactEncrypt(serializeDocument(document)).setProtectedHeader(validHeader).encrypt(keys.label);
 
   it("is taken whole", async () => {
-    await expect(openLabel(keys, userId, place, await sealAny(label()))).resolves.toEqual(label());
+    await expect(openLabel(keys, userId, context, await sealDocument(makeLabel()))).resolves.toEqual(makeLabel());
   });
 
-  it.each(mutations(label()).filter(([name]) => !name.endsWith("changed")))(
+  it.each(mutations(makeLabel()).filter(([name]) => !name.endsWith("changed")))(
     "is refused with %s",
-    async (_what, document) => {
-      await expect(openLabel(keys, userId, place, await sealAny(document))).rejects.toMatchObject(failed);
+    async (_case, document) => {
+      await expect(openLabel(keys, userId, context, await sealDocument(document))).rejects.toMatchObject(
+        decryptionFailed,
+      );
     },
   );
 
@@ -204,11 +206,16 @@ describe("a label", () => {
     ],
     ["source", "short"],
   ])("is refused with a %s of %j", async (member, value) => {
-    const document: Record<string, Json> = { ...label(), [member]: value };
-    const plain = value === 1.5 || value === -1 ? padded(JSON.stringify(document)) : documentBytes(document);
+    const document: Record<string, Json> = { ...makeLabel(), [member]: value };
+    const plain = value === 1.5 || value === -1 ? padToBlock(JSON.stringify(document)) : serializeDocument(document);
     await expect(
-      openLabel(keys, userId, place, await new CompactEncrypt(plain).setProtectedHeader(whole).encrypt(keys.label)),
-    ).rejects.toMatchObject(failed);
+      openLabel(
+        keys,
+        userId,
+        context,
+        await new CompactEncrypt(plain).setProtectedHeader(validHeader).encrypt(keys.label),
+      ),
+    ).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused with other padding", async () => {
@@ -223,19 +230,19 @@ describe("a label", () => {
       rev: 3,
     };
     for (const body of [
-      documentBytes(label()).subarray(0, 500),
-      concat(documentBytes(label()), new Uint8Array(512).fill(32)),
+      serializeDocument(makeLabel()).subarray(0, 500),
+      concat(serializeDocument(makeLabel()), new Uint8Array(512).fill(32)),
     ]) {
       await expect(
-        openLabel(keys, userId, place, await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label)),
-      ).rejects.toMatchObject(failed);
+        openLabel(keys, userId, context, await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label)),
+      ).rejects.toMatchObject(decryptionFailed);
     }
   });
 });
 
 describe("book, shares, requests and state", () => {
   const zeros = toB64u(new Uint8Array(32));
-  const emptyOf = async (): Promise<Book> => ({
+  const makeEmptyBook = async (): Promise<Book> => ({
     ...emptyBook(),
     inner: await sealBookInner(accountKey, userId, emptyBookInner()),
   });
@@ -252,26 +259,28 @@ describe("book, shares, requests and state", () => {
       requests_sha256: null,
     };
     const [book, shares, sealed] = [
-      await sealBook(keys, userId, await emptyOf()),
-      await sealShares(keys, userId, await firstShares(accountKey, userId)),
+      await sealBook(keys, userId, await makeEmptyBook()),
+      await sealShares(keys, userId, await createEmptyShares(accountKey, userId)),
       await sealState(keys, userId, state, null),
     ];
-    await expect(openBook(keys, userId, shares)).rejects.toMatchObject(failed);
-    await expect(openShares(keys, userId, book)).rejects.toMatchObject(failed);
-    await expect(openRequests(keys, userId, book)).rejects.toMatchObject(failed);
-    await expect(openBook(keys, otherId, book)).rejects.toMatchObject(failed);
-    await expect(openShares(otherKeys, userId, shares)).rejects.toMatchObject(failed);
-    await expect(openState({ ...keys, keyEpoch: 2 }, userId, 1, sealed)).rejects.toMatchObject(failed);
-    await expect(openState(keys, userId, 2, sealed)).rejects.toMatchObject(failed);
-    await expect(openState(keys, userId, 1, await sealState(keys, userId, state, zeros))).rejects.toMatchObject(failed);
+    await expect(openBook(keys, userId, shares)).rejects.toMatchObject(decryptionFailed);
+    await expect(openShares(keys, userId, book)).rejects.toMatchObject(decryptionFailed);
+    await expect(openRequests(keys, userId, book)).rejects.toMatchObject(decryptionFailed);
+    await expect(openBook(keys, otherId, book)).rejects.toMatchObject(decryptionFailed);
+    await expect(openShares(otherKeys, userId, shares)).rejects.toMatchObject(decryptionFailed);
+    await expect(openState({ ...keys, keyEpoch: 2 }, userId, 1, sealed)).rejects.toMatchObject(decryptionFailed);
+    await expect(openState(keys, userId, 2, sealed)).rejects.toMatchObject(decryptionFailed);
+    await expect(openState(keys, userId, 1, await sealState(keys, userId, state, zeros))).rejects.toMatchObject(
+      decryptionFailed,
+    );
     await expect(
       openState(keys, userId, 2, await sealState(keys, userId, { ...state, state_rev: 2 }, null)),
-    ).rejects.toMatchObject(failed);
+    ).rejects.toMatchObject(decryptionFailed);
   });
 
   it("refuse a book with a recipient of another kind", async () => {
     const x25519 = await identityToRecipient(await generateX25519Identity());
-    const opener_ = {
+    const bookOpener = {
       id: otherId,
       kind: "image" as const,
       name: "n",
@@ -279,13 +288,13 @@ describe("book, shares, requests and state", () => {
       created_at: "2026-11-21T10:00:00.000Z",
     };
     await expect(
-      openBook(keys, userId, await sealBook(keys, userId, { ...(await emptyOf()), openers: [opener_] })),
-    ).rejects.toMatchObject(failed);
+      openBook(keys, userId, await sealBook(keys, userId, { ...(await makeEmptyBook()), openers: [bookOpener] })),
+    ).rejects.toMatchObject(decryptionFailed);
   });
 
   it("keep their inner documents apart, from each other, from other accounts and from every titles key", async () => {
-    const book = await emptyOf();
-    const shares = await firstShares(accountKey, userId);
+    const book = await makeEmptyBook();
+    const shares = await createEmptyShares(accountKey, userId);
     const requests = {
       v: 1 as const,
       requests: [],
@@ -294,30 +303,43 @@ describe("book, shares, requests and state", () => {
     expect(await openRequests(keys, userId, await sealRequests(keys, userId, requests))).toEqual(requests);
     expect(await openRequestsInner(accountKey, userId, requests)).toEqual({ v: 1, requests: [] });
     await expect(openSharesInner(accountKey, userId, { ...shares, inner: requests.inner })).rejects.toMatchObject(
-      failed,
+      decryptionFailed,
     );
     await expect(openRequestsInner(accountKey, userId, { ...requests, inner: shares.inner })).rejects.toMatchObject(
-      failed,
+      decryptionFailed,
     );
-    await expect(openBookInner(accountKey, userId, { ...book, inner: shares.inner })).rejects.toMatchObject(failed);
-    await expect(openBookInner(accountKey, otherId, book)).rejects.toMatchObject(failed);
-    await expect(openBookInner(AccountKey.make(1), userId, book)).rejects.toMatchObject(failed);
-    const head = { alg: "dir", enc: "A256GCM", typ: "relicario-inner", user_id: userId, key_epoch: 1, of: "book" };
+    await expect(openBookInner(accountKey, userId, { ...book, inner: shares.inner })).rejects.toMatchObject(
+      decryptionFailed,
+    );
+    await expect(openBookInner(accountKey, otherId, book)).rejects.toMatchObject(decryptionFailed);
+    await expect(openBookInner(AccountKey.generate(1), userId, book)).rejects.toMatchObject(decryptionFailed);
+    const innerHeader = {
+      alg: "dir",
+      enc: "A256GCM",
+      typ: "relicario-inner",
+      user_id: userId,
+      key_epoch: 1,
+      of: "book",
+    };
     for (const key of [keys.label, keys.book, keys.state, keys.shares, keys.requests]) {
       await expect(compactDecrypt(book.inner, key)).rejects.toThrow();
-      const forged = await new CompactEncrypt(documentBytes(emptyBookInner())).setProtectedHeader(head).encrypt(key);
-      await expect(openBookInner(accountKey, userId, { ...book, inner: forged })).rejects.toMatchObject(failed);
+      const forged = await new CompactEncrypt(serializeDocument(emptyBookInner()))
+        .setProtectedHeader(innerHeader)
+        .encrypt(key);
+      await expect(openBookInner(accountKey, userId, { ...book, inner: forged })).rejects.toMatchObject(
+        decryptionFailed,
+      );
     }
   });
 });
 
 describe("a slot", () => {
-  const at = { userId, keyEpoch: 1 };
+  const context = { userId, keyEpoch: 1 };
 
   it("gives the account key to its opener alone", async () => {
     const sealed = await sealSlot(opener, userId, accountKey);
-    expect((await openSlot(opener, at, sealed)).lend(toB64u)).toBe(accountKey.lend(toB64u));
-    await expect(openSlot(otherOpener, at, sealed)).rejects.toMatchObject(failed);
+    expect((await openSlot(opener, context, sealed)).withBytes(toB64u)).toBe(accountKey.withBytes(toB64u));
+    await expect(openSlot(otherOpener, context, sealed)).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused before its key is used when user, opener, epoch, key or mac differ", async () => {
@@ -325,26 +347,28 @@ describe("a slot", () => {
     const document = JSON.parse(
       new TextDecoder().decode((await openWith(opener.identity, sealed, "one")) ?? new Uint8Array()),
     ) as Record<string, Json>;
-    for (const [what, changed] of mutations(document)) {
+    for (const [description, changed] of mutations(document)) {
       // Whoever knows the recipient can seal to it; only the mac tells that it was us.
-      const forged = await sealTo([opener.recipient], documentBytes(changed));
-      await expect(openSlot(opener, at, forged).then(() => what)).rejects.toMatchObject(failed);
+      const forged = await sealTo([opener.recipient], serializeDocument(changed));
+      await expect(openSlot(opener, context, forged).then(() => description)).rejects.toMatchObject(decryptionFailed);
     }
-    await expect(openSlot(opener, { ...at, userId: otherId }, sealed)).rejects.toMatchObject(failed);
-    await expect(openSlot(opener, { ...at, keyEpoch: 2 }, sealed)).rejects.toMatchObject(failed);
-    await expect(openSlot({ ...opener, openerId: otherId }, at, sealed)).rejects.toMatchObject(failed);
-    await expect(openSlot({ ...opener, slotAuth: otherOpener.slotAuth }, at, sealed)).rejects.toMatchObject(failed);
+    await expect(openSlot(opener, { ...context, userId: otherId }, sealed)).rejects.toMatchObject(decryptionFailed);
+    await expect(openSlot(opener, { ...context, keyEpoch: 2 }, sealed)).rejects.toMatchObject(decryptionFailed);
+    await expect(openSlot({ ...opener, openerId: otherId }, context, sealed)).rejects.toMatchObject(decryptionFailed);
+    await expect(openSlot({ ...opener, slotAuth: otherOpener.slotAuth }, context, sealed)).rejects.toMatchObject(
+      decryptionFailed,
+    );
   });
 
   it("is refused when it is sealed to more than its opener", async () => {
-    const one = await openWith(opener.identity, await sealSlot(opener, userId, accountKey), "one");
-    const two = await sealTo([opener.recipient, otherOpener.recipient], one ?? new Uint8Array());
-    await expect(openSlot(opener, at, two)).rejects.toMatchObject(failed);
+    const plain = await openWith(opener.identity, await sealSlot(opener, userId, accountKey), "one");
+    const sealedToTwo = await sealTo([opener.recipient, otherOpener.recipient], plain ?? new Uint8Array());
+    await expect(openSlot(opener, context, sealedToTwo)).rejects.toMatchObject(decryptionFailed);
   });
 });
 
 describe("an owner ticket", () => {
-  const unsigned = (): Omit<OwnerTicket, "sig"> => ({
+  const makeUnsignedTicket = (): Omit<OwnerTicket, "sig"> => ({
     v: 1,
     kind: "owner",
     secret_id: secretId,
@@ -363,22 +387,22 @@ describe("an owner ticket", () => {
   });
 
   it("opens for each of its openers, signed", async () => {
-    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], unsigned());
-    for (const one of [opener, otherOpener])
-      expect(isSignedBy(await openTicket(one, sealed), [keys.signingKey])).toBe(true);
+    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], makeUnsignedTicket());
+    for (const ticketOpener of [opener, otherOpener])
+      expect(isSignedBy(await openTicket(ticketOpener, sealed), [keys.signingKey])).toBe(true);
     expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey])).toBe(false);
     expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey, keys.signingKey])).toBe(true);
   });
 
-  const members = mutations({ ...unsigned(), sig: "" }).map(([what]) => [what] as const);
-  it.each(members)("is refused, or no longer signed by us, with %s", async (what) => {
-    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], unsigned()));
-    const changed = new Map(mutations(ticket)).get(what);
-    const forged = await sealTo([opener.recipient], documentBytes(changed ?? null));
+  const members = mutations({ ...makeUnsignedTicket(), sig: "" }).map(([description]) => [description] as const);
+  it.each(members)("is refused, or no longer signed by us, with %s", async (description) => {
+    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], makeUnsignedTicket()));
+    const changed = new Map(mutations(ticket)).get(description);
+    const forged = await sealTo([opener.recipient], serializeDocument(changed ?? null));
     const verified = await openTicket(opener, forged).then(
       (opened) => isSignedBy(opened, [keys.signingKey]),
       (error: unknown) => {
-        expect(error).toMatchObject(failed);
+        expect(error).toMatchObject(decryptionFailed);
         return false;
       },
     );
@@ -393,34 +417,43 @@ describe("an owner ticket", () => {
     ["payload nonce", 5],
     ["payload", 40],
     ["last tag", -1],
-  ])("is refused with its %s altered", async (what, at) => {
-    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], unsigned());
+  ])("is refused with its %s altered", async (description, offset) => {
+    const sealed = await sealTicket(keys, [opener.recipient, otherOpener.recipient], makeUnsignedTicket());
     const body = new TextDecoder("latin1").decode(sealed).indexOf("\n--- ") + 49; // where the header ends
-    const index = what === "last tag" ? sealed.length - 1 : what.startsWith("payload") || at < 0 ? body + at : at;
-    await expect(openTicket(opener, flipped(sealed, index))).rejects.toMatchObject(failed);
+    const index =
+      description === "last tag"
+        ? sealed.length - 1
+        : description.startsWith("payload") || offset < 0
+          ? body + offset
+          : offset;
+    await expect(openTicket(opener, flipBit(sealed, index))).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused as a share's", async () => {
-    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], unsigned()));
+    const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], makeUnsignedTicket()));
     await expect(
-      openTicket(opener, await sealTo([opener.recipient], documentBytes({ ...ticket, kind: "share" }))),
-    ).rejects.toMatchObject(failed);
+      openTicket(opener, await sealTo([opener.recipient], serializeDocument({ ...ticket, kind: "share" }))),
+    ).rejects.toMatchObject(decryptionFailed);
   });
 });
 
 describe("age files", () => {
   it("are refused for a mix of recipients, a stranger's kind, or a passphrase", async () => {
     const identity = newIdentity();
-    const mixed = new Encrypter();
-    mixed.addRecipient(await recipientOf(identity));
-    mixed.addRecipient(await identityToRecipient(await generateX25519Identity()));
-    await expect(openWith(identity, copyOf(await mixed.encrypt("x")), "many")).rejects.toMatchObject(failed);
-    const phrase = new Encrypter();
-    phrase.setScryptWorkFactor(10);
-    phrase.setPassphrase("x");
-    await expect(openWith(identity, copyOf(await phrase.encrypt("x")), "many")).rejects.toMatchObject(failed);
+    const mixedEncrypter = new Encrypter();
+    mixedEncrypter.addRecipient(await recipientOf(identity));
+    mixedEncrypter.addRecipient(await identityToRecipient(await generateX25519Identity()));
+    await expect(openWith(identity, copyOf(await mixedEncrypter.encrypt("x")), "many")).rejects.toMatchObject(
+      decryptionFailed,
+    );
+    const passphraseEncrypter = new Encrypter();
+    passphraseEncrypter.setScryptWorkFactor(10);
+    passphraseEncrypter.setPassphrase("x");
+    await expect(openWith(identity, copyOf(await passphraseEncrypter.encrypt("x")), "many")).rejects.toMatchObject(
+      decryptionFailed,
+    );
     await expect(sealTo([await identityToRecipient(await generateX25519Identity())], utf8("x"))).rejects.toMatchObject(
-      failed,
+      decryptionFailed,
     );
   });
 
@@ -430,7 +463,7 @@ describe("age files", () => {
     expect(await openWith(newIdentity(), sealed, "one")).toBeNull();
     expect(await openWith(identity, sealed, "one")).toEqual(utf8("hello"));
     for (const index of [3, 60, 1_600, sealed.length - 30, sealed.length - 1]) {
-      const opened = await openWith(identity, flipped(sealed, index), "one").catch((error: unknown) => error);
+      const opened = await openWith(identity, flipBit(sealed, index), "one").catch((error: unknown) => error);
       expect(opened === null || (opened as { code?: string }).code === "decryption_failed").toBe(true);
     }
   });
@@ -451,13 +484,13 @@ describe("age files", () => {
 });
 
 describe("content", () => {
-  const chunk = 64 * 1024;
+  const pieceLength = 64 * 1024;
 
-  const plain = Uint8Array.from({ length: 3 * chunk }, (_, index) => index % 251);
-  const cut = (sealed: Bytes): { head: Bytes; pieces: [Bytes, Bytes, Bytes] } => {
-    const start = sealed.length - 3 * (chunk + 16);
+  const plain = Uint8Array.from({ length: 3 * pieceLength }, (_, index) => index % 251);
+  const split = (sealed: Bytes): { head: Bytes; pieces: [Bytes, Bytes, Bytes] } => {
+    const start = sealed.length - 3 * (pieceLength + 16);
     const piece = (index: number): Bytes =>
-      copyOf(sealed.subarray(start + index * (chunk + 16), start + (index + 1) * (chunk + 16)));
+      copyOf(sealed.subarray(start + index * (pieceLength + 16), start + (index + 1) * (pieceLength + 16)));
     return { head: copyOf(sealed.subarray(0, start)), pieces: [piece(0), piece(1), piece(2)] };
   };
 
@@ -468,21 +501,21 @@ describe("content", () => {
 
   it.each<[string, (sealed: Bytes) => Bytes]>([
     ["truncated by a byte", (sealed) => copyOf(sealed.subarray(0, -1))],
-    ["cut off inside a piece", (sealed) => copyOf(sealed.subarray(0, -chunk / 2))],
-    ["without its last piece", (sealed) => concat(cut(sealed).head, ...cut(sealed).pieces.slice(0, 2))],
-    ["without its first piece", (sealed) => concat(cut(sealed).head, ...cut(sealed).pieces.slice(1))],
-    ["without any piece", (sealed) => cut(sealed).head],
+    ["cut off inside a piece", (sealed) => copyOf(sealed.subarray(0, -pieceLength / 2))],
+    ["without its last piece", (sealed) => concat(split(sealed).head, ...split(sealed).pieces.slice(0, 2))],
+    ["without its first piece", (sealed) => concat(split(sealed).head, ...split(sealed).pieces.slice(1))],
+    ["without any piece", (sealed) => split(sealed).head],
     ["empty", () => new Uint8Array()],
     ["extended by a byte", (sealed) => concat(sealed, new Uint8Array(1))],
-    ["extended by its own last piece", (sealed) => concat(sealed, cut(sealed).pieces[2])],
+    ["extended by its own last piece", (sealed) => concat(sealed, split(sealed).pieces[2])],
     [
       "reordered",
       (sealed) => {
         const {
           head,
-          pieces: [one, two, three],
-        } = cut(sealed);
-        return concat(head, two, one, three);
+          pieces: [firstPiece, secondPiece, thirdPiece],
+        } = split(sealed);
+        return concat(head, secondPiece, firstPiece, thirdPiece);
       },
     ],
     [
@@ -490,31 +523,33 @@ describe("content", () => {
       (sealed) => {
         const {
           head,
-          pieces: [one, , three],
-        } = cut(sealed);
-        return concat(head, one, one, three);
+          pieces: [firstPiece, , thirdPiece],
+        } = split(sealed);
+        return concat(head, firstPiece, firstPiece, thirdPiece);
       },
     ],
-    ["altered in its version line", (sealed) => flipped(sealed, 3)],
-    ["altered in its stanza", (sealed) => flipped(sealed, 60)],
-    ["altered in the MAC of its header", (sealed) => flipped(sealed, cut(sealed).head.length - 16 - 4)],
-    ["altered in its nonce", (sealed) => flipped(sealed, cut(sealed).head.length - 3)],
-    ["altered in a piece", (sealed) => flipped(sealed, cut(sealed).head.length + 5)],
-    ["altered in the tag of a piece", (sealed) => flipped(sealed, cut(sealed).head.length + chunk + 3)],
-    ["altered in its last byte", (sealed) => flipped(sealed, sealed.length - 1)],
-  ])("is refused %s, whether its digest fits or not", async (_what, tamper) => {
+    ["altered in its version line", (sealed) => flipBit(sealed, 3)],
+    ["altered in its stanza", (sealed) => flipBit(sealed, 60)],
+    ["altered in the MAC of its header", (sealed) => flipBit(sealed, split(sealed).head.length - 16 - 4)],
+    ["altered in its nonce", (sealed) => flipBit(sealed, split(sealed).head.length - 3)],
+    ["altered in a piece", (sealed) => flipBit(sealed, split(sealed).head.length + 5)],
+    ["altered in the tag of a piece", (sealed) => flipBit(sealed, split(sealed).head.length + pieceLength + 3)],
+    ["altered in its last byte", (sealed) => flipBit(sealed, sealed.length - 1)],
+  ])("is refused %s, whether its digest fits or not", async (_case, tamper) => {
     const { sealed, sha256, identity, size } = await sealContent("file", plain);
-    const changed = tamper(sealed);
-    await expect(openContent("file", changed, { sha256, identity, size })).rejects.toMatchObject(failed);
-    const fitting = toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", changed)));
-    await expect(openContent("file", changed, { sha256: fitting, identity, size })).rejects.toMatchObject(failed);
+    const tampered = tamper(sealed);
+    await expect(openContent("file", tampered, { sha256, identity, size })).rejects.toMatchObject(decryptionFailed);
+    const matchingDigest = toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", tampered)));
+    await expect(openContent("file", tampered, { sha256: matchingDigest, identity, size })).rejects.toMatchObject(
+      decryptionFailed,
+    );
   });
 
   it("is refused with the pieces of another content", async () => {
-    const [one, two] = [await sealContent("file", plain), await sealContent("file", plain)];
-    const mixed = concat(cut(one.sealed).head, ...cut(two.sealed).pieces);
+    const [left, right] = [await sealContent("file", plain), await sealContent("file", plain)];
+    const mixed = concat(split(left.sealed).head, ...split(right.sealed).pieces);
     const sha256 = toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", mixed)));
-    await expect(openContent("file", mixed, { ...one, sha256 })).rejects.toMatchObject(failed);
+    await expect(openContent("file", mixed, { ...left, sha256 })).rejects.toMatchObject(decryptionFailed);
   });
 
   it.each([
@@ -522,9 +557,11 @@ describe("content", () => {
     ["a smaller size", ({ size }: { size: number }) => ({ size: size - 1 })],
     ["a larger size", ({ size }: { size: number }) => ({ size: size + 1 })],
     ["another digest", () => ({ sha256: toB64u(new Uint8Array(32)) })],
-  ])("is refused for %s", async (_what, change) => {
+  ])("is refused for %s", async (_case, change) => {
     const { sealed, ...expected } = await sealContent("file", plain);
-    await expect(openContent("file", sealed, { ...expected, ...change(expected) })).rejects.toMatchObject(failed);
+    await expect(openContent("file", sealed, { ...expected, ...change(expected) })).rejects.toMatchObject(
+      decryptionFailed,
+    );
   });
 
   it("checks the padding of a text", async () => {
@@ -535,7 +572,7 @@ describe("content", () => {
     };
     for (const padded of [utf8("hello"), utf8("hello".padEnd(256, " ")), utf8("hello".padEnd(512, "\n"))]) {
       const { sealed, sha256 } = await seal(padded);
-      await expect(openContent("text", sealed, { sha256, identity, size: 5 })).rejects.toMatchObject(failed);
+      await expect(openContent("text", sealed, { sha256, identity, size: 5 })).rejects.toMatchObject(decryptionFailed);
     }
   });
 });
@@ -544,10 +581,10 @@ describe("a key statement", () => {
   it("is ours only whole", async () => {
     const statement = await makeKeyStatement(keys, userId);
     expect(isOwnKeyStatement(keys, userId, statement)).toBe(true);
-    for (const [what, changed] of mutations(statement)) {
-      const same = isOwnKeyStatement(keys, userId, { ...statement, ...changed });
-      if (what.endsWith("dropped")) continue; // the wire's schema refuses these before
-      expect([what, same]).toEqual([what, false]);
+    for (const [description, changed] of mutations(statement)) {
+      const isOwn = isOwnKeyStatement(keys, userId, { ...statement, ...changed });
+      if (description.endsWith("dropped")) continue; // the wire's schema refuses these before
+      expect([description, isOwn]).toEqual([description, false]);
     }
     expect(isOwnKeyStatement(otherKeys, userId, statement)).toBe(false);
     expect(isOwnKeyStatement(keys, otherId, statement)).toBe(false);
@@ -555,7 +592,7 @@ describe("a key statement", () => {
 });
 
 /** The code that something throws at once. */
-function codeOf(attempt: () => unknown): string | null {
+function errorCodeOf(attempt: () => unknown): string | null {
   try {
     attempt();
     return null;
@@ -565,8 +602,8 @@ function codeOf(attempt: () => unknown): string | null {
 }
 
 describe("a helper", () => {
-  const secret = (): Bytes => copyOf(new Uint8Array(32).fill(7));
-  const parts = {
+  const makeImageSecret = (): Bytes => copyOf(new Uint8Array(32).fill(7));
+  const offsets = {
     magic: 0,
     version: 4,
     profile: 5,
@@ -589,34 +626,34 @@ describe("a helper", () => {
     ["encrypted", "a passphrase"],
   ])("opens %s, and with one bit changed anywhere it does not", async (_kind, passphrase) => {
     const sketch = sketchFor("market");
-    const { helper, imageRoot } = await makeHelper(secret(), sketch, passphrase);
+    const { helper, imageRoot } = await makeHelper(makeImageSecret(), sketch, passphrase);
     const parsed = parseHelper(helper);
-    const found = await sketchOf(parsed, passphrase);
-    expect(found).toEqual(sketch);
-    expect(await openHelper(parsed, found, secret(), passphrase)).toEqual(imageRoot);
-    for (const [part, index] of Object.entries(parts)) {
+    const readBack = await readSketch(parsed, passphrase);
+    expect(readBack).toEqual(sketch);
+    expect(await openHelper(parsed, readBack, makeImageSecret(), passphrase)).toEqual(imageRoot);
+    for (const [part, index] of Object.entries(offsets)) {
       const open = async (): Promise<string> => {
-        const changed = parseHelper(flipped(helper, index));
-        const used = await sketchOf(changed, passphrase);
-        await openHelper(changed, used, secret(), passphrase);
+        const changed = parseHelper(flipBit(helper, index));
+        const sketchOfChanged = await readSketch(changed, passphrase);
+        await openHelper(changed, sketchOfChanged, makeImageSecret(), passphrase);
         return part;
       };
-      await expect(open()).rejects.toMatchObject(failed);
+      await expect(open()).rejects.toMatchObject(decryptionFailed);
     }
   });
 
   it("does not open with another passphrase, none, or another picture", async () => {
     const sketch = sketchFor("market");
-    const helper = parseHelper((await makeHelper(secret(), sketch, "right")).helper);
-    expect(await sketchOf(helper, "wrong")).not.toEqual(sketch);
-    await expect(openHelper(helper, sketch, secret(), "wrong")).rejects.toMatchObject(failed);
-    await expect(openHelper(helper, sketch, randomBytes(32), "right")).rejects.toMatchObject(failed);
+    const helper = parseHelper((await makeHelper(makeImageSecret(), sketch, "right")).helper);
+    expect(await readSketch(helper, "wrong")).not.toEqual(sketch);
+    await expect(openHelper(helper, sketch, makeImageSecret(), "wrong")).rejects.toMatchObject(decryptionFailed);
+    await expect(openHelper(helper, sketch, randomBytes(32), "right")).rejects.toMatchObject(decryptionFailed);
   });
 
   it("uses fresh salts, nonce and root at every wrap", async () => {
-    const [one, two] = [
-      await makeHelper(secret(), sketchFor("market"), "p"),
-      await makeHelper(secret(), sketchFor("market"), "p"),
+    const [left, right] = [
+      await makeHelper(makeImageSecret(), sketchFor("market"), "p"),
+      await makeHelper(makeImageSecret(), sketchFor("market"), "p"),
     ];
     for (const [from, to] of [
       [20, 36],
@@ -625,9 +662,9 @@ describe("a helper", () => {
       [394, 406],
       [406, 454],
     ] as const) {
-      expect(one.helper.subarray(from, to)).not.toEqual(two.helper.subarray(from, to));
+      expect(left.helper.subarray(from, to)).not.toEqual(right.helper.subarray(from, to));
     }
-    expect(one.imageRoot).not.toEqual(two.imageRoot);
+    expect(left.imageRoot).not.toEqual(right.imageRoot);
   });
 
   it.each([
@@ -636,8 +673,8 @@ describe("a helper", () => {
     ["one byte short", new Uint8Array(453)],
     ["one byte long", new Uint8Array(455)],
     ["empty", new Uint8Array()],
-  ])("is refused when it is %s", (_what, bytes) => {
-    expect(codeOf(() => parseHelper(bytes))).toBe("decryption_failed");
+  ])("is refused when it is %s", (_case, bytes) => {
+    expect(errorCodeOf(() => parseHelper(bytes))).toBe("decryption_failed");
   });
 
   it.each([
@@ -656,16 +693,16 @@ describe("a helper", () => {
     ["a sketch salt where nothing is encrypted", 40, 1],
     ["an unused bit of choice", 52 + 255, 0x80],
     ["an unused bit of syndrome", 393, 0x80],
-  ])("is refused with %s", async (_what, index, value) => {
-    const { helper } = await makeHelper(secret(), sketchFor("market"), null);
+  ])("is refused with %s", async (_case, index, value) => {
+    const { helper } = await makeHelper(makeImageSecret(), sketchFor("market"), null);
     if (index === 9) helper.set([0, 0x48, 0, 0], 8);
     else helper[index] = value;
-    expect(codeOf(() => parseHelper(helper))).toBe("decryption_failed");
+    expect(errorCodeOf(() => parseHelper(helper))).toBe("decryption_failed");
   });
 
   it("is refused with an empty or full plain sketch", async () => {
-    const { helper } = await makeHelper(secret(), sketchFor("market"), null);
+    const { helper } = await makeHelper(makeImageSecret(), sketchFor("market"), null);
     for (const filler of [0, 255])
-      expect(codeOf(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
+      expect(errorCodeOf(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
   });
 });

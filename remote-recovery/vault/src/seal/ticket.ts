@@ -2,12 +2,12 @@ import { Counter, hasValidSignature, Id, Signature, Timestamp } from "@relicario
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { signDocument, type TitlesKeys } from "./account-key.ts";
+import { signDocument, type MetadataKeys } from "./account-key.ts";
 import { openWith, sealTo } from "./age.ts";
 import { wipe, type Bytes } from "./bytes.ts";
-import { contentFacts } from "./content-facts.ts";
-import type { ShownOpener } from "./opener.ts";
-import { documentBytes, parseDocument } from "./document.ts";
+import { contentFields } from "./content-fields.ts";
+import type { OpenerKeys } from "./opener.ts";
+import { serializeDocument, parseDocument } from "./document.ts";
 
 /**
  * What opens one version of a secret, and proves who sealed it. Holds the content identity: a
@@ -26,7 +26,7 @@ export const OwnerTicket = z.strictObject({
   tags: z.array(z.string()),
   name: z.string(),
   mime: z.string(),
-  ...contentFacts,
+  ...contentFields,
   created_at: Timestamp,
   sig: Signature,
 });
@@ -34,20 +34,20 @@ export type OwnerTicket = z.infer<typeof OwnerTicket>;
 
 /** Signs a ticket and seals it to the openers of the secret. */
 export async function sealTicket(
-  keys: TitlesKeys,
+  keys: MetadataKeys,
   recipients: readonly string[],
   ticket: Omit<OwnerTicket, "sig">,
 ): Promise<Bytes> {
-  return sealSigned(recipients, await signTicket(keys, ticket));
+  return sealSignedTicket(recipients, await signTicket(keys, ticket));
 }
 
-export function signTicket(keys: TitlesKeys, ticket: Omit<OwnerTicket, "sig">): Promise<OwnerTicket> {
+export function signTicket(keys: MetadataKeys, ticket: Omit<OwnerTicket, "sig">): Promise<OwnerTicket> {
   return signDocument("ticket", ticket, keys.signer);
 }
 
 /** Seals a ticket as it was signed. */
-export async function sealSigned(recipients: readonly string[], ticket: OwnerTicket): Promise<Bytes> {
-  const plain = documentBytes(ticket);
+export async function sealSignedTicket(recipients: readonly string[], ticket: OwnerTicket): Promise<Bytes> {
+  const plain = serializeDocument(ticket);
   try {
     return await sealTo(recipients, plain);
   } finally {
@@ -61,14 +61,14 @@ export async function sealSigned(recipients: readonly string[], ticket: OwnerTic
  *
  * @throws PortalError `decryption_failed`.
  */
-export async function openTicket(opener: ShownOpener, sealed: Bytes): Promise<OwnerTicket> {
-  const ticket = await ticketFor(opener, sealed);
+export async function openTicket(opener: OpenerKeys, sealed: Bytes): Promise<OwnerTicket> {
+  const ticket = await tryOpenTicket(opener, sealed);
   if (ticket === null) throw new PortalError("decryption_failed");
   return ticket;
 }
 
 /** As {@link openTicket}; null when it is not sealed to this opener. */
-export async function ticketFor(opener: ShownOpener, sealed: Bytes): Promise<OwnerTicket | null> {
+export async function tryOpenTicket(opener: OpenerKeys, sealed: Bytes): Promise<OwnerTicket | null> {
   const plain = await openWith(opener.identity, sealed, "many");
   if (plain === null) return null;
   try {

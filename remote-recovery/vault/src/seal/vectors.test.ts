@@ -12,20 +12,20 @@ import {
 } from "@relicario/shared/api";
 import { CompactEncrypt } from "jose";
 
-import { AccountKey, deriveTitlesKeys, type TitlesKeys } from "./account-key.ts";
+import { AccountKey, deriveMetadataKeys, type MetadataKeys } from "./account-key.ts";
 import { identityOf, isRecipient, recipientOf } from "./age.ts";
 import { openBook, openBookInner, type Book, type BookInner } from "./book.ts";
 import { utf8 } from "./bytes.ts";
 import { openContent, padText, unpadText } from "./content.ts";
-import { assembleHelper, openHelper, parseHelper, sketchBytes, sketchOf } from "./helper.ts";
-import { isPreviousSignatureRight, makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
+import { assembleHelper, openHelper, parseHelper, serializeSketch, readSketch } from "./helper.ts";
+import { hasValidPreviousSignature, makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
 import { hkdf } from "./kdf.ts";
-import { formerDigest, openLabel, revOf, type Label } from "./label.ts";
-import { imageOpener, openSlot, slotMac } from "./opener.ts";
-import { documentBytes } from "./document.ts";
+import { formerVersionsDigest, openLabel, unverifiedRevOf, type Label } from "./label.ts";
+import { openerFromImageRoot, openSlot, computeSlotMac } from "./opener.ts";
+import { serializeDocument } from "./document.ts";
 import { openRequests, openRequestsInner, type Requests, type RequestsInner } from "./requests.ts";
 import { openShares, openSharesInner, type Shares, type SharesInner } from "./shares.ts";
-import { labelDigest, openState, previousOf, rootOf, stateDigest, type State } from "./state.ts";
+import { labelDigest, openState, unverifiedPreviousOf, rootOf, stateDigest, type State } from "./state.ts";
 import { isSignedBy, openTicket, type OwnerTicket } from "./ticket.ts";
 
 jest.unmock("./kdf.ts"); // real costs
@@ -75,11 +75,11 @@ const vectors = JSON.parse(
 ) as Vectors;
 
 describe("vectors made by other tools", () => {
-  let keys: TitlesKeys;
+  let keys: MetadataKeys;
   const accountKey = new AccountKey(fromB64u(vectors.account.account_key), 1);
   const { user_id: userId } = vectors.account;
   beforeAll(async () => {
-    keys = await deriveTitlesKeys(accountKey);
+    keys = await deriveMetadataKeys(accountKey);
   });
 
   it.each(vectors.hkdf)("HKDF of $label", ({ secret, label, out }) => {
@@ -103,27 +103,27 @@ describe("vectors made by other tools", () => {
   });
 
   it("derives an image's opener from its root", async () => {
-    const opener = await imageOpener(vectors.image.id, fromB64u(vectors.image.root));
+    const opener = await openerFromImageRoot(vectors.image.id, fromB64u(vectors.image.root));
     expect(opener).toMatchObject({ identity: vectors.image.identity, recipient: vectors.image.recipient });
     expect(toB64u(opener.slotAuth)).toBe(vectors.image.slot_auth);
   });
 
   it("opens a slot that Go's age sealed, and makes its mac", async () => {
-    const opener = await imageOpener(vectors.image.id, fromB64u(vectors.image.root));
+    const opener = await openerFromImageRoot(vectors.image.id, fromB64u(vectors.image.root));
     const { mac, ...body } = vectors.slot.document;
-    expect(toB64u(slotMac(opener.slotAuth, body))).toBe(mac);
+    expect(toB64u(computeSlotMac(opener.slotAuth, body))).toBe(mac);
     const key = await openSlot(opener, { userId, keyEpoch: 1 }, fromB64u(vectors.slot.sealed));
-    expect(key.lend(toB64u)).toBe(vectors.account.account_key);
+    expect(key.withBytes(toB64u)).toBe(vectors.account.account_key);
   });
 
   it.each(vectors.helper.helpers)(
     "assembles and opens the helper with passphrase $passphrase",
     async ({ passphrase, sketch_salt, bytes }) => {
       const { image_secret, sketch, salt, nonce, image_root, unused_bits } = vectors.helper;
-      const plain = fromB64u(sketch);
-      const made = await assembleHelper(
+      const decodedSketch = fromB64u(sketch);
+      const assembled = await assembleHelper(
         fromB64u(image_secret),
-        { choice: plain.slice(0, 256), syndrome: plain.slice(256) },
+        { choice: decodedSketch.slice(0, 256), syndrome: decodedSketch.slice(256) },
         passphrase,
         {
           salt: fromB64u(salt),
@@ -133,11 +133,11 @@ describe("vectors made by other tools", () => {
           unusedBits: fromB64u(unused_bits),
         },
       );
-      expect(toB64u(made)).toBe(bytes);
-      const helper = parseHelper(made);
-      const found = await sketchOf(helper, passphrase);
-      expect(toB64u(sketchBytes(found))).toBe(sketch);
-      expect(toB64u(await openHelper(helper, found, fromB64u(image_secret), passphrase))).toBe(image_root);
+      expect(toB64u(assembled)).toBe(bytes);
+      const helper = parseHelper(assembled);
+      const parsedSketch = await readSketch(helper, passphrase);
+      expect(toB64u(serializeSketch(parsedSketch))).toBe(sketch);
+      expect(toB64u(await openHelper(helper, parsedSketch, fromB64u(image_secret), passphrase))).toBe(image_root);
     },
   );
 
@@ -145,12 +145,12 @@ describe("vectors made by other tools", () => {
     const helper = parseHelper(fromB64u(vectors.helper.helpers[1]?.bytes ?? ""));
     const decomposed = (vectors.helper.helpers[1]?.passphrase ?? "").normalize("NFD");
     expect(decomposed).not.toBe(vectors.helper.helpers[1]?.passphrase);
-    expect(toB64u(sketchBytes(await sketchOf(helper, decomposed)))).toBe(vectors.helper.sketch);
-    expect(toB64u(sketchBytes(await sketchOf(helper, decomposed.trim())))).not.toBe(vectors.helper.sketch);
+    expect(toB64u(serializeSketch(await readSketch(helper, decomposed)))).toBe(vectors.helper.sketch);
+    expect(toB64u(serializeSketch(await readSketch(helper, decomposed.trim())))).not.toBe(vectors.helper.sketch);
   });
 
   it("pads", () => {
-    expect(documentBytes(vectors.padding.document)).toHaveLength(vectors.padding.padded_length);
+    expect(serializeDocument(vectors.padding.document)).toHaveLength(vectors.padding.padded_length);
     for (const { size, padded_length } of vectors.padding.text) {
       const padded = padText(new Uint8Array(size).fill(65));
       expect(padded).toHaveLength(padded_length);
@@ -163,7 +163,7 @@ describe("vectors made by other tools", () => {
     expect(await openLabel(keys, userId, { secretId, version, rev }, vectors.label.jwe)).toEqual(
       vectors.label.document,
     );
-    expect(revOf(vectors.label.jwe)).toBe(rev);
+    expect(unverifiedRevOf(vectors.label.jwe)).toBe(rev);
     expect(await openBook(keys, userId, vectors.book.jwe)).toEqual(vectors.book.document);
     expect(await openBookInner(accountKey, userId, vectors.book.document)).toEqual(vectors.book.inner);
     expect(await openShares(keys, userId, vectors.shares.jwe)).toEqual(vectors.shares.document);
@@ -177,16 +177,16 @@ describe("vectors made by other tools", () => {
       version,
       ticketSha256,
     }));
-    expect(formerDigest(lines)).toBe(vectors.former.former_sha256);
-    expect(formerDigest(lines.toReversed())).toBe(vectors.former.former_sha256);
-    expect(formerDigest([])).toBeNull();
+    expect(formerVersionsDigest(lines)).toBe(vectors.former.former_sha256);
+    expect(formerVersionsDigest(lines.toReversed())).toBe(vectors.former.former_sha256);
+    expect(formerVersionsDigest([])).toBeNull();
   });
 
   it("opens the chain of states", async () => {
     const { first, second } = vectors.state;
     expect(await openState(keys, userId, 1, first.jwe)).toEqual({ ...first.document, previous: null });
     expect(await openState(keys, userId, 2, second.jwe)).toEqual({ ...second.document, previous: second.previous });
-    expect(previousOf(second.jwe)).toBe(stateDigest(first.jwe));
+    expect(unverifiedPreviousOf(second.jwe)).toBe(stateDigest(first.jwe));
   });
 
   it("computes the root, in any order of rows", () => {
@@ -201,7 +201,7 @@ describe("vectors made by other tools", () => {
   });
 
   it("opens a ticket and a content that Go's age sealed", async () => {
-    const opener = await imageOpener(vectors.image.id, fromB64u(vectors.image.root));
+    const opener = await openerFromImageRoot(vectors.image.id, fromB64u(vectors.image.root));
     const ticket = await openTicket(opener, fromB64u(vectors.ticket.sealed));
     expect(ticket).toEqual(vectors.ticket.document);
     expect(isSignedBy(ticket, [keys.signingKey])).toBe(true);
@@ -221,13 +221,15 @@ describe("vectors made by other tools", () => {
 
   it("follows a key statement to the key before", () => {
     const { rotated } = vectors.key_statement;
-    const before = [{ keyEpoch: 1, signingKey: keys.signingKey }];
-    expect(isPreviousSignatureRight(rotated, before)).toBe(true);
-    expect(isPreviousSignatureRight(vectors.key_statement.document, before)).toBe(true);
-    expect(isPreviousSignatureRight(rotated, [])).toBe(false);
-    expect(isPreviousSignatureRight(rotated, [{ keyEpoch: 1, signingKey: fromB64u(rotated.signing_key) }])).toBe(false);
-    expect(isPreviousSignatureRight(rotated, [{ keyEpoch: 2, signingKey: keys.signingKey }])).toBe(false);
-    expect(isPreviousSignatureRight({ ...rotated, recipient: vectors.account.recipient }, before)).toBe(false);
+    const previousKeys = [{ keyEpoch: 1, signingKey: keys.signingKey }];
+    expect(hasValidPreviousSignature(rotated, previousKeys)).toBe(true);
+    expect(hasValidPreviousSignature(vectors.key_statement.document, previousKeys)).toBe(true);
+    expect(hasValidPreviousSignature(rotated, [])).toBe(false);
+    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 1, signingKey: fromB64u(rotated.signing_key) }])).toBe(
+      false,
+    );
+    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 2, signingKey: keys.signingKey }])).toBe(false);
+    expect(hasValidPreviousSignature({ ...rotated, recipient: vectors.account.recipient }, previousKeys)).toBe(false);
   });
 
   it("is exact about canonical form: the same document in another order is refused", async () => {

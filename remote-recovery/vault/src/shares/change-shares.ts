@@ -1,33 +1,41 @@
 import {
   fromB64u,
   maxShareViews,
-  shareDays,
+  shareLifetimeDays,
   ShareId,
   Timestamp,
   toB64u,
-  type ChangeShare,
+  type ChangeShareBody,
 } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { lookUp, personError, refuseChanged, wordsOfKeys } from "../people/pinned-keys.ts";
+import { lookUpKeys, personError, requireUnchangedKeys, safetyWordsOf } from "../people/pinned-keys.ts";
 import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import { sha256 } from "../seal/bytes.ts";
-import { timestamp } from "../seal/ids.ts";
-import { linkIdentity } from "../seal/link.ts";
+import { formatTimestamp } from "../seal/ids.ts";
+import { deriveLinkIdentity } from "../seal/link-keys.ts";
 import { openSharesInner, type Shares, type SharesInner } from "../seal/shares.ts";
-import { requireAccountKey } from "../steps/show-opener.ts";
-import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
-import { labelOf, requireRow, type AccountView } from "../steps/read-account.ts";
-import { readKeyring, type OpenedKeyring } from "../steps/read-keyring.ts";
-import { nextChange } from "../steps/signed-change.ts";
-import type { Shown } from "../shown-image.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { sharesOfSecret } from "./list-shares.ts";
-import { waitingShares } from "./new-shares.ts";
-import { sealShareTicket } from "./sealed-share.ts";
-import { sharedContent } from "./shared-content.ts";
-import { isLive, pathOf, requireEntry, requireRoom, withEnded, withEntry, type ShareEntry } from "./shares-document.ts";
+import { requireAccountKey } from "../operation-parts/require-account-key.ts";
+import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
+import { openRowLabel, requireRow, type AccountView } from "../operation-parts/read-account.ts";
+import { readKeyring, type OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import { listSharesOfSecret } from "./list-shares.ts";
+import { listUnconfirmedShares } from "./unconfirmed-shares.ts";
+import { sealShareTicket } from "./seal-share-ticket.ts";
+import { openSharedContent } from "./shared-content.ts";
+import {
+  isLive,
+  sharePathOf,
+  requireEntry,
+  requireWithinLimit,
+  withSharesEnded,
+  withEntry,
+  type ShareEntry,
+} from "./shares-document.ts";
 
 /**
  * Path and fragment of a link once more; of a person's share its path.
@@ -36,27 +44,27 @@ import { isLive, pathOf, requireEntry, requireRoom, withEnded, withEntry, type S
  *   `decryption_failed` where the service keeps another ticket, version or date of it than was
  *   signed.
  */
-export async function showShareLink(
+export async function revealShareLink(
   vault: VaultContext,
   shareId: string,
-  shown: Shown | null,
-  options: ActOptions = {},
+  presentedOpener: PresentedOpener | null,
+  options: OperationOptions = {},
 ): Promise<string> {
-  const accountKey = await requireAccountKey(vault, shown, options);
+  const accountKey = await requireAccountKey(vault, presentedOpener, options);
   const view = await readKeyring(vault, options.signal);
-  if (view?.opened == null) throw new PortalError("vault_locked");
-  const { shares } = view.opened;
-  const waiting = (await waitingShares(vault, view, shares)).find(({ share_id: id }) => id === shareId);
-  if (waiting !== undefined) return `${pathOf(waiting.audience, shareId)}#s=${waiting.link_key}`;
+  if (view?.openedKeyring == null) throw new PortalError("vault_locked");
+  const { shares } = view.openedKeyring;
+  const unconfirmed = (await listUnconfirmedShares(vault, view, shares)).find(({ share_id: id }) => id === shareId);
+  if (unconfirmed !== undefined) return `${sharePathOf(unconfirmed.audience, shareId)}#s=${unconfirmed.link_key}`;
   const entry = requireEntry(shares, shareId);
   const inner = await openSharesInner(accountKey, vault.userId, shares);
-  const kept = inner.shares.find(({ share_id: id }) => id === shareId);
-  if (kept === undefined || !isLive(entry, vault.now())) throw new PortalError("share_unavailable");
-  const listed = (await sharesOfSecret(vault, entry.secret_id, options)).find((share) => share.shareId === shareId);
+  const innerEntry = inner.shares.find(({ share_id: id }) => id === shareId);
+  if (innerEntry === undefined || !isLive(entry, vault.now())) throw new PortalError("share_unavailable");
+  const listed = (await listSharesOfSecret(vault, entry.secret_id, options)).find((share) => share.shareId === shareId);
   // whoever has the link would be given something else
-  if (listed?.doubt === "changed") throw new PortalError("decryption_failed");
-  const path = pathOf(entry.audience, shareId);
-  return kept.link_key === null ? path : `${path}#s=${kept.link_key}`;
+  if (listed?.discrepancy === "changed") throw new PortalError("decryption_failed");
+  const path = sharePathOf(entry.audience, shareId);
+  return innerEntry.link_key === null ? path : `${path}#s=${innerEntry.link_key}`;
 }
 
 /**
@@ -67,25 +75,25 @@ export async function changeShare(
   vault: VaultContext,
   shareId: string,
   { expiresAt, maxViews }: { readonly expiresAt?: string; readonly maxViews?: number | null },
-  options: ActOptions = {},
+  options: OperationOptions = {},
 ): Promise<void> {
-  const until =
+  const remaining =
     expiresAt === undefined ? null : Timestamp.safeParse(expiresAt).success ? Date.parse(expiresAt) - vault.now() : -1;
-  if (until !== null && (until <= 0 || until > shareDays.most * 24 * 60 * 60 * 1000))
+  if (remaining !== null && (remaining <= 0 || remaining > shareLifetimeDays.maximum * 24 * 60 * 60 * 1000))
     throw new PortalError("validation_error", { details: { fields: ["expires_at"] } });
   if (maxViews != null && (!Number.isInteger(maxViews) || maxViews < 1 || maxViews > maxShareViews))
     throw new PortalError("validation_error", { details: { fields: ["max_views"] } });
-  const wanted = {
+  const changes = {
     ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
     ...(maxViews === undefined ? {} : { max_views: maxViews }),
   };
-  if (Object.keys(wanted).length === 0) return;
+  if (Object.keys(changes).length === 0) return;
   await publishShares(
     vault,
-    async ({ opened }) => {
-      requireLive(vault, opened.shares, shareId);
-      const shares = withEntry(opened.shares, shareId, expiresAt === undefined ? {} : { expires_at: expiresAt });
-      return { shares, send: (keyring) => vault.service.shares.change(shareId, { ...wanted, keyring }) };
+    async ({ openedKeyring }) => {
+      requireLive(vault, openedKeyring.shares, shareId);
+      const shares = withEntry(openedKeyring.shares, shareId, expiresAt === undefined ? {} : { expires_at: expiresAt });
+      return { shares, send: (keyring) => vault.service.shares.change(shareId, { ...changes, keyring }) };
     },
     options,
   );
@@ -100,24 +108,24 @@ export async function changeShare(
  * @throws PortalError `not_found` for what is no share's id; those of the call; after it, when it
  *   is revoked but not marked, `vault_locked` and those of publishing.
  */
-export async function revokeShare(vault: VaultContext, shareId: string, options: ActOptions = {}): Promise<void> {
+export async function revokeShare(vault: VaultContext, shareId: string, options: OperationOptions = {}): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
   await vault.service.shares.revoke(shareId, options.signal).catch((error: unknown) => {
     if (!isPortalError(error, "share_unavailable", "not_found")) throw error; // it is over already
   });
-  await markEnded(vault, (entry) => entry.share_id === shareId, options);
+  await markSharesEnded(vault, (entry) => entry.share_id === shareId, options);
 }
 
 /** Marks live shares as over, by a signed change alone. Without effect where there is none. */
-export async function markEnded(
+export async function markSharesEnded(
   vault: VaultContext,
-  ends: (entry: ShareEntry, account: AccountView) => boolean,
-  options: ActOptions = {},
+  matches: (entry: ShareEntry, account: AccountView) => boolean,
+  options: OperationOptions = {},
 ): Promise<void> {
   await publishShares(
     vault,
-    async ({ account, opened }) => {
-      const shares = withEnded(opened.shares, vault.now(), (entry) => ends(entry, account));
+    async ({ account, openedKeyring }) => {
+      const shares = withSharesEnded(openedKeyring.shares, vault.now(), (entry) => matches(entry, account));
       return shares === null ? null : { shares, send: (keyring) => vault.service.changeKeyring(keyring) };
     },
     options,
@@ -134,37 +142,44 @@ export async function markEnded(
 export async function updateShareContent(
   vault: VaultContext,
   shareId: string,
-  shown: Shown,
-  options: ActOptions = {},
+  presentedOpener: PresentedOpener,
+  options: OperationOptions = {},
 ): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
-  if (vault.keys === null) await requireAccountKey(vault, shown, options); // to know which secret it is of
+  if (vault.keys === null) await requireAccountKey(vault, presentedOpener, options); // to know which secret it is of
   const view = await readKeyring(vault, options.signal);
-  if (view?.opened == null) throw new PortalError("vault_locked");
-  const { secret_id: secretId } = requireLive(vault, view.opened.shares, shareId);
-  const content = await sharedContent(vault, secretId, shown, options);
+  if (view?.openedKeyring == null) throw new PortalError("vault_locked");
+  const { secret_id: secretId } = requireLive(vault, view.openedKeyring.shares, shareId);
+  const content = await openSharedContent(vault, secretId, presentedOpener, options);
   const { accountKey } = vault;
   if (accountKey === null) throw new PortalError("show_opener_first");
 
   await publishShares(
     vault,
-    async ({ account, opened }) => {
-      const entry = requireLive(vault, opened.shares, shareId);
+    async ({ account, openedKeyring }) => {
+      const entry = requireLive(vault, openedKeyring.shares, shareId);
       const { row } = requireRow(account, secretId);
       if (row.version !== content.version)
         throw new PortalError("version_conflict", { details: { version: row.version } });
       if (entry.version === row.version) return null;
-      const inner = await openSharesInner(accountKey, vault.userId, opened.shares);
-      const recipient = await recipientOfShare(vault, opened.book, entry, inner, options.signal);
-      const label = await labelOf(vault.userId, opened.keys, row);
+      const inner = await openSharesInner(accountKey, vault.userId, openedKeyring.shares);
+      const recipient = await recipientOfShare(vault, openedKeyring.book, entry, inner, options.signal);
+      const label = await openRowLabel(vault.userId, openedKeyring.keys, row);
       const rev = entry.rev + 1;
       const ticket = await sealShareTicket(
-        opened.keys,
-        { shareId, audience: entry.audience, rev, recipient, owner: vault.userId, createdAt: timestamp(vault.now()) },
+        openedKeyring.keys,
+        {
+          shareId,
+          audience: entry.audience,
+          rev,
+          recipient,
+          owner: vault.userId,
+          createdAt: formatTimestamp(vault.now()),
+        },
         label,
         content,
       );
-      const shares = withEntry(opened.shares, shareId, {
+      const shares = withEntry(openedKeyring.shares, shareId, {
         version: row.version,
         rev,
         ticket_sha256: toB64u(sha256(ticket)),
@@ -190,22 +205,23 @@ async function recipientOfShare(
   inner: SharesInner,
   signal: AbortSignal | undefined,
 ): Promise<string> {
-  const kept = inner.shares.find(({ share_id: id }) => id === shareId);
-  if (kept === undefined) throw new PortalError("decryption_failed");
-  if (audience !== "person") return kept.recipient ?? recipientOf(linkIdentity(fromB64u(kept.link_key ?? ""), null));
-  const person = book.people.find(({ recipient }) => recipient === kept.recipient);
-  if (person === undefined || kept.recipient === null) throw new PortalError("person_changed");
-  const entry = await lookUp(vault, person.name, signal);
-  refuseChanged(book.people, entry);
-  if (entry.statement.recipient !== kept.recipient)
+  const innerEntry = inner.shares.find(({ share_id: id }) => id === shareId);
+  if (innerEntry === undefined) throw new PortalError("decryption_failed");
+  if (audience !== "person")
+    return innerEntry.recipient ?? recipientOf(deriveLinkIdentity(fromB64u(innerEntry.link_key ?? ""), null));
+  const person = book.people.find(({ recipient }) => recipient === innerEntry.recipient);
+  if (person === undefined || innerEntry.recipient === null) throw new PortalError("person_changed");
+  const directoryEntry = await lookUpKeys(vault, person.name, signal);
+  requireUnchangedKeys(book.people, directoryEntry);
+  if (directoryEntry.statement.recipient !== innerEntry.recipient)
     throw personError("person_changed", {
-      userId: entry.userId,
+      userId: directoryEntry.userId,
       userName: person.name,
-      words: wordsOfKeys(entry.statement),
-      formerWords: wordsOfKeys(person),
+      safetyWords: safetyWordsOf(directoryEntry.statement),
+      formerSafetyWords: safetyWordsOf(person),
       formerName: null,
     });
-  return kept.recipient;
+  return innerEntry.recipient;
 }
 
 /** @throws PortalError `not_found`, `share_unavailable` for one that is over. */
@@ -215,10 +231,10 @@ function requireLive(vault: VaultContext, shares: Shares, shareId: string): Shar
   return entry;
 }
 
-interface Changed {
+interface ShareChange {
   readonly shares: Shares;
   /** The call that brings the signed change. */
-  readonly send: (keyring: ChangeShare["keyring"]) => Promise<unknown>;
+  readonly send: (keyring: ChangeShareBody["keyring"]) => Promise<unknown>;
 }
 
 /**
@@ -226,23 +242,26 @@ interface Changed {
  */
 async function publishShares(
   vault: VaultContext,
-  make: (now: { readonly account: AccountView; readonly opened: OpenedKeyring }) => Promise<Changed | null>,
-  options: ActOptions,
+  buildChange: (current: {
+    readonly account: AccountView;
+    readonly openedKeyring: OpenedKeyring;
+  }) => Promise<ShareChange | null>,
+  options: OperationOptions,
 ): Promise<void> {
-  const sent = new Set<string>();
+  const sentDigests = new Set<string>();
   const prepare = async (account: AccountView | null): Promise<Attempt<"done"> | { readonly done: "done" }> => {
-    const opened = account?.view.opened ?? null;
-    if (account === null || opened === null) throw new PortalError("vault_locked");
-    const changed = await make({ account, opened });
-    if (changed === null) return { done: "done" };
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], {
-      documents: { shares: changed.shares },
+    const openedKeyring = account?.view.openedKeyring ?? null;
+    if (account === null || openedKeyring === null) throw new PortalError("vault_locked");
+    const shareChange = await buildChange({ account, openedKeyring });
+    if (shareChange === null) return { done: "done" };
+    const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
+      documents: { shares: shareChange.shares },
     });
-    requireRoom(change.keyring);
-    sent.add(change.state.shares_sha256);
-    return { change, send: () => changed.send(change.keyring), result: "done" };
+    requireWithinLimit(change.keyring);
+    sentDigests.add(change.state.shares_sha256);
+    return { change, send: () => shareChange.send(change.keyring), result: "done" };
   };
-  const published = ({ view }: AccountView): "done" | null =>
-    view.opened !== null && sent.has(view.opened.state.shares_sha256) ? "done" : null;
-  await publishUntilItFits(vault, { prepare, published }, options);
+  const findPublished = ({ view }: AccountView): "done" | null =>
+    view.openedKeyring !== null && sentDigests.has(view.openedKeyring.state.shares_sha256) ? "done" : null;
+  await publishWithRetry(vault, { prepare, findPublished }, options);
 }

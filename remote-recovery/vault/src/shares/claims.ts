@@ -1,4 +1,4 @@
-import { claimMinutes, toB64u } from "@relicario/shared/api";
+import { claimLifetimeMinutes, toB64u } from "@relicario/shared/api";
 
 import { randomBytes } from "../seal/bytes.ts";
 
@@ -6,25 +6,25 @@ import { randomBytes } from "../seal/bytes.ts";
  * Ids of views that were asked for: an opening that failed on its way goes on with the view that it
  * has, and costs no second one.
  */
-export interface Claims {
+export interface ViewClaims {
   /** The id for an opening of this share: that of a try before, as long as the service keeps it. */
   readonly idFor: (shareId: string) => string;
   /** It was opened: the next opening is another view. */
-  readonly spent: (shareId: string) => void;
+  readonly markUsed: (shareId: string) => void;
 }
 
-export function createClaims(now: () => number): Claims {
-  const kept = new Map<string, { readonly id: string; readonly until: number }>();
+export function createClaims(now: () => number): ViewClaims {
+  const claims = new Map<string, { readonly id: string; readonly expiresAt: number }>();
   return {
     idFor: (shareId) => {
-      const before = kept.get(shareId);
-      if (before !== undefined && now() < before.until) return before.id;
+      const existing = claims.get(shareId);
+      if (existing !== undefined && now() < existing.expiresAt) return existing.id;
       const id = toB64u(randomBytes(16));
-      kept.set(shareId, { id, until: now() + claimMinutes * 60_000 });
+      claims.set(shareId, { id, expiresAt: now() + claimLifetimeMinutes * 60_000 });
       return id;
     },
-    spent: (shareId) => {
-      kept.delete(shareId);
+    markUsed: (shareId) => {
+      claims.delete(shareId);
     },
   };
 }

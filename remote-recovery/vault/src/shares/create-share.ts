@@ -1,28 +1,33 @@
-import { maxShareViews, shareDays, Timestamp, toB64u, type CreateShare } from "@relicario/shared/api";
-import type { FoundPerson, ShareRequest } from "@relicario/shared/contract";
+import { maxShareViews, shareLifetimeDays, Timestamp, toB64u, type CreateShareBody } from "@relicario/shared/api";
+import type { PersonRecord, ShareRequest } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { lookUp, refuseChanged, refuseOthersThan, withPinned } from "../people/pinned-keys.ts";
+import { lookUpKeys, requireUnchangedKeys, requireConfirmedKeys, withPinned } from "../people/pinned-keys.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import { recipientOf } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
-import { timestamp } from "../seal/ids.ts";
-import { linkAuth, linkIdentity, passAuth, stretchedKey } from "../seal/link.ts";
-import type { Shown } from "../shown-image.ts";
-import { sentState } from "../steps/forget-when-published.ts";
-import { pictureBytes } from "../steps/picture.ts";
-import { publishUntilItFits, type Attempt } from "../steps/publish.ts";
-import { labelOf, requireRow, type AccountView } from "../steps/read-account.ts";
-import type { OpenedKeyring } from "../steps/read-keyring.ts";
-import { nextChange } from "../steps/signed-change.ts";
-import { isAnswerLost } from "../steps/until-answered.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
-import { forgetNewShare, keepNewShare, settleNewShares, type NewShare } from "./new-shares.ts";
-import { sealShareTicket } from "./sealed-share.ts";
+import { formatTimestamp } from "../seal/ids.ts";
+import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "../seal/link-keys.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+import { toSentState } from "../operation-parts/remove-when-published.ts";
+import { readPictureBytes } from "../operation-parts/read-picture.ts";
+import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
+import { openRowLabel, requireRow, type AccountView } from "../operation-parts/read-account.ts";
+import type { OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { isResponseLost } from "../operation-parts/send-with-retry.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import {
+  removeUnconfirmedShare,
+  saveUnconfirmedShare,
+  reconcileUnconfirmedShares,
+  type UnconfirmedShare,
+} from "./unconfirmed-shares.ts";
+import { sealShareTicket } from "./seal-share-ticket.ts";
 import { enrolShareImage, type ShareImage } from "./share-image.ts";
-import { sharedContent, type SharedContent } from "./shared-content.ts";
-import { pathOf, requireRoom, withShare } from "./shares-document.ts";
+import { openSharedContent, type SharedContent } from "./shared-content.ts";
+import { sharePathOf, requireWithinLimit, withShare } from "./shares-document.ts";
 
 /** A share as it reaches the worker: the picture itself in place of its handle. */
 export interface NewShareRequest extends Omit<ShareRequest, "picture"> {
@@ -36,22 +41,25 @@ export interface CreatedShare {
 }
 
 /** To whom the ticket is sealed, and what the service is told of that. */
-interface Sealing {
+interface ResolvedRecipient {
   readonly recipient: string;
   /** Pins, or the share's sketch; null where the book stays as it is. */
   readonly book: Book | null;
-  readonly wire: Pick<CreateShare, "recipient" | "link_auth_sha256" | "pass_auth_sha256" | "share_helper" | "password">;
+  readonly requestFields: Pick<
+    CreateShareBody,
+    "recipient" | "link_auth_sha256" | "pass_auth_sha256" | "share_helper" | "password"
+  >;
   /**
    * What the document's inside keeps of the recipient; null for a link whose key alone gives it.
    */
-  readonly kept: string | null;
+  readonly innerRecipient: string | null;
 }
 
 /** One kind of recipient; `forget` wipes what it holds. */
-interface Addressee {
+interface ShareRecipient {
   readonly linkKey: Bytes | null;
-  readonly sealing: (opened: OpenedKeyring) => Promise<Sealing>;
-  readonly forget: () => void;
+  readonly resolve: (openedKeyring: OpenedKeyring) => Promise<ResolvedRecipient>;
+  readonly wipe: () => void;
 }
 
 /**
@@ -63,58 +71,58 @@ interface Addressee {
 export async function createShare(
   vault: VaultContext,
   request: NewShareRequest,
-  shown: Shown,
-  options: ActOptions = {},
+  presentedOpener: PresentedOpener,
+  options: OperationOptions = {},
 ): Promise<CreatedShare> {
   checkRequest(vault, request);
-  const content = await sharedContent(vault, request.secretId, shown, options);
+  const content = await openSharedContent(vault, request.secretId, presentedOpener, options);
   const { accountKey } = vault;
   if (accountKey === null) throw new PortalError("show_opener_first");
   const shareId = toB64u(randomBytes(16));
-  const addressee =
+  const shareRecipient =
     request.to.audience === "person"
-      ? await personOf(vault, request.to.person, options)
-      : await linkOf(vault, accountKey, shareId, request, options);
+      ? await createPersonRecipient(vault, request.to.person, options)
+      : await createLinkRecipient(vault, accountKey, shareId, request, options);
   try {
-    const created = await publishShare(vault, accountKey, { shareId, request, content, addressee }, options);
+    const created = await publishShare(vault, accountKey, { shareId, request, content, shareRecipient }, options);
     // the share is made; what is kept of its link waits for the next reading
-    await settleNewShares(vault).catch(() => undefined);
+    await reconcileUnconfirmedShares(vault).catch(() => undefined);
     return created;
   } finally {
-    addressee.forget();
+    shareRecipient.wipe();
   }
 }
 
-interface Making {
+interface ShareDraft {
   readonly shareId: string;
   readonly request: NewShareRequest;
   readonly content: SharedContent;
-  readonly addressee: Addressee;
+  readonly shareRecipient: ShareRecipient;
 }
 
 async function publishShare(
   vault: VaultContext,
   accountKey: AccountKey,
-  { shareId, request, content, addressee }: Making,
-  options: ActOptions,
+  { shareId, request, content, shareRecipient }: ShareDraft,
+  options: OperationOptions,
 ): Promise<CreatedShare> {
   const { audience } = request.to;
-  const { linkKey } = addressee;
-  const sent: NewShare["sent"] = [];
-  const path = pathOf(audience, shareId);
+  const { linkKey } = shareRecipient;
+  const sentStates: UnconfirmedShare["sent"] = [];
+  const path = sharePathOf(audience, shareId);
   const created: CreatedShare = { shareId, link: linkKey === null ? null : `${path}#s=${toB64u(linkKey)}` };
 
   const prepare = async (account: AccountView | null): Promise<Attempt<CreatedShare>> => {
-    const { opened, row } = requireRow(account, request.secretId);
+    const { openedKeyring, row } = requireRow(account, request.secretId);
     if (account === null || row.stored.deleted_at !== undefined) throw new PortalError("not_found");
     if (row.version !== content.version)
       throw new PortalError("version_conflict", { details: { version: row.version } });
-    const label = await labelOf(vault.userId, opened.keys, row);
-    const { recipient, book, wire, kept } = await addressee.sealing(opened);
+    const label = await openRowLabel(vault.userId, openedKeyring.keys, row);
+    const { recipient, book, requestFields, innerRecipient } = await shareRecipient.resolve(openedKeyring);
     options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
-    const createdAt = timestamp(vault.now());
+    const createdAt = formatTimestamp(vault.now());
     const ticket = await sealShareTicket(
-      opened.keys,
+      openedKeyring.keys,
       { shareId, audience, rev: 1, recipient, owner: vault.userId, createdAt },
       label,
       content,
@@ -130,25 +138,30 @@ async function publishShare(
       expires_at: request.expiresAt,
       revoked_at: null,
     };
-    const shares = await withShare(vault, accountKey, opened.shares, entry, {
+    const shares = await withShare(vault, accountKey, openedKeyring.shares, entry, {
       share_id: shareId,
       link_key: linkKey === null ? null : toB64u(linkKey),
-      recipient: kept,
+      recipient: innerRecipient,
     });
-    const change = await nextChange(vault, account, opened, [...account.rows.values()], {
+    const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
       documents: { shares, ...(book === null ? {} : { book }) },
     });
-    requireRoom(change.keyring);
+    requireWithinLimit(change.keyring);
     if (linkKey !== null) {
-      sent.push(sentState(change.keyring));
-      await keepNewShare(vault, { share_id: shareId, audience, link_key: toB64u(linkKey), sent: [...sent] });
+      sentStates.push(toSentState(change.keyring));
+      await saveUnconfirmedShare(vault, {
+        share_id: shareId,
+        audience,
+        link_key: toB64u(linkKey),
+        sent: [...sentStates],
+      });
     }
-    const body: CreateShare = {
+    const body: CreateShareBody = {
       share_id: shareId,
       secret_db_id: request.secretId,
       version: row.version,
       audience,
-      ...wire,
+      ...requestFields,
       ticket: toB64u(ticket),
       expires_at: request.expiresAt,
       ...(request.maxViews === null ? {} : { max_views: request.maxViews }),
@@ -157,14 +170,14 @@ async function publishShare(
     };
     return { change, send: () => vault.service.shares.create(body), result: created };
   };
-  const published = ({ view }: AccountView): CreatedShare | null =>
-    view.opened?.shares.shares.some(({ share_id: id }) => id === shareId) === true ? created : null;
+  const findPublished = ({ view }: AccountView): CreatedShare | null =>
+    view.openedKeyring?.shares.shares.some(({ share_id: id }) => id === shareId) === true ? created : null;
   try {
-    return await publishUntilItFits(vault, { prepare, published }, options);
+    return await publishWithRetry(vault, { prepare, findPublished }, options);
   } catch (error) {
     // Refused: nothing was published. Without an answer it may have been, and its link stays here
     // until the account tells.
-    if (!isAnswerLost(error) && !isPortalError(error, "state_conflict")) await forgetNewShare(vault, shareId);
+    if (!isResponseLost(error) && !isPortalError(error, "state_conflict")) await removeUnconfirmedShare(vault, shareId);
     throw error;
   }
 }
@@ -172,8 +185,8 @@ async function publishShare(
 /** @throws PortalError `validation_error` with the fields. */
 function checkRequest(vault: VaultContext, { to, expiresAt, maxViews, password, picture }: NewShareRequest): void {
   const fields: string[] = [];
-  const left = Timestamp.safeParse(expiresAt).success ? Date.parse(expiresAt) - vault.now() : -1;
-  if (left <= 0 || left > shareDays.most * 24 * 60 * 60 * 1000) fields.push("expires_at");
+  const remaining = Timestamp.safeParse(expiresAt).success ? Date.parse(expiresAt) - vault.now() : -1;
+  if (remaining <= 0 || remaining > shareLifetimeDays.maximum * 24 * 60 * 60 * 1000) fields.push("expires_at");
   if (maxViews !== null && (!Number.isInteger(maxViews) || maxViews < 1 || maxViews > maxShareViews))
     fields.push("max_views");
   if (to.audience === "person" && password !== null) fields.push("password");
@@ -182,69 +195,78 @@ function checkRequest(vault: VaultContext, { to, expiresAt, maxViews, password, 
 }
 
 /** Whoever has the link, its password and its picture. */
-async function linkOf(
+async function createLinkRecipient(
   vault: VaultContext,
   accountKey: AccountKey,
   shareId: string,
   { password, picture }: NewShareRequest,
-  options: ActOptions,
-): Promise<Addressee> {
+  options: OperationOptions,
+): Promise<ShareRecipient> {
   const linkKey = randomBytes(32);
   const hasPassword = password !== null && password !== "";
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-  const stretched = await stretchedKey(linkKey, shareId, password);
-  const bytes = picture === null ? null : await pictureBytes(picture);
-  let enrolled: { readonly bookSha256: string; readonly image: ShareImage } | null = null;
+  const stretched = await stretchLinkKey(linkKey, shareId, password);
+  const bytes = picture === null ? null : await readPictureBytes(picture);
+  let enrolledImage: { readonly bookSha256: string; readonly image: ShareImage } | null = null;
 
   /** Once for a book, and anew when another device changed it. */
-  const imageFor = async (opened: OpenedKeyring): Promise<ShareImage | null> => {
+  const enrolImageFor = async (openedKeyring: OpenedKeyring): Promise<ShareImage | null> => {
     if (bytes === null) return null;
-    if (enrolled?.bookSha256 !== opened.state.book_sha256) {
-      wipe(enrolled?.image.root);
-      enrolled = {
-        bookSha256: opened.state.book_sha256,
-        image: await enrolShareImage(vault, accountKey, opened.book, bytes, options),
+    if (enrolledImage?.bookSha256 !== openedKeyring.state.book_sha256) {
+      wipe(enrolledImage?.image.root);
+      enrolledImage = {
+        bookSha256: openedKeyring.state.book_sha256,
+        image: await enrolShareImage(vault, accountKey, openedKeyring.book, bytes, options),
       };
     }
-    return enrolled.image;
+    return enrolledImage.image;
   };
 
   return {
     linkKey,
-    sealing: async (opened) => {
-      const image = await imageFor(opened);
-      const recipient = await recipientOf(linkIdentity(stretched, image?.root ?? null));
-      const wire = {
-        link_auth_sha256: toB64u(sha256(linkAuth(linkKey))),
-        pass_auth_sha256: toB64u(sha256(passAuth(stretched))),
+    resolve: async (openedKeyring) => {
+      const image = await enrolImageFor(openedKeyring);
+      const recipient = await recipientOf(deriveLinkIdentity(stretched, image?.root ?? null));
+      const requestFields = {
+        link_auth_sha256: toB64u(sha256(deriveLinkAuth(linkKey))),
+        pass_auth_sha256: toB64u(sha256(derivePassAuth(stretched))),
         password: hasPassword,
         ...(image === null ? {} : { share_helper: image.helper }),
       };
-      return { recipient, book: image?.book ?? null, wire, kept: hasPassword || image !== null ? recipient : null };
+      return {
+        recipient,
+        book: image?.book ?? null,
+        requestFields,
+        innerRecipient: hasPassword || image !== null ? recipient : null,
+      };
     },
-    forget: () => {
-      wipe(linkKey, stretched, bytes, enrolled?.image.root);
+    wipe: () => {
+      wipe(linkKey, stretched, bytes, enrolledImage?.image.root);
     },
   };
 }
 
 /** The account whose words were shown, pinned with the share where nobody was before. */
-async function personOf(vault: VaultContext, person: FoundPerson, options: ActOptions): Promise<Addressee> {
-  const entry = await lookUp(vault, person.userName, options.signal);
-  refuseOthersThan(person, entry);
+async function createPersonRecipient(
+  vault: VaultContext,
+  person: PersonRecord,
+  options: OperationOptions,
+): Promise<ShareRecipient> {
+  const entry = await lookUpKeys(vault, person.userName, options.signal);
+  requireConfirmedKeys(person, entry);
   return {
     linkKey: null,
-    sealing: async (opened) => {
-      refuseChanged(opened.book.people, entry);
-      const people = withPinned(vault, opened.book.people, entry);
-      const book = people === opened.book.people ? null : { ...opened.book, people };
+    resolve: async (openedKeyring) => {
+      requireUnchangedKeys(openedKeyring.book.people, entry);
+      const people = withPinned(vault, openedKeyring.book.people, entry);
+      const book = people === openedKeyring.book.people ? null : { ...openedKeyring.book, people };
       return {
         recipient: entry.statement.recipient,
         book,
-        wire: { recipient: entry.userId, password: false },
-        kept: entry.statement.recipient,
+        requestFields: { recipient: entry.userId, password: false },
+        innerRecipient: entry.statement.recipient,
       };
     },
-    forget: () => undefined,
+    wipe: () => undefined,
   };
 }

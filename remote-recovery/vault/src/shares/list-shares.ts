@@ -1,21 +1,21 @@
 import { Id, type OwnShare } from "@relicario/shared/api";
-import type { SecretShare, ShareDoubt, ShareMark } from "@relicario/shared/contract";
+import type { SecretShare, ShareDiscrepancy, ShareSummary } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { readAccount, requireRow } from "../steps/read-account.ts";
-import { readKeyring } from "../steps/read-keyring.ts";
-import type { AccountRow, ActOptions, VaultContext } from "../vault-context.ts";
-import { settleNewShares } from "./new-shares.ts";
-import { isLive, presentMark, type ShareEntry } from "./shares-document.ts";
+import { readAccount, requireRow } from "../operation-parts/read-account.ts";
+import { readKeyring } from "../operation-parts/read-keyring.ts";
+import type { AccountRow, OperationOptions, VaultContext } from "../vault-context.ts";
+import { reconcileUnconfirmedShares } from "./unconfirmed-shares.ts";
+import { isLive, toShareSummary, type ShareEntry } from "./shares-document.ts";
 
 /** So far apart the service's clock and this one may be; milliseconds. */
 const clockTolerance = 60 * 60 * 1000;
 
 /** From the sealed document alone, the newest first. Empty while locked. */
-export async function allShares(vault: VaultContext): Promise<ShareMark[]> {
+export async function listShares(vault: VaultContext): Promise<ShareSummary[]> {
   if (vault.keys === null) return [];
-  const opened = (await readKeyring(vault))?.opened;
-  return newestFirst((opened?.shares.shares ?? []).map(presentMark));
+  const openedKeyring = (await readKeyring(vault))?.openedKeyring;
+  return newestFirst((openedKeyring?.shares.shares ?? []).map(toShareSummary));
 }
 
 /**
@@ -24,32 +24,38 @@ export async function allShares(vault: VaultContext): Promise<ShareMark[]> {
  *
  * @throws PortalError `not_found`, `vault_locked`.
  */
-export async function sharesOfSecret(
+export async function listSharesOfSecret(
   vault: VaultContext,
   secretId: string,
-  options: ActOptions & { readonly ended?: boolean } = {},
+  options: OperationOptions & { readonly includeEnded?: boolean } = {},
 ): Promise<SecretShare[]> {
   if (!Id.safeParse(secretId).success) throw new PortalError("not_found");
-  await settleNewShares(vault);
-  const first = await readOnce(vault, secretId, options);
+  await reconcileUnconfirmedShares(vault);
+  const initialShares = await readShares(vault, secretId, options);
   // another device may have written in between
-  const shares = first.some(({ doubt }) => doubt !== null) ? await readOnce(vault, secretId, options) : first;
+  const shares = initialShares.some(({ discrepancy }) => discrepancy !== null)
+    ? await readShares(vault, secretId, options)
+    : initialShares;
   return newestFirst(
-    options.ended === true ? shares : shares.filter(({ state, doubt }) => state === "live" || doubt !== null),
+    options.includeEnded === true
+      ? shares
+      : shares.filter(({ state, discrepancy }) => state === "live" || discrepancy !== null),
   );
 }
 
-async function readOnce(vault: VaultContext, secretId: string, { signal }: ActOptions): Promise<SecretShare[]> {
-  const told = await vault.service.shares.ofSecret(secretId, signal);
+async function readShares(vault: VaultContext, secretId: string, { signal }: OperationOptions): Promise<SecretShare[]> {
+  const servedShares = await vault.service.shares.listOfSecret(secretId, signal);
   const account = await readAccount(vault, signal);
-  const { opened, row } = requireRow(account, secretId);
-  const entries = opened.shares.shares.filter((entry) => entry.secret_id === secretId);
-  const unknown = told.filter((one) => !opened.shares.shares.some((entry) => entry.share_id === one.share_id));
-  const known = entries.map((entry) => {
-    const one = told.find(({ share_id: id }) => id === entry.share_id) ?? null;
-    return present(vault, entry, one, row, doubtOf(vault, entry, one));
+  const { openedKeyring, row } = requireRow(account, secretId);
+  const entries = openedKeyring.shares.shares.filter((entry) => entry.secret_id === secretId);
+  const unlisted = servedShares.filter(
+    (served) => !openedKeyring.shares.shares.some((entry) => entry.share_id === served.share_id),
+  );
+  const listed = entries.map((entry) => {
+    const served = servedShares.find(({ share_id: id }) => id === entry.share_id) ?? null;
+    return toSecretShare(vault, entry, served, row, doubtOf(vault, entry, served));
   });
-  return [...known, ...unknown.map((one) => present(vault, null, one, row, "unknown"))];
+  return [...listed, ...unlisted.map((served) => toSecretShare(vault, null, served, row, "unknown"))];
 }
 
 /**
@@ -57,49 +63,50 @@ async function readOnce(vault: VaultContext, secretId: string, { signal }: ActOp
  * wrong passwords, or ended with its secret or version, which a locked device does without a mark,
  * and which a way back out of the trash does not undo.
  */
-function doubtOf({ now }: VaultContext, entry: ShareEntry, told: OwnShare | null): ShareDoubt | null {
+function doubtOf({ now }: VaultContext, entry: ShareEntry, served: OwnShare | null): ShareDiscrepancy | null {
   const live = isLive(entry, now());
-  if (told === null) return live ? "hidden" : null;
-  if (entry.revoked_at !== null) return told.end === null ? "still_served" : null;
+  if (served === null) return live ? "hidden" : null;
+  if (entry.revoked_at !== null) return served.end === null ? "still_served" : null;
   if (
-    told.secret_db_id !== entry.secret_id ||
-    told.version !== entry.version ||
-    told.ticket_sha256 !== entry.ticket_sha256 ||
-    told.audience !== entry.audience ||
-    told.expires_at !== entry.expires_at
+    served.secret_db_id !== entry.secret_id ||
+    served.version !== entry.version ||
+    served.ticket_sha256 !== entry.ticket_sha256 ||
+    served.audience !== entry.audience ||
+    served.expires_at !== entry.expires_at
   )
     return "changed";
   if (!live) return null;
-  if (told.end === "expired") return Date.parse(entry.expires_at) - now() > clockTolerance ? "changed" : null;
-  return told.end === "revoked" ? "not_revoked_here" : null;
+  if (served.end === "expired") return Date.parse(entry.expires_at) - now() > clockTolerance ? "changed" : null;
+  return served.end === "revoked" ? "not_revoked_here" : null;
 }
 
-function present(
+function toSecretShare(
   { now }: VaultContext,
   entry: ShareEntry | null,
-  told: OwnShare | null,
+  served: OwnShare | null,
   row: AccountRow,
-  doubt: ShareDoubt | null,
+  discrepancy: ShareDiscrepancy | null,
 ): SecretShare {
-  const mark = entry === null ? markOf(told) : presentMark(entry);
+  const mark = entry === null ? toUnlistedSummary(served) : toShareSummary(entry);
   return {
     ...mark,
-    person: told?.recipient == null ? null : { userId: told.recipient.user_id, userName: told.recipient.user_name },
-    password: told?.password ?? false,
-    picture: told?.picture ?? false,
-    views: told?.views ?? 0,
-    maxViews: told?.max_views ?? null,
-    lastOpenedAt: told?.last_opened_at ?? null,
+    person:
+      served?.recipient == null ? null : { userId: served.recipient.user_id, userName: served.recipient.user_name },
+    hasPassword: served?.password ?? false,
+    hasPicture: served?.picture ?? false,
+    views: served?.views ?? 0,
+    maxViews: served?.max_views ?? null,
+    lastOpenedAt: served?.last_opened_at ?? null,
     state:
-      mark.revokedAt !== null ? "revoked" : (told?.end ?? (Date.parse(mark.expiresAt) > now() ? "live" : "expired")),
+      mark.revokedAt !== null ? "revoked" : (served?.end ?? (Date.parse(mark.expiresAt) > now() ? "live" : "expired")),
     outdated: mark.version < row.version,
-    doubt,
+    discrepancy,
   };
 }
 
 /** Of a share that only the service names. */
-function markOf(told: OwnShare | null): ShareMark {
-  if (told === null) throw new TypeError("a share that nobody names");
+function toUnlistedSummary(served: OwnShare | null): ShareSummary {
+  if (served === null) throw new TypeError("a share that nobody names");
   const {
     share_id: shareId,
     secret_db_id: secretId,
@@ -107,10 +114,10 @@ function markOf(told: OwnShare | null): ShareMark {
     audience,
     created_at: createdAt,
     expires_at: expiresAt,
-  } = told;
+  } = served;
   return { shareId, secretId, version, audience, createdAt, expiresAt, revokedAt: null };
 }
 
-function newestFirst<T extends ShareMark>(shares: readonly T[]): T[] {
+function newestFirst<T extends ShareSummary>(shares: readonly T[]): T[] {
   return shares.toSorted((left, right) => (left.createdAt < right.createdAt ? 1 : -1));
 }

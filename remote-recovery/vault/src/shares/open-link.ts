@@ -1,19 +1,19 @@
 import { fromB64u, ShareId, toB64u, type ShareOffer } from "@relicario/shared/api";
-import type { CallOptions, OfferedShare, OpenedShare } from "@relicario/shared/contract";
+import type { CallOptions, SharePreview, OpenedShare } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { refuseCancelled } from "../cancelled.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { recipientOf } from "../seal/age.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { openHelper, parseHelper, sketchOf } from "../seal/helper.ts";
-import { linkAuth, linkIdentity, passAuth, stretchedKey } from "../seal/link.ts";
-import { engineOptions, pictureBytes } from "../steps/picture.ts";
-import { sendUntilAnswered } from "../steps/until-answered.ts";
-import { transferCallsOn } from "../transfer/upload-calls.ts";
+import { openHelper, parseHelper, readSketch } from "../seal/helper.ts";
+import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "../seal/link-keys.ts";
+import { toEngineOptions, readPictureBytes } from "../operation-parts/read-picture.ts";
+import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
+import { createTransferCalls } from "../transfer/upload-calls.ts";
 import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
-import type { SealedContentKey } from "../worker/opened-contents.ts";
-import { contentOf, mimeOf, nameOf, openClaimed } from "./open-claimed.ts";
-import { openCallsOn, type OpenCalls } from "./open-calls.ts";
+import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import { fetchSmallContent, mimeOf, displayNameOf, openClaimedTicket } from "./open-claimed-ticket.ts";
+import { createShareOpeningCalls, type ShareOpeningCalls } from "./share-opening-calls.ts";
 
 /*
  * [Note: Opening a link]
@@ -28,7 +28,7 @@ import { openCallsOn, type OpenCalls } from "./open-calls.ts";
  */
 
 /** What the person gave, beside the link. */
-export interface ShareAnswers {
+export interface ShareCredentials {
   readonly password: string | null;
   readonly picture: Blob | null;
 }
@@ -37,65 +37,67 @@ export interface ShareAnswers {
  * Costs nothing. A person's share has no key in its link: who sent it is told to the person that it
  * is for.
  */
-export async function lookAtShare(
+export async function inspectShare(
   visitor: VisitorContext,
   shareId: string,
   options: CallOptions = {},
-): Promise<OfferedShare> {
+): Promise<SharePreview> {
   requireShareId(shareId);
-  const isHere = pathsOf(shareId).includes((await visitor.link())?.path ?? "");
-  if (!isHere) return present(await personsOffer(visitor, shareId, options.signal));
-  const { calls, key } = await linkOf(visitor, shareId);
-  return present(await calls.offer({ share_id: shareId, link_auth: toB64u(linkAuth(key)) }, options.signal));
+  const hasLink = linkPathsOf(shareId).includes((await visitor.getLink())?.path ?? "");
+  if (!hasLink) return toOfferedShare(await fetchPersonOffer(visitor, shareId, options.signal));
+  const { calls, key } = await resolveLink(visitor, shareId);
+  return toOfferedShare(
+    await calls.getOffer({ share_id: shareId, link_auth: toB64u(deriveLinkAuth(key)) }, options.signal),
+  );
 }
 
 /** @throws PortalError those of {@link Visitor.openShare}. */
 export async function openShare(
   visitor: VisitorContext,
   shareId: string,
-  answers: ShareAnswers,
+  credentials: ShareCredentials,
   options: CallOptions = {},
 ): Promise<
-  Omit<OpenedShare, "save" | "putAway"> & { readonly content: Bytes | null; readonly sealed: SealedContentKey }
+  Omit<OpenedShare, "save" | "dispose"> & { readonly content: Bytes | null; readonly sealed: SealedContentKey }
 > {
   requireShareId(shareId);
-  const { calls, key, audience } = await linkOf(visitor, shareId);
-  const proof = { share_id: shareId, link_auth: toB64u(linkAuth(key)) };
+  const { calls, key, audience } = await resolveLink(visitor, shareId);
+  const proof = { share_id: shareId, link_auth: toB64u(deriveLinkAuth(key)) };
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
-  const offer = await calls.offer(proof, options.signal);
+  const offer = await calls.getOffer(proof, options.signal);
   if (offer.audience !== audience || offer.picture !== (offer.share_helper !== null))
     throw new PortalError("decryption_failed");
-  if (offer.password && (answers.password ?? "") === "")
+  if (offer.password && (credentials.password ?? "") === "")
     throw new PortalError("validation_error", { details: { fields: ["password"] } });
   const imageRoot =
     offer.share_helper === null
       ? null
-      : await shareImageRoot(visitor, fromB64u(offer.share_helper), answers.picture, options);
+      : await recoverShareImageRoot(visitor, fromB64u(offer.share_helper), credentials.picture, options);
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-  const stretched = await stretchedKey(key, shareId, offer.password ? answers.password : null);
+  const stretched = await stretchLinkKey(key, shareId, offer.password ? credentials.password : null);
   try {
-    refuseCancelled(options.signal);
-    const claim = { ...proof, pass_auth: toB64u(passAuth(stretched)), claim_id: visitor.claims.idFor(shareId) };
-    const claimed = await sendUntilAnswered(visitor.pause, () => calls.claim(claim, options.signal));
-    const identity = linkIdentity(stretched, imageRoot);
-    const opened = await openClaimed(claimed, [{ identity, recipient: await recipientOf(identity) }], {
+    throwIfCancelled(options.signal);
+    const claim = { ...proof, pass_auth: toB64u(derivePassAuth(stretched)), claim_id: visitor.claims.idFor(shareId) };
+    const claimed = await sendWithRetry(visitor.pause, () => calls.claim(claim, options.signal));
+    const identity = deriveLinkIdentity(stretched, imageRoot);
+    const opened = await openClaimedTicket(claimed, [{ identity, recipient: await recipientOf(identity) }], {
       shareId,
       audience,
       owner: offer.from.user_id,
       ownerKey: null,
     });
-    const content = await contentOf(transferCallsOn(visitor.http), opened, claimed, options);
-    visitor.claims.spent(shareId);
+    const content = await fetchSmallContent(createTransferCalls(visitor.http), opened, claimed, options);
+    visitor.claims.markUsed(shareId);
     const { ticket, sealed } = opened;
     return {
       shareId,
       title: ticket.title,
       contentKind: ticket.content_kind,
-      name: nameOf(ticket),
+      name: displayNameOf(ticket),
       mime: mimeOf(ticket),
       size: ticket.size,
       content,
-      sender: { userId: ticket.owner, userName: claimed.from.user_name, standing: "says", words: [] },
+      sender: { userId: ticket.owner, userName: claimed.from.user_name, trust: "says", safetyWords: [] },
       sealed,
     };
   } finally {
@@ -104,7 +106,7 @@ export async function openShare(
 }
 
 /** Of its link, where it is for everybody, and where it is for signed-in people. */
-function pathsOf(shareId: string): [string, string] {
+function linkPathsOf(shareId: string): [string, string] {
   return [`/shared/${shareId}`, `/p-shared/${shareId}`];
 }
 
@@ -117,43 +119,54 @@ function requireShareId(shareId: string): void {
  * The link of this share: by its path it is for everybody or for signed-in people. @throws
  * PortalError `link_incomplete`.
  */
-async function linkOf(
+async function resolveLink(
   visitor: VisitorContext,
   shareId: string,
-): Promise<{ readonly calls: OpenCalls; readonly key: Bytes; readonly audience: "public" | "signed_in" }> {
-  const [publicPath, signedInPath] = pathsOf(shareId);
+): Promise<{ readonly calls: ShareOpeningCalls; readonly key: Bytes; readonly audience: "public" | "signed_in" }> {
+  const [publicPath, signedInPath] = linkPathsOf(shareId);
   const key = await requireLinkKey(visitor, publicPath, signedInPath);
-  const isPublic = (await visitor.link())?.path === publicPath;
-  return { calls: openCallsOn(visitor.http, { isPublic }), key, audience: isPublic ? "public" : "signed_in" };
+  const isPublic = (await visitor.getLink())?.path === publicPath;
+  return {
+    calls: createShareOpeningCalls(visitor.http, { isPublic }),
+    key,
+    audience: isPublic ? "public" : "signed_in",
+  };
 }
 
 /** @throws PortalError `link_incomplete` where the share is a link, and its key is not here. */
-async function personsOffer(
+async function fetchPersonOffer(
   visitor: VisitorContext,
   shareId: string,
   signal: AbortSignal | undefined,
 ): Promise<ShareOffer> {
-  const calls = openCallsOn(visitor.http, { isPublic: false });
-  const { audience } = await calls.look(shareId, signal).catch(async (error: unknown) => {
+  const calls = createShareOpeningCalls(visitor.http, { isPublic: false });
+  const { audience } = await calls.inspect(shareId, signal).catch(async (error: unknown) => {
     if (isPortalError(error, "share_unavailable"))
-      return openCallsOn(visitor.http, { isPublic: true }).look(shareId, signal);
+      return createShareOpeningCalls(visitor.http, { isPublic: true }).inspect(shareId, signal);
     throw isPortalError(error, "unauthorized", "login_required")
       ? new PortalError("link_incomplete", { cause: error })
       : error;
   });
   if (audience !== "person") throw new PortalError("link_incomplete");
-  return calls.offer({ share_id: shareId }, signal);
+  return calls.getOffer({ share_id: shareId }, signal);
 }
 
-function present({
+function toOfferedShare({
   audience,
   from,
   password,
   picture,
   expires_at: expiresAt,
   views_left: viewsLeft,
-}: ShareOffer): OfferedShare {
-  return { audience, from: { userName: from.user_name }, password, picture, expiresAt, viewsLeft };
+}: ShareOffer): SharePreview {
+  return {
+    audience,
+    from: { userName: from.user_name },
+    hasPassword: password,
+    hasPicture: picture,
+    expiresAt,
+    viewsLeft,
+  };
 }
 
 /**
@@ -163,7 +176,7 @@ function present({
  * @throws PortalError `picture_needed`, `not_this_picture`, `picture_unreadable`,
  *   `picture_too_large`, `decryption_failed`.
  */
-async function shareImageRoot(
+async function recoverShareImageRoot(
   visitor: VisitorContext,
   helperBytes: Bytes,
   picture: Blob | null,
@@ -172,17 +185,17 @@ async function shareImageRoot(
   if (picture === null) throw new PortalError("picture_needed");
   const helper = parseHelper(helperBytes);
   if (helper.encrypted) throw new PortalError("decryption_failed");
-  const sketch = await sketchOf(helper, null);
-  const bytes = await pictureBytes(picture);
+  const sketch = await readSketch(helper, null);
+  const bytes = await readPictureBytes(picture);
   try {
-    const found = await visitor.engine.recover(bytes, [sketch], engineOptions(options));
-    refuseCancelled(options.signal);
-    if (found.outcome !== "recovered") throw new PortalError("not_this_picture");
-    const imageSecret = new Uint8Array(found.imageSecretBytes);
+    const result = await visitor.engine.recover(bytes, [sketch], toEngineOptions(options));
+    throwIfCancelled(options.signal);
+    if (result.outcome !== "recovered") throw new PortalError("not_this_picture");
+    const imageSecret = new Uint8Array(result.imageSecretBytes);
     try {
       return await openHelper(helper, sketch, imageSecret, null);
     } finally {
-      wipe(imageSecret, found.imageSecretBytes);
+      wipe(imageSecret, result.imageSecretBytes);
     }
   } finally {
     wipe(bytes);

@@ -2,10 +2,10 @@ import {
   KeyStatement,
   Me,
   ShareList,
-  SharesWithMe,
-  ShareStored,
-  type ChangeShare,
-  type CreateShare,
+  ReceivedShares,
+  ShareWriteResponse,
+  type ChangeShareBody,
+  type CreateShareBody,
   type OwnShare,
 } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
@@ -13,43 +13,44 @@ import { z } from "zod";
 
 /** The calls of whoever shares, or was given something. */
 export interface ShareCalls {
-  readonly create: (body: CreateShare, signal?: AbortSignal) => Promise<unknown>;
-  readonly change: (shareId: string, body: ChangeShare, signal?: AbortSignal) => Promise<unknown>;
+  readonly create: (body: CreateShareBody, signal?: AbortSignal) => Promise<unknown>;
+  readonly change: (shareId: string, body: ChangeShareBody, signal?: AbortSignal) => Promise<unknown>;
   /** `share_unavailable` when it is gone. */
   readonly revoke: (shareId: string, signal?: AbortSignal) => Promise<void>;
   /** Those of one secret, ended ones too. */
-  readonly ofSecret: (secretId: string, signal?: AbortSignal) => Promise<readonly OwnShare[]>;
-  readonly withMe: (ended: boolean, signal?: AbortSignal) => Promise<SharesWithMe["shares"]>;
+  readonly listOfSecret: (secretId: string, signal?: AbortSignal) => Promise<readonly OwnShare[]>;
+  readonly listReceived: (includeEnded: boolean, signal?: AbortSignal) => Promise<ReceivedShares["shares"]>;
   /** The key directory's word. `not_found` when nobody has that name, or has keys yet. */
-  readonly keyOf: (userName: string, signal?: AbortSignal) => Promise<KeyStatement>;
-  readonly me: (signal?: AbortSignal) => Promise<Me>;
+  readonly getKeyStatement: (userName: string, signal?: AbortSignal) => Promise<KeyStatement>;
+  readonly getMe: (signal?: AbortSignal) => Promise<Me>;
 }
 
-export function shareCallsOn(http: Http): ShareCalls {
-  const bySignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
+export function createShareCalls(http: Http): ShareCalls {
+  const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   return {
-    create: (body, signal) => http.request("POST", "/share", ShareStored, { body, ...bySignal(signal) }),
+    create: (body, signal) => http.request("POST", "/share", ShareWriteResponse, { body, ...signalOption(signal) }),
     change: (shareId, body, signal) =>
-      http.request("PATCH", `/share/${shareId}`, ShareStored, { body, ...bySignal(signal) }),
+      http.request("PATCH", `/share/${shareId}`, ShareWriteResponse, { body, ...signalOption(signal) }),
     revoke: async (shareId, signal) => {
-      await http.request("DELETE", `/share/${shareId}`, z.unknown(), bySignal(signal));
+      await http.request("DELETE", `/share/${shareId}`, z.unknown(), signalOption(signal));
     },
-    ofSecret: async (secretId, signal) =>
+    listOfSecret: async (secretId, signal) =>
       (
         await http.request("GET", `/sharelist/${secretId}`, ShareList, {
           query: { get_expired: true },
-          ...bySignal(signal),
+          ...signalOption(signal),
         })
       ).shares,
-    withMe: async (ended, signal) =>
+    listReceived: async (ended, signal) =>
       (
-        await http.request("GET", "/user/share-with-me", SharesWithMe, {
+        await http.request("GET", "/user/share-with-me", ReceivedShares, {
           query: { get_expired: ended },
-          ...bySignal(signal),
+          ...signalOption(signal),
         })
       ).shares,
-    keyOf: (userName, signal) => http.request("GET", `/users/${userName}/key`, KeyStatement, bySignal(signal)),
-    me: (signal) => http.request("GET", "/user/me", Me, bySignal(signal)),
+    getKeyStatement: (userName, signal) =>
+      http.request("GET", `/users/${userName}/key`, KeyStatement, signalOption(signal)),
+    getMe: (signal) => http.request("GET", "/user/me", Me, signalOption(signal)),
   };
 }

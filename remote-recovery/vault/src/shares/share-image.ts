@@ -2,16 +2,16 @@ import { toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { GateReason } from "@relicario/engine";
-import { refuseCancelled } from "../cancelled.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import { innerSketches, openBookInner, sealBookInner, sketchB64u, type Book } from "../seal/book.ts";
+import { innerSketches, openBookInner, sealBookInner, sketchToB64u, type Book } from "../seal/book.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { makeHelper } from "../seal/helper.ts";
-import { newId, timestamp } from "../seal/ids.ts";
-import { keepSketch, keptSketches } from "../steps/pending.ts";
-import { engineOptions } from "../steps/picture.ts";
-import { helperDigest } from "../steps/recognise-image.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
+import { newId, formatTimestamp } from "../seal/ids.ts";
+import { savePendingSketch, loadPendingSketches } from "../operation-parts/pending-account.ts";
+import { toEngineOptions } from "../operation-parts/read-picture.ts";
+import { helperDigest } from "../operation-parts/recognise-image.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
 
 /** A share's own picture, enrolled without passphrase. Wipe its root. */
 export interface ShareImage {
@@ -36,44 +36,45 @@ export async function enrolShareImage(
   accountKey: AccountKey,
   book: Book,
   picture: Bytes,
-  options: ActOptions,
+  options: OperationOptions,
 ): Promise<ShareImage> {
   const inner = await openBookInner(accountKey, vault.userId, book);
-  const ofShares = new Set(book.images.filter(({ status }) => status === "share").map(({ id }) => id));
-  const inBook = innerSketches(inner);
-  const ofOpeners = inBook.filter(({ imageId }) => !ofShares.has(imageId)).map(({ sketch }) => sketch);
-  const others = [
-    ...inBook.filter(({ imageId }) => ofShares.has(imageId)).map(({ sketch }) => sketch),
-    ...(await keptSketches(vault.device)),
+  const shareImageIds = new Set(book.images.filter(({ status }) => status === "share").map(({ id }) => id));
+  const bookSketches = innerSketches(inner);
+  const openerSketches = bookSketches.filter(({ imageId }) => !shareImageIds.has(imageId)).map(({ sketch }) => sketch);
+  const otherSketches = [
+    ...bookSketches.filter(({ imageId }) => shareImageIds.has(imageId)).map(({ sketch }) => sketch),
+    ...(await loadPendingSketches(vault.device)),
   ];
-  const known = [...ofOpeners, ...others];
+  const knownSketches = [...openerSketches, ...otherSketches];
 
-  const result = await vault.engine.enrol(picture, known, engineOptions(options));
-  const secrets = [result.imageSecretBytes, result.known?.imageSecretBytes];
+  const result = await vault.engine.enrol(picture, knownSketches, toEngineOptions(options));
+  const secrets = [result.imageSecretBytes, result.knownPicture?.imageSecretBytes];
   try {
-    refuseCancelled(options.signal);
-    if (result.known !== null && result.known.index < ofOpeners.length) throw new PortalError("picture_is_opener");
-    if (result.known?.imageSecretBytes === null) throw new PortalError("picture_resembles_another");
+    throwIfCancelled(options.signal);
+    if (result.knownPicture !== null && result.knownPicture.index < openerSketches.length)
+      throw new PortalError("picture_is_opener");
+    if (result.knownPicture?.imageSecretBytes === null) throw new PortalError("picture_resembles_another");
     // These pictures take a passphrase, and words about their copies: a share has neither.
     if (result.gate.reasons.some((reason) => reason === GateReason.copyBright || reason === GateReason.copySmall)) {
       throw new PortalError("picture_too_plain", { details: { reasons: result.gate.reasons } });
     }
-    const sketch = result.known === null ? result.sketch : known[result.known.index];
+    const sketch = result.knownPicture === null ? result.sketch : knownSketches[result.knownPicture.index];
     if (sketch === undefined) throw new RangeError("no such sketch");
-    if (result.known === null) await keepSketch(vault.device, sketch);
+    if (result.knownPicture === null) await savePendingSketch(vault.device, sketch);
     const { helper, imageRoot: root } = await makeHelper(
-      copyOf(result.known?.imageSecretBytes ?? result.imageSecretBytes),
+      copyOf(result.knownPicture?.imageSecretBytes ?? result.imageSecretBytes),
       sketch,
       null,
     );
     const id = newId(vault.now());
     const images = [
       ...book.images,
-      { id, status: "share" as const, helper_sha256: helperDigest(helper), added_at: timestamp(vault.now()) },
+      { id, status: "share" as const, helper_sha256: helperDigest(helper), added_at: formatTimestamp(vault.now()) },
     ];
     const sealedInner = await sealBookInner(accountKey, vault.userId, {
       ...inner,
-      sketches: [...inner.sketches, { image_id: id, sketch: sketchB64u(sketch) }],
+      sketches: [...inner.sketches, { image_id: id, sketch: sketchToB64u(sketch) }],
     });
     return { book: { ...book, images, inner: sealedInner }, helper: toB64u(helper), root };
   } finally {

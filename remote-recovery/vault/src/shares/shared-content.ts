@@ -1,10 +1,10 @@
-import type { ContentKind, RecoveredSecret } from "@relicario/shared/contract";
+import type { ContentKind, OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { readTicket, withShownOpener } from "../acts/recover.ts";
-import type { Shown } from "../shown-image.ts";
-import { labelOf, requireRow } from "../steps/read-account.ts";
-import type { ActOptions, VaultContext } from "../vault-context.ts";
+import { readTicket, withPresentedOpener } from "../operations/open-secret.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+import { openRowLabel, requireRow } from "../operation-parts/read-account.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
 
 /**
  * One version of an own secret, opened so far that it can be sealed for somebody else. Holds its
@@ -20,7 +20,7 @@ export interface SharedContent {
   /** Bytes of the plain content. */
   readonly size: number;
   readonly mime: string;
-  readonly author: RecoveredSecret["author"];
+  readonly author: OpenedSecret["author"];
 }
 
 /**
@@ -28,27 +28,32 @@ export interface SharedContent {
  *
  * @throws PortalError those of recovering; `decryption_failed`.
  */
-export async function sharedContent(
+export async function openSharedContent(
   vault: VaultContext,
   secretId: string,
-  shown: Shown,
-  options: ActOptions,
+  presentedOpener: PresentedOpener,
+  options: OperationOptions,
 ): Promise<SharedContent> {
-  const content = await openedBy(vault, secretId, shown, options);
+  const content = await openCurrentVersion(vault, secretId, presentedOpener, options);
   if (content.author !== "verified") throw new PortalError("decryption_failed");
   return content;
 }
 
-function openedBy(vault: VaultContext, secretId: string, shown: Shown, options: ActOptions): Promise<SharedContent> {
-  return withShownOpener(vault, shown, options, async (account, show) => {
-    const { opened, row } = requireRow(account, secretId);
-    const label = await labelOf(vault.userId, opened.keys, row);
-    const opener = await show();
+function openCurrentVersion(
+  vault: VaultContext,
+  secretId: string,
+  presentedOpener: PresentedOpener,
+  options: OperationOptions,
+): Promise<SharedContent> {
+  return withPresentedOpener(vault, presentedOpener, options, async (account, presentOpener) => {
+    const { openedKeyring, row } = requireRow(account, secretId);
+    const label = await openRowLabel(vault.userId, openedKeyring.keys, row);
+    const opener = await presentOpener();
     if (!label.openers.includes(opener.openerId)) throw new PortalError("opener_needed");
-    const stored = await vault.service.secret(secretId, null, options.signal);
+    const stored = await vault.service.getSecret(secretId, null, options.signal);
     const { ticket, author } = await readTicket(
       vault.userId,
-      opened,
+      openedKeyring,
       { row, label, version: row.version },
       stored,
       opener,

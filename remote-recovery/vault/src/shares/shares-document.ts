@@ -1,9 +1,9 @@
 import { maxBookLength, type Audience } from "@relicario/shared/api";
-import type { ShareMark } from "@relicario/shared/contract";
+import type { ShareSummary } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { AccountKey } from "../seal/account-key.ts";
-import { timestamp } from "../seal/ids.ts";
+import { formatTimestamp } from "../seal/ids.ts";
 import { openSharesInner, sealSharesInner, type Shares, type SharesInner } from "../seal/shares.ts";
 import type { VaultContext } from "../vault-context.ts";
 
@@ -12,14 +12,14 @@ export type ShareEntry = Shares["shares"][number];
 /**
  * Marks of ended shares stay so long: what the service says of them can be compared. Milliseconds.
  */
-const keepEndedMs = 90 * 24 * 60 * 60 * 1000;
+const endedRetentionMilliseconds = 90 * 24 * 60 * 60 * 1000;
 
 /** Whether somebody can open it, as far as the document says. */
 export function isLive({ revoked_at: revokedAt, expires_at: expiresAt }: ShareEntry, now: number): boolean {
   return revokedAt === null && Date.parse(expiresAt) > now;
 }
 
-export function presentMark({
+export function toShareSummary({
   share_id: shareId,
   secret_id: secretId,
   version,
@@ -27,7 +27,7 @@ export function presentMark({
   created_at: createdAt,
   expires_at: expiresAt,
   revoked_at: revokedAt,
-}: ShareEntry): ShareMark {
+}: ShareEntry): ShareSummary {
   return { shareId, secretId, version, audience, createdAt, expiresAt, revokedAt };
 }
 
@@ -49,12 +49,12 @@ export function withEntry(document: Shares, shareId: string, change: Partial<Sha
 /**
  * The document with the mark on every live share that ends with what goes; null where none does.
  */
-export function withEnded(document: Shares, now: number, ends: (entry: ShareEntry) => boolean): Shares | null {
-  const isEnding = (entry: ShareEntry): boolean => isLive(entry, now) && ends(entry);
+export function withSharesEnded(document: Shares, now: number, matches: (entry: ShareEntry) => boolean): Shares | null {
+  const isEnding = (entry: ShareEntry): boolean => isLive(entry, now) && matches(entry);
   if (!document.shares.some(isEnding)) return null;
   return {
     ...document,
-    shares: document.shares.map((entry) => (isEnding(entry) ? { ...entry, revoked_at: timestamp(now) } : entry)),
+    shares: document.shares.map((entry) => (isEnding(entry) ? { ...entry, revoked_at: formatTimestamp(now) } : entry)),
   };
 }
 
@@ -70,23 +70,29 @@ export async function withShare(
   inner: SharesInner["shares"][number],
 ): Promise<Shares> {
   const now = vault.now();
-  const before = await openSharesInner(accountKey, vault.userId, document);
-  const live = new Set(document.shares.filter((one) => isLive(one, now)).map(({ share_id: id }) => id));
-  const endedAt = (one: ShareEntry): number => Date.parse(one.revoked_at ?? one.expires_at);
-  const kept = document.shares.filter((one) => live.has(one.share_id) || now - endedAt(one) < keepEndedMs);
-  const shares = [...before.shares.filter(({ share_id: id }) => live.has(id)), inner];
-  return { v: 1, shares: [...kept, entry], inner: await sealSharesInner(accountKey, vault.userId, { v: 1, shares }) };
+  const previousInner = await openSharesInner(accountKey, vault.userId, document);
+  const live = new Set(document.shares.filter((share) => isLive(share, now)).map(({ share_id: id }) => id));
+  const endedAt = (share: ShareEntry): number => Date.parse(share.revoked_at ?? share.expires_at);
+  const retained = document.shares.filter(
+    (share) => live.has(share.share_id) || now - endedAt(share) < endedRetentionMilliseconds,
+  );
+  const shares = [...previousInner.shares.filter(({ share_id: id }) => live.has(id)), inner];
+  return {
+    v: 1,
+    shares: [...retained, entry],
+    inner: await sealSharesInner(accountKey, vault.userId, { v: 1, shares }),
+  };
 }
 
 /**
  * @throws PortalError `limit_reached` for a document that would not be taken: too many shares are
  *   open.
  */
-export function requireRoom({ shares = "" }: { readonly shares?: string | undefined }): void {
+export function requireWithinLimit({ shares = "" }: { readonly shares?: string | undefined }): void {
   if (shares.length > maxBookLength) throw new PortalError("limit_reached");
 }
 
 /** The path of a link to it. */
-export function pathOf(audience: Audience, shareId: string): string {
+export function sharePathOf(audience: Audience, shareId: string): string {
   return audience === "public" ? `/shared/${shareId}` : `/p-shared/${shareId}`;
 }

@@ -1,5 +1,5 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
-import { callsTo, serveCalls } from "@relicario/engine/worker-calls";
+import { createCallClient, serveCalls } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 
 import { createImportWorkerApi, type ImportWorkerApi } from "../imports/import-worker-api.ts";
@@ -11,11 +11,11 @@ import { createFakeEngine } from "./fake-engine.ts";
 import { kitFile } from "./kit-files.ts";
 
 /** Node waits for ports that somebody listens at, browsers do not: here nobody does. */
-export function leavePortsUnwaited(): void {
+export function unrefMessagePorts(): void {
   const { prototype } = MessagePort;
   beforeAll(() => {
-    prototype.addEventListener = function (...given: Parameters<EventTarget["addEventListener"]>) {
-      EventTarget.prototype.addEventListener.apply(this, given);
+    prototype.addEventListener = function (...parameters: Parameters<EventTarget["addEventListener"]>) {
+      EventTarget.prototype.addEventListener.apply(this, parameters);
       (this as unknown as { unref: () => void }).unref();
     };
   });
@@ -28,12 +28,12 @@ export function leavePortsUnwaited(): void {
  * Workers over message channels: everything crosses by structured clone, as in a browser, without
  * threads.
  */
-export function channelWorkers(): WorkerStarter & {
+export function createChannelWorkers(): WorkerStarter & {
   readonly started: string[];
   readonly ended: string[];
   failNext: string | null;
 } {
-  const run = <T extends object>(name: string, api: T): RunningWorker<T> => {
+  const startWorker = <T extends object>(name: string, api: T): RunningWorker<T> => {
     if (starter.failNext === name) {
       starter.failNext = null;
       throw new PortalError("vault_unavailable");
@@ -42,8 +42,8 @@ export function channelWorkers(): WorkerStarter & {
     const { port1, port2 } = new MessageChannel();
     serveCalls(api, port1);
     return {
-      remote: callsTo<T>(port2),
-      failed: new Promise(() => undefined),
+      remote: createCallClient<T>(port2),
+      failure: new Promise(() => undefined),
       end: () => {
         starter.ended.push(name);
         port1.close();
@@ -55,22 +55,22 @@ export function channelWorkers(): WorkerStarter & {
     ended: [] as string[],
     failNext: null as string | null,
     vault: () =>
-      attempt(() =>
-        run<VaultWorkerApi>(
+      runAsync(() =>
+        startWorker<VaultWorkerApi>(
           "vault",
-          createVaultWorkerApi((port) => callsTo<EngineWorkerApi>(port)),
+          createVaultWorkerApi((port) => createCallClient<EngineWorkerApi>(port)),
         ),
       ),
     visitor: () =>
-      attempt(() =>
-        run<VisitorWorkerApi>(
+      runAsync(() =>
+        startWorker<VisitorWorkerApi>(
           "visitor",
-          createVisitorWorkerApi((port) => callsTo<EngineWorkerApi>(port)),
+          createVisitorWorkerApi((port) => createCallClient<EngineWorkerApi>(port)),
         ),
       ),
-    transfer: () => attempt(() => run<TransferWorkerApi>("transfer", createTransferWorkerApi())),
-    importReader: () => attempt(() => run<ImportWorkerApi>("import", createImportWorkerApi())),
-    engine: () => attempt(() => run<EngineWorkerApi>("engine", engineApi())),
+    transfer: () => runAsync(() => startWorker<TransferWorkerApi>("transfer", createTransferWorkerApi())),
+    importReader: () => runAsync(() => startWorker<ImportWorkerApi>("import", createImportWorkerApi())),
+    engine: () => runAsync(() => startWorker<EngineWorkerApi>("engine", engineApi())),
     kitFile,
   };
   return starter;
@@ -89,6 +89,6 @@ function engineApi(): EngineWorkerApi {
   return api;
 }
 
-async function attempt<T>(work: () => T): Promise<T> {
-  return Promise.resolve().then(work);
+async function runAsync<T>(callback: () => T): Promise<T> {
+  return Promise.resolve().then(callback);
 }

@@ -28,12 +28,12 @@ export interface FakeAccount {
   /** Large contents on their way, by id. */
   uploads?: Map<string, FakeUpload>;
   /** Where starting the account anew stands; not asked for unless a test says so. */
-  startAnew?: "ready" | "begun";
+  accountReset?: "ready" | "begun";
   /**
    * Rows sealed anew that show nowhere yet, by id and version, each with the label and ticket that
    * it was sealed from.
    */
-  stage?: { readonly id: string; readonly rows: Map<string, { row: StagedRow; readonly before: string }> };
+  stage?: { readonly id: string; readonly rows: Map<string, { row: StagedRow; readonly source: string }> };
   /** What others were asked for, by id. */
   requests?: Map<string, FakeRequest>;
 }
@@ -91,7 +91,7 @@ export function lastOf<T>(items: ArrayLike<T> | undefined): T | undefined {
   return items?.[items.length - 1];
 }
 
-export function fail(code: ErrorCode): PortalError {
+export function refusal(code: ErrorCode): PortalError {
   return new PortalError(code);
 }
 
@@ -99,19 +99,20 @@ export function fail(code: ErrorCode): PortalError {
  * What a row is sealed from: the ticket of its version, and the label of the present one. @throws
  * PortalError `not_found`, `version_conflict`, `content_gone`
  */
-export function placeOf(account: FakeAccount, { secret_db_id: id, version, label, ticket }: StagedRow): string {
+export function sealedSourceOf(account: FakeAccount, { secret_db_id: id, version, label, ticket }: StagedRow): string {
   const versions = account.rows.get(id)?.versions ?? [];
-  const stands = versions[version - 1];
-  if (stands === undefined) throw fail("not_found");
-  if ((version === versions.length) !== (label !== undefined)) throw fail("version_conflict");
-  if (ticket !== undefined && stands.dropped === true) throw fail("content_gone");
-  return `${label === undefined ? "" : stands.label} ${stands.ticket}`;
+  const stored = versions[version - 1];
+  if (stored === undefined) throw refusal("not_found");
+  if ((version === versions.length) !== (label !== undefined)) throw refusal("version_conflict");
+  if (ticket !== undefined && stored.dropped === true) throw refusal("content_gone");
+  return `${label === undefined ? "" : stored.label} ${stored.ticket}`;
 }
 
 /** What a lying service may do with the first of the staged rows. */
 export function alterStagedRow({ stage }: FakeAccount): void {
-  const [key, one] = [...(stage?.rows ?? [])][0] ?? [];
-  if (key !== undefined && one !== undefined) stage?.rows.set(key, { ...one, row: { ...one.row, ticket: "AAAA" } });
+  const [key, stagedRow] = [...(stage?.rows ?? [])][0] ?? [];
+  if (key !== undefined && stagedRow !== undefined)
+    stage?.rows.set(key, { ...stagedRow, row: { ...stagedRow.row, ticket: "AAAA" } });
 }
 
 /** The staged rows in the order of their digests. */
@@ -130,11 +131,11 @@ export function stagedRows({ stage }: FakeAccount): StagedRow[] {
  * A row that gets a version: `id_taken` where it is a new one, `not_found` and `version_conflict`
  * where it is not.
  */
-export function refuseConflicts(account: FakeAccount, id: string, base: number | null): void {
+export function requireNoConflict(account: FakeAccount, id: string, baseVersion: number | null): void {
   const versions = account.rows.get(id)?.versions.length;
-  if (base === null && (versions !== undefined || account.purged?.has(id) === true)) throw fail("id_taken");
-  if (base !== null && versions === undefined) throw fail("not_found");
-  if (base !== null && versions !== base) throw fail("version_conflict");
+  if (baseVersion === null && (versions !== undefined || account.purged?.has(id) === true)) throw refusal("id_taken");
+  if (baseVersion !== null && versions === undefined) throw refusal("not_found");
+  if (baseVersion !== null && versions !== baseVersion) throw refusal("version_conflict");
 }
 
 /** Out of the trash, too. Gives its number. */
@@ -154,9 +155,12 @@ export function addVersion(account: FakeAccount, id: string, version: FakeRow["v
 }
 
 /** No version here is old enough to give way to one more. */
-export function refuseTooMany({ formerVersions = maxFormerVersions }: FakeAccount, row: FakeRow | undefined): void {
+export function requireVersionSpace(
+  { formerVersions = maxFormerVersions }: FakeAccount,
+  row: FakeRow | undefined,
+): void {
   if ((row?.versions ?? []).filter(({ dropped }) => dropped !== true).length > formerVersions)
-    throw fail("too_many_versions");
+    throw refusal("too_many_versions");
 }
 
 /**

@@ -6,47 +6,54 @@ import { concat, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
 /**
  * An engine for tests of the acts: fast, deterministic, no pixels. A picture is text:
  * `photo:<subject>` with anything after a `/` being a changed copy of it (`photo:market/small`).
- * `/cropped` is changed too far to recover. A subject that begins with `plain-` is red, with
- * `amber-` amber, with `pale-` amber once its copies were tested.
+ * `/cropped` is changed too far to recover. A subject that begins with `plain-` is refused, with
+ * `marginal-` marginal, with `pale-` marginal once its copies were tested.
  */
 export function createFakeEngine(): Engine & { readonly calls: string[] } {
   const calls: string[] = [];
-  const note = (call: string, signal: AbortSignal | undefined): void => {
+  const recordCall = (call: string, signal: AbortSignal | undefined): void => {
     calls.push(call);
     if (signal?.aborted === true) throw new PortalError("cancelled");
   };
   return {
     calls,
     inspect: (picture, options) =>
-      attempt(() => {
-        note(options?.selfTest === true ? "inspect with copies" : "inspect", options?.signal);
-        const gate = gateOf(subjectOf(picture).subject);
-        return options?.selfTest === true ? tested(gate, subjectOf(picture).subject) : gate;
+      runAsync(() => {
+        recordCall(options?.selfTest === true ? "inspect with copies" : "inspect", options?.signal);
+        const gate = gateFor(parsePicture(picture).subject);
+        return options?.selfTest === true ? withCopyTest(gate, parsePicture(picture).subject) : gate;
       }),
-    enrol: (picture, known, options) =>
-      attempt(() => {
-        note(`enrol against ${String(known.length)}`, options?.signal);
-        const { subject, cropped } = subjectOf(picture);
-        const index = known.findIndex((sketch) => isSketchOf(sketch, subject));
-        const gate = gateOf(subject);
-        if (index === -1 && gate.verdict === "red")
+    enrol: (picture, knownSketches, options) =>
+      runAsync(() => {
+        recordCall(`enrol against ${String(knownSketches.length)}`, options?.signal);
+        const { subject, cropped } = parsePicture(picture);
+        const index = knownSketches.findIndex((sketch) => isSketchOf(sketch, subject));
+        const gate = gateFor(subject);
+        if (index === -1 && gate.verdict === GateVerdict.refused)
           throw new PortalError("picture_too_plain", { details: { reasons: gate.reasons } });
-        const found = index === -1 ? null : { index, score: 0.5, imageSecretBytes: cropped ? null : secretOf(subject) };
+        const match =
+          index === -1 ? null : { index, score: 0.5, imageSecretBytes: cropped ? null : imageSecretFor(subject) };
         return {
-          gate: found === null ? tested(gate, subject) : gate,
+          gate: match === null ? withCopyTest(gate, subject) : gate,
           sketch: sketchFor(subject),
-          imageSecretBytes: secretOf(subject),
-          known: found,
+          imageSecretBytes: imageSecretFor(subject),
+          knownPicture: match,
         };
       }),
     recover: (picture, sketches, options) =>
-      attempt(() => {
-        note(`recover among ${String(sketches.length)}`, options?.signal);
-        const { subject, cropped } = subjectOf(picture);
+      runAsync(() => {
+        recordCall(`recover among ${String(sketches.length)}`, options?.signal);
+        const { subject, cropped } = parsePicture(picture);
         const index = sketches.findIndex((sketch) => isSketchOf(sketch, subject));
         if (index === -1) return { outcome: "not_this_picture" as const, score: 0.1 };
         if (cropped) return { outcome: "too_many_errors" as const, index, score: 0.3 };
-        return { outcome: "recovered" as const, index, imageSecretBytes: secretOf(subject), errors: 3, score: 0.5 };
+        return {
+          outcome: "recovered" as const,
+          index,
+          imageSecretBytes: imageSecretFor(subject),
+          errors: 3,
+          score: 0.5,
+        };
       }),
   };
 }
@@ -65,7 +72,7 @@ export function sketchFor(subject: string): Sketch {
   return { choice: copyOf(bytes.subarray(0, 256)), syndrome: copyOf(bytes.subarray(256)) };
 }
 
-function secretOf(subject: string): Uint8Array {
+function imageSecretFor(subject: string): Uint8Array {
   return sha256(utf8(`secret of ${subject}`));
 }
 
@@ -73,31 +80,33 @@ function isSketchOf(sketch: Sketch, subject: string): boolean {
   return equalBytes(sketch.choice, sketchFor(subject).choice);
 }
 
-function subjectOf(picture: Uint8Array): { subject: string; cropped: boolean } {
+function parsePicture(picture: Uint8Array): { subject: string; cropped: boolean } {
   const text = new TextDecoder().decode(picture);
   if (!text.startsWith("photo:")) throw new PortalError("picture_unreadable", { details: { reason: "not_a_picture" } });
   const [subject = "", change] = text.slice("photo:".length).split("/");
   return { subject, cropped: change === "cropped" };
 }
 
-function gateOf(subject: string): GateReport {
+function gateFor(subject: string): GateReport {
   const verdict = subject.startsWith("plain-")
-    ? GateVerdict.red
-    : subject.startsWith("amber-")
-      ? GateVerdict.amber
-      : GateVerdict.green;
-  const reasons = verdict === GateVerdict.green ? [] : (["estimate"] as const);
-  const redReasons = verdict === GateVerdict.red ? reasons : [];
+    ? GateVerdict.refused
+    : subject.startsWith("marginal-")
+      ? GateVerdict.marginal
+      : GateVerdict.good;
+  const reasons = verdict === GateVerdict.good ? [] : (["estimate"] as const);
+  const refusalReasons = verdict === GateVerdict.refused ? reasons : [];
   const measures = { coverage: 0.9, spread: 90, median: 9, tenth: 3, peak: 4, slope: -1, estimate: 0.8 };
-  return { verdict, reasons, redReasons, width: 3000, height: 2000, measures };
+  return { verdict, reasons, refusalReasons, width: 3000, height: 2000, measures };
 }
 
-function tested(gate: GateReport, subject: string): GateReport {
-  return subject.startsWith("pale-") ? { ...gate, verdict: GateVerdict.amber, reasons: [GateReason.copyBright] } : gate;
+function withCopyTest(gate: GateReport, subject: string): GateReport {
+  return subject.startsWith("pale-")
+    ? { ...gate, verdict: GateVerdict.marginal, reasons: [GateReason.copyBright] }
+    : gate;
 }
 
-function attempt<T>(work: () => T): Promise<T> {
+function runAsync<T>(callback: () => T): Promise<T> {
   return new Promise((resolve) => {
-    resolve(work());
+    resolve(callback());
   });
 }

@@ -1,16 +1,16 @@
 import {
   answerTokenHeader,
-  CollectAnswer,
-  CollectedRequest,
-  CreateRequest,
-  DropRequest,
-  FinishAnswer,
+  CollectAnswerBody,
+  MarkCollectedBody,
+  CreateRequestBody,
+  DropRequestBody,
+  FinishAnswerBody,
   fromB64u,
-  GetRequest,
+  GetRequestBody,
   maxOpenAnswers,
   maxOpenRequests,
-  requestDays,
-  StartAnswer,
+  requestLifetimeDays,
+  StartAnswerBody,
   toB64u,
   type KeyringChange,
   type RequestList,
@@ -20,10 +20,10 @@ import type { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
-import { fail, type FakeAccount, type FakeAnswer, type FakeRequest } from "./fake-account.ts";
-import { applyChange, repeatOf, type ChangeCall } from "./fake-change.ts";
+import { refusal, type FakeAccount, type FakeAnswer, type FakeRequest } from "./fake-account.ts";
+import { applyChange, findRepeatedCall, type ChangeCall } from "./fake-change.ts";
 import { checkExpiry } from "./fake-shares.ts";
-import { fakePartBytes, partCount, receivedParts, receivePart, requireForm, wholeOf } from "./fake-uploads.ts";
+import { fakePartBytes, partCount, receivedParts, receivePart, requireForm, joinParts } from "./fake-uploads.ts";
 
 const at = "2026-11-21T10:00:00.000Z";
 
@@ -39,8 +39,8 @@ export async function handleAnswers(
 ): Promise<unknown> {
   const call = `${method} ${path}`;
   if (call === "POST /requests/get") {
-    const { request_id: id, link_auth: linkAuth } = GetRequest.parse(body);
-    const request = byLink(accounts, id, linkAuth);
+    const { request_id: id, link_auth: linkAuth } = GetRequestBody.parse(body);
+    const request = requireByLink(accounts, id, linkAuth);
     return {
       document: request.document,
       state: stateOf(request, now),
@@ -49,9 +49,11 @@ export async function handleAnswers(
       expires_at: request.expiresAt,
     };
   }
-  if (call === "POST /requests/answer") return start(accounts, StartAnswer.parse(body), now);
+  if (call === "POST /requests/answer") return startAnswer(accounts, StartAnswerBody.parse(body), now);
   const [, answerId] = /^\/requests\/answer\/([^/]+)$/.exec(path) ?? [];
-  return answerId === undefined ? undefined : ofAnswer(accounts, answerId, headers?.[answerTokenHeader], method, body);
+  return answerId === undefined
+    ? undefined
+    : handleAnswer(accounts, answerId, headers?.[answerTokenHeader], method, body);
 }
 
 /** The calls of whoever asks, by the service's rules. Undefined for any other path. */
@@ -65,28 +67,28 @@ export function handleRequests(
 ): unknown {
   if (!/^[A-Z]+ \/requests(\/|$)/.test(call)) return undefined;
   const requests = (account.requests ??= new Map());
-  if (call === "POST /requests") return create(account, userId, requests, CreateRequest.parse(body), now);
+  if (call === "POST /requests") return createRequest(account, userId, requests, CreateRequestBody.parse(body), now);
   if (call === "GET /requests")
     return {
       requests: [...requests]
         .reverse()
-        .map(([id, request]) => line(id, request, now))
+        .map(([id, request]) => presentRequest(id, request, now))
         .filter(
           ({ state }) =>
             query["get_expired"] === true || state === "awaiting" || state === "provided" || state === "collected",
         ),
     };
-  if (call === "POST /requests/collect") return collect(requests, CollectAnswer.parse(body).request_id);
+  if (call === "POST /requests/collect") return collectAnswer(requests, CollectAnswerBody.parse(body).request_id);
   const [, method, id = ""] = /^(PATCH|DELETE) \/requests\/([^/]+)$/.exec(call) ?? [];
-  const { keyring } = method === "PATCH" ? CollectedRequest.parse(body) : DropRequest.parse(body);
+  const { keyring } = method === "PATCH" ? MarkCollectedBody.parse(body) : DropRequestBody.parse(body);
   return withChange(account, userId, keyring, { rest: { request_id: id, method: method ?? "" } }, id, () => {
     const request = requests.get(id);
-    if (request === undefined) throw fail("not_found");
+    if (request === undefined) throw refusal("not_found");
     if (method !== "PATCH")
       return () => {
-        drop(request);
+        dropRequest(request);
       };
-    if (request.state !== "provided" && request.state !== "collected") throw fail("conflict");
+    if (request.state !== "provided" && request.state !== "collected") throw refusal("conflict");
     return () => {
       [request.state, request.collectedAt] = ["collected", request.collectedAt ?? at];
     };
@@ -100,30 +102,30 @@ function withChange(
   keyring: KeyringChange,
   call: ChangeCall,
   requestId: string,
-  look: () => () => void,
+  check: () => () => void,
 ): unknown {
-  if (keyring.requests === undefined) throw fail("keyring_change_invalid");
-  if (repeatOf(account, keyring, call) === null) {
-    const work = look();
+  if (keyring.requests === undefined) throw refusal("keyring_change_invalid");
+  if (findRepeatedCall(account, keyring, call) === null) {
+    const apply = check();
     applyChange(account, userId, keyring, call);
-    work();
+    apply();
   }
   return { request_id: requestId, state_rev: keyring.state_rev };
 }
 
-function create(
+function createRequest(
   account: FakeAccount,
   userId: string,
   requests: Map<string, FakeRequest>,
-  { keyring, ...rest }: CreateRequest,
+  { keyring, ...rest }: CreateRequestBody,
   now: number,
 ): unknown {
   const { request_id: id, document, link_auth_sha256: linkAuthSha256, expires_at: expiresAt, max_size: maxSize } = rest;
   return withChange(account, userId, keyring, { rest }, id, () => {
-    checkExpiry(expiresAt, requestDays.most, now);
+    checkExpiry(expiresAt, requestLifetimeDays.maximum, now);
     if ([...requests.values()].filter((request) => stateOf(request, now) === "awaiting").length >= maxOpenRequests)
-      throw fail("limit_reached");
-    if (requests.has(id)) throw fail("id_taken");
+      throw refusal("limit_reached");
+    if (requests.has(id)) throw refusal("id_taken");
     return () => {
       requests.set(id, {
         document,
@@ -141,7 +143,7 @@ function create(
 }
 
 /** What came goes; what was not collected takes no answer any more. */
-function drop(request: FakeRequest): void {
+function dropRequest(request: FakeRequest): void {
   if (request.state !== "collected") request.state = "revoked";
   request.provided = null;
 }
@@ -150,7 +152,7 @@ function stateOf({ state, expiresAt }: FakeRequest, now: number): State {
   return state === "awaiting" && Date.parse(expiresAt) <= now ? "expired" : state;
 }
 
-function line(id: string, request: FakeRequest, now: number): RequestList["requests"][number] {
+function presentRequest(id: string, request: FakeRequest, now: number): RequestList["requests"][number] {
   const { createdAt, expiresAt, maxSize, provided, collectedAt } = request;
   return {
     request_id: id,
@@ -165,16 +167,16 @@ function line(id: string, request: FakeRequest, now: number): RequestList["reque
 }
 
 /** One that is revoked, or whose answer was dropped, is there for nobody. */
-function byLink(accounts: readonly FakeAccount[], id: string, linkAuth: string): FakeRequest {
+function requireByLink(accounts: readonly FakeAccount[], id: string, linkAuth: string): FakeRequest {
   const request = accounts.flatMap(({ requests }) => requests?.get(id) ?? [])[0];
   const isGone = request?.state === "revoked" || (request?.state === "collected" && request.provided === null);
-  if (request?.linkAuthSha256 !== toB64u(sha256(fromB64u(linkAuth))) || isGone) throw fail("request_unavailable");
+  if (request?.linkAuthSha256 !== toB64u(sha256(fromB64u(linkAuth))) || isGone) throw refusal("request_unavailable");
   return request;
 }
 
-function collect(requests: Map<string, FakeRequest>, id: string): unknown {
+function collectAnswer(requests: Map<string, FakeRequest>, id: string): unknown {
   const { provided, collectedAt } = requests.get(id) ?? {};
-  if (provided == null) throw fail(collectedAt == null ? "not_found" : "content_gone");
+  if (provided == null) throw refusal(collectedAt == null ? "not_found" : "content_gone");
   return {
     ticket: provided.ticket,
     provided_at: provided.at,
@@ -182,15 +184,15 @@ function collect(requests: Map<string, FakeRequest>, id: string): unknown {
   };
 }
 
-function start(
+function startAnswer(
   accounts: readonly FakeAccount[],
-  { request_id: id, link_auth: linkAuth, size }: z.infer<typeof StartAnswer>,
+  { request_id: id, link_auth: linkAuth, size }: z.infer<typeof StartAnswerBody>,
   now: number,
 ): unknown {
-  const request = byLink(accounts, id, linkAuth);
-  if (size > request.maxSize) throw fail("payload_too_large");
-  if (request.provided !== null) throw fail("request_closed");
-  if (stateOf(request, now) !== "awaiting") throw fail("request_unavailable");
+  const request = requireByLink(accounts, id, linkAuth);
+  if (size > request.maxSize) throw refusal("payload_too_large");
+  if (request.provided !== null) throw refusal("request_closed");
+  if (stateOf(request, now) !== "awaiting") throw refusal("request_unavailable");
   for (const oldest of [...request.answers.keys()].slice(0, Math.max(0, request.answers.size + 1 - maxOpenAnswers)))
     request.answers.delete(oldest);
   const answerId = newId(Date.now());
@@ -205,21 +207,21 @@ function start(
   };
 }
 
-async function ofAnswer(
+async function handleAnswer(
   accounts: readonly FakeAccount[],
   answerId: string,
   token: string | undefined,
   method: HttpMethod,
   body: unknown,
 ): Promise<unknown> {
-  const all = accounts.flatMap(({ requests }) => [...(requests?.values() ?? [])]);
-  if (token !== `token of ${answerId}`) throw fail("not_found");
-  const request = all.find(({ answers }) => answers.has(answerId));
+  const allRequests = accounts.flatMap(({ requests }) => [...(requests?.values() ?? [])]);
+  if (token !== `token of ${answerId}`) throw refusal("not_found");
+  const request = allRequests.find(({ answers }) => answers.has(answerId));
   const answer = request?.answers.get(answerId);
-  if (request === undefined || answer === undefined) throw fail("not_found");
+  if (request === undefined || answer === undefined) throw refusal("not_found");
   const isFirst = request.provided?.answerId === answerId;
-  if (!isFirst && request.state !== "awaiting") throw fail("request_closed");
-  if (method === "PUT") return finish(request, answerId, answer, FinishAnswer.parse(body));
+  if (!isFirst && request.state !== "awaiting") throw refusal("request_closed");
+  if (method === "PUT") return finishAnswer(request, answerId, answer, FinishAnswerBody.parse(body));
   if (method === "GET")
     return {
       answer_id: answerId,
@@ -230,23 +232,23 @@ async function ofAnswer(
       expires_at: at,
       finished: isFirst,
     };
-  if (isFirst) throw fail("request_closed");
+  if (isFirst) throw refusal("request_closed");
   return receivePart(answer, requireForm(body));
 }
 
 /** The first one wins; the same one, byte for byte, answers as the first time. */
-function finish(
+function finishAnswer(
   request: FakeRequest,
   answerId: string,
   answer: FakeAnswer,
-  body: z.infer<typeof FinishAnswer>,
+  body: z.infer<typeof FinishAnswerBody>,
 ): unknown {
   const call = JSON.stringify(body);
   if (request.provided === null) {
-    const content = wholeOf(answer, body.content_sha256);
+    const content = joinParts(answer, body.content_sha256);
     request.provided = { ticket: body.ticket, content, at, answerId, call };
     request.state = "provided";
   }
-  if (request.provided.call !== call) throw fail("request_closed");
+  if (request.provided.call !== call) throw refusal("request_closed");
   return { provided_at: request.provided.at };
 }

@@ -1,40 +1,40 @@
 import {
-  AnswerDeviceLink,
+  AnswerDeviceLinkBody,
   canonicalBytes,
-  deviceLinkMinutes,
-  FillDeviceLink,
+  deviceLinkLifetimeMinutes,
+  FillDeviceLinkBody,
   fromB64u,
-  GetSecret,
+  GetSecretBody,
   KeyringChange,
   maxSmallSecretBytes,
-  maxStatesPage,
-  SetFavorite,
-  StageRows,
-  StoreSecret,
-  StoreSecrets,
+  maxStatesPageSize,
+  SetFavoriteBody,
+  StageRowsBody,
+  StoreSecretBody,
+  StoreSecretsBody,
   toB64u,
   type StagedRow,
-  type VersionLine,
+  type VersionRecord,
 } from "@relicario/shared/api";
 import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
-import { headerOf } from "../seal/document.ts";
+import { parseUnverifiedHeader } from "../seal/document.ts";
 import {
   addVersion,
-  fail,
+  refusal,
   lastOf,
-  placeOf,
-  refuseConflicts,
-  refuseTooMany,
+  sealedSourceOf,
+  requireNoConflict,
+  requireVersionSpace,
   stagedRows,
   touch,
   type FakeAccount,
   type FakeRow,
 } from "./fake-account.ts";
-import { applyChange, repeatOf, requireLabel } from "./fake-change.ts";
+import { applyChange, findRepeatedCall, requireLabel } from "./fake-change.ts";
 import { handleAnswers, handleRequests } from "./fake-requests.ts";
 import { endSharesOf, handleSharing, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 import { openStream } from "./fake-streams.ts";
@@ -42,11 +42,11 @@ import { handleUpload } from "./fake-uploads.ts";
 
 export interface FakeService {
   /** What people share with each other; null of a service that knows one account alone. */
-  sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null;
+  sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null;
   /** Calls of the account's first sign-in. */
   readonly http: Http;
   /** Calls of another one: mailboxes tell them apart. */
-  readonly httpOf: (signIn: string) => Http;
+  readonly httpFor: (signIn: string) => Http;
   /** Mailboxes between devices, by id. */
   readonly deviceLinks: Map<string, FakeDeviceLink>;
   account: FakeAccount;
@@ -57,12 +57,12 @@ export interface FakeService {
   /** Bodies as sent. */
   readonly bodies: unknown[];
   /** Called before each call; throwing fails it before it reaches the service. */
-  before: (call: string) => void | Promise<void>;
+  beforeCall: (call: string) => void | Promise<void>;
   /**
    * Called after each call that succeeded; throwing loses the answer. It may replace the answer:
    * the hostile modes.
    */
-  answer: (call: string, answer: unknown) => unknown;
+  transformAnswer: (call: string, transformAnswer: unknown) => unknown;
   /** A copy to go back to: `service.account = earlier`. */
   readonly snapshot: () => FakeAccount;
 }
@@ -83,7 +83,7 @@ interface Call {
   readonly options: HttpOptions;
 }
 
-const at = "2026-11-21T10:00:00.000Z";
+const fixedTime = "2026-11-21T10:00:00.000Z";
 const pageSize = 3; // small, so that every test of the list turns pages
 
 /**
@@ -92,13 +92,13 @@ const pageSize = 3; // small, so that every test of the list turns pages
  * is held to the real service by `contracts/`.
  */
 export function createFakeService(userId: string): FakeService {
-  const httpOf = (signIn: string): Http => ({
+  const httpFor = (signIn: string): Http => ({
     stream: async (method, path, options = {}) => {
       const call = `${method} ${path}`;
       service.calls.push(call);
-      await service.before(call);
+      await service.beforeCall(call);
       requireSession(service, call);
-      return service.answer(
+      return service.transformAnswer(
         call,
         openStream(service.account, service.sharing, path, options, service.now()),
       ) as HttpStream;
@@ -112,13 +112,13 @@ export function createFakeService(userId: string): FakeService {
       if (options.signal?.aborted === true) throw new PortalError("cancelled");
       const call = `${method} ${path}`;
       service.calls.push(call);
-      await service.before(call);
+      await service.beforeCall(call);
       const isForm = options.body instanceof FormData;
       const body: unknown =
         isForm || options.body === undefined ? options.body : JSON.parse(JSON.stringify(options.body));
       if (!isForm && body !== undefined) service.bodies.push(body);
-      const answer: unknown = await handle(service, userId, { signIn, method, path, body, options }).catch(asRefusal);
-      const parsed = schema.safeParse(service.answer(call, JSON.parse(JSON.stringify(answer))));
+      const answer: unknown = await handle(service, userId, { signIn, method, path, body, options }).catch(toRefusal);
+      const parsed = schema.safeParse(service.transformAnswer(call, JSON.parse(JSON.stringify(answer))));
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
       return parsed.data;
     },
@@ -130,17 +130,17 @@ export function createFakeService(userId: string): FakeService {
     now: Date.now,
     calls: [],
     bodies: [],
-    before: () => undefined,
-    answer: (_call, answer) => answer,
+    beforeCall: () => undefined,
+    transformAnswer: (_call, answer) => answer,
     snapshot: () => structuredClone(service.account),
-    http: httpOf("the first"),
-    httpOf,
+    http: httpFor("the first"),
+    httpFor,
   };
   return service;
 }
 
 /** A body that its schema refuses. */
-function asRefusal(cause: unknown): never {
+function toRefusal(cause: unknown): never {
   throw cause instanceof z.ZodError ? new PortalError("validation_error", { cause }) : cause;
 }
 
@@ -150,7 +150,7 @@ function requireSession({ sharing }: FakeService, call: string): void {
     /^POST \/share\/(get-public-secret|content)(\/|$)|^POST \/requests\/get$|^[A-Z]+ \/requests\/answer(\/|$)/.test(
       call,
     );
-  if (sharing?.me === null && !isForLinks) throw fail("unauthorized");
+  if (sharing?.me === null && !isForLinks) throw refusal("unauthorized");
 }
 
 async function handle(
@@ -161,45 +161,43 @@ async function handle(
   const { account, sharing } = service;
   const [call, query, now] = [`${method} ${path}`, options.query ?? {}, service.now()];
   requireSession(service, call);
-  const accounts = new Set([
-    account,
-    ...[...(sharing?.between.people.values() ?? [])].map((person) => person.account()),
-  ]);
-  const ofAnswer = await handleAnswers([...accounts], method, path, { ...options, body }, now);
-  if (ofAnswer !== undefined) return ofAnswer;
-  const ofUpload = await handleUpload(account, userId, method, path, body);
-  if (ofUpload !== undefined) return ofUpload;
-  const ofRequest = handleRequests(account, userId, call, body, query, now);
-  if (ofRequest !== undefined) return ofRequest;
-  const ofSharing = sharing === null ? undefined : handleSharing(sharing.between, sharing.me, call, body, query, now);
-  if (ofSharing !== undefined) return ofSharing;
+  const accounts = new Set([account, ...[...(sharing?.state.people.values() ?? [])].map((person) => person.account())]);
+  const answerResult = await handleAnswers([...accounts], method, path, { ...options, body }, now);
+  if (answerResult !== undefined) return answerResult;
+  const uploadResult = await handleUpload(account, userId, method, path, body);
+  if (uploadResult !== undefined) return uploadResult;
+  const requestResult = handleRequests(account, userId, call, body, query, now);
+  if (requestResult !== undefined) return requestResult;
+  const sharingResult = sharing === null ? undefined : handleSharing(sharing.state, sharing.me, call, body, query, now);
+  if (sharingResult !== undefined) return sharingResult;
   if (call === "GET /user/keyring") return presentKeyring(account, query);
   if (call === "PUT /user/keyring") return changeKeyring(service, userId, KeyringChange.parse(body));
-  if (call === "POST /user/keyring/stage") return stage(account, userId, StageRows.parse(body));
+  if (call === "POST /user/keyring/stage") return stage(account, userId, StageRowsBody.parse(body));
   if (call.startsWith("GET /user/keyring/stage/"))
     return presentStage(account, call.slice("GET /user/keyring/stage/".length), query["cursor"]);
-  const [, linkId, ofLinkAnswer] = /^(?:GET|PUT) \/device-links\/([^/]+)(\/answer)?$/.exec(call) ?? [];
+  const [, linkId, answerSuffix] = /^(?:GET|PUT) \/device-links\/([^/]+)(\/answer)?$/.exec(call) ?? [];
   if (linkId !== undefined)
-    return handleDeviceLink(service, signIn, linkId, method === "PUT" ? body : null, ofLinkAnswer !== undefined);
+    return handleDeviceLink(service, signIn, linkId, method === "PUT" ? body : null, answerSuffix !== undefined);
   if (call === "GET /user/image-records") return { image_records: account.keyring?.imageRecords ?? [] };
   if (call === "GET /secrets/store") return presentPage(account, query);
-  if (call === "POST /secrets/store") return store(account, userId, StoreSecret.parse(body));
-  if (call === "POST /secrets/store/batch") return storeBatch(account, userId, StoreSecrets.parse(body));
-  const [, ofVersions] = /^GET \/secrets\/store\/([^/]+)\/versions$/.exec(call) ?? [];
-  if (ofVersions !== undefined) return { secret_db_id: ofVersions, versions: linesOf(account.rows.get(ofVersions)) };
-  if (call === "POST /secrets/store/get-secret") return presentSecret(account, GetSecret.parse(body));
-  if (call === "PATCH /secrets/favorite") return setFavorite(account, SetFavorite.parse(body));
+  if (call === "POST /secrets/store") return store(account, userId, StoreSecretBody.parse(body));
+  if (call === "POST /secrets/store/batch") return storeBatch(account, userId, StoreSecretsBody.parse(body));
+  const [, versionsId] = /^GET \/secrets\/store\/([^/]+)\/versions$/.exec(call) ?? [];
+  if (versionsId !== undefined)
+    return { secret_db_id: versionsId, versions: versionLinesOf(account.rows.get(versionsId)) };
+  if (call === "POST /secrets/store/get-secret") return presentSecret(account, GetSecretBody.parse(body));
+  if (call === "PATCH /secrets/favorite") return setFavorite(account, SetFavoriteBody.parse(body));
   if (call.startsWith("DELETE /secrets/store/")) return trash(service, call.slice("DELETE /secrets/store/".length));
-  throw fail("not_found");
+  throw refusal("not_found");
 }
 
 function changeKeyring({ account, sharing }: FakeService, userId: string, change: KeyringChange): unknown {
-  if (repeatOf(account, change) !== null) return { state_rev: change.state_rev };
+  if (findRepeatedCall(account, change) !== null) return { state_rev: change.state_rev };
   const resealed =
     change.stage_id === undefined ? [] : stagedRows(account).filter(({ content }) => content !== undefined);
   const stateRev = applyChange(account, userId, change);
   if (sharing !== null)
-    for (const { secret_db_id: id, version } of resealed) endSharesOf(sharing.between, sharing.me, id, version);
+    for (const { secret_db_id: id, version } of resealed) endSharesOf(sharing.state, sharing.me, id, version);
   return { state_rev: stateRev };
 }
 
@@ -208,27 +206,34 @@ function handleDeviceLink(
   signIn: string,
   id: string,
   body: unknown,
-  ofAnswer: boolean,
+  isAnswer: boolean,
 ): unknown {
-  const there = links.get(id);
-  const link = there !== undefined && there.expiresAt > now() ? there : undefined;
-  const presented = (found: FakeDeviceLink) => ({ expires_at: new Date(found.expiresAt).toISOString() });
-  if (body !== null && !ofAnswer) {
-    const { message } = FillDeviceLink.parse(body);
-    if (link !== undefined && (link.message !== message || link.filledBy !== signIn)) throw fail("id_taken");
-    const filled = link ?? { message, answer: null, filledBy: signIn, expiresAt: now() + deviceLinkMinutes * 60_000 };
-    links.set(id, filled);
-    return presented(filled);
+  const stored = links.get(id);
+  const link = stored !== undefined && stored.expiresAt > now() ? stored : undefined;
+  const presentExpiry = (deviceLink: FakeDeviceLink) => ({ expires_at: new Date(deviceLink.expiresAt).toISOString() });
+  if (body !== null && !isAnswer) {
+    const { message } = FillDeviceLinkBody.parse(body);
+    if (link !== undefined && (link.message !== message || link.filledBy !== signIn)) throw refusal("id_taken");
+    const filledLink = link ?? {
+      message,
+      answer: null,
+      filledBy: signIn,
+      expiresAt: now() + deviceLinkLifetimeMinutes * 60_000,
+    };
+    links.set(id, filledLink);
+    return presentExpiry(filledLink);
   }
-  if (link === undefined) throw fail("not_found");
-  const readsAnswer = ofAnswer && body === null;
-  if ((link.filledBy === signIn) !== readsAnswer) throw fail("forbidden");
+  if (link === undefined) throw refusal("not_found");
+  const readsAnswer = isAnswer && body === null;
+  if ((link.filledBy === signIn) !== readsAnswer) throw refusal("forbidden");
   if (body === null)
-    return ofAnswer ? { answer: link.answer, ...presented(link) } : { message: link.message, ...presented(link) };
-  const { answer } = AnswerDeviceLink.parse(body);
-  if (link.answer !== null && link.answer !== answer) throw fail("conflict");
+    return isAnswer
+      ? { answer: link.answer, ...presentExpiry(link) }
+      : { message: link.message, ...presentExpiry(link) };
+  const { answer } = AnswerDeviceLinkBody.parse(body);
+  if (link.answer !== null && link.answer !== answer) throw refusal("conflict");
   link.answer = answer;
-  return presented(link);
+  return presentExpiry(link);
 }
 
 function presentKeyring(
@@ -239,7 +244,7 @@ function presentKeyring(
   const last = lastOf(keyring?.states);
   if (keyring === null || last === undefined) {
     if (orNone === true) return null;
-    throw fail("no_keyring");
+    throw refusal("no_keyring");
   }
   return {
     key_epoch: keyring.keyEpoch,
@@ -252,31 +257,33 @@ function presentKeyring(
     key_statement: keyring.keyStatement,
     ...(since === undefined
       ? {}
-      : { states: keyring.states.filter((state) => state.state_rev > Number(since)).slice(0, maxStatesPage) }),
+      : { states: keyring.states.filter((state) => state.state_rev > Number(since)).slice(0, maxStatesPageSize) }),
   };
 }
 
 /** One stage an account; the same rows come again. */
-function stage(account: FakeAccount, userId: string, { stage_id: id, rows }: StageRows): unknown {
-  if (account.keyring === null) throw fail("no_keyring");
+function stage(account: FakeAccount, userId: string, { stage_id: id, rows }: StageRowsBody): unknown {
+  if (account.keyring === null) throw refusal("no_keyring");
   const { keyEpoch } = account.keyring;
-  const sealed = rows.map((row) => ({ row, before: placeOf(account, row) }));
+  const sealedRows = rows.map((row) => ({ row, source: sealedSourceOf(account, row) }));
   for (const { secret_db_id: secretId, version, label } of rows) {
-    const epoch = label !== undefined && headerOf(label)["key_epoch"] === keyEpoch + 1 ? keyEpoch + 1 : keyEpoch;
+    const epoch =
+      label !== undefined && parseUnverifiedHeader(label)["key_epoch"] === keyEpoch + 1 ? keyEpoch + 1 : keyEpoch;
     if (label !== undefined) requireLabel(label, { user_id: userId, key_epoch: epoch }, secretId, version);
   }
   if (account.stage?.id !== id) account.stage = { id, rows: new Map() };
-  for (const one of sealed) account.stage.rows.set(`${one.row.secret_db_id} ${String(one.row.version)}`, one);
+  for (const sealedRow of sealedRows)
+    account.stage.rows.set(`${sealedRow.row.secret_db_id} ${String(sealedRow.row.version)}`, sealedRow);
   return { stage_id: id, rows: account.stage.rows.size };
 }
 
 function presentStage(account: FakeAccount, id: string, cursor: Query): unknown {
-  if (account.stage?.id !== id) throw fail("not_found");
-  const left = stagedRows(account).filter(
+  if (account.stage?.id !== id) throw refusal("not_found");
+  const remaining = stagedRows(account).filter(
     ({ secret_db_id: secretId }) => cursor === undefined || secretId > String(cursor),
   );
-  const ids = [...new Set(left.map(({ secret_db_id: secretId }) => secretId))].slice(0, pageSize);
-  const rows = left.filter(({ secret_db_id: secretId }) => ids.includes(secretId));
+  const ids = [...new Set(remaining.map(({ secret_db_id: secretId }) => secretId))].slice(0, pageSize);
+  const rows = remaining.filter(({ secret_db_id: secretId }) => ids.includes(secretId));
   const digest = (row: StagedRow): string => toB64u(sha256(canonicalBytes(row)));
   return {
     stage_id: id,
@@ -285,11 +292,11 @@ function presentStage(account: FakeAccount, id: string, cursor: Query): unknown 
   };
 }
 
-function store(account: FakeAccount, userId: string, body: StoreSecret): unknown {
+function store(account: FakeAccount, userId: string, body: StoreSecretBody): unknown {
   const id = body.secret_db_id;
   const row = account.rows.get(id);
   if ("restore" in body) {
-    if (row === undefined) throw fail("not_found");
+    if (row === undefined) throw refusal("not_found");
     if (row.deletedAt !== null) touch(account, row);
     row.deletedAt = null;
     return {
@@ -299,16 +306,16 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
     };
   }
   const { keyring, ...rest } = body;
-  const base = body.base_version ?? null;
-  const version = "content" in body ? (base ?? 0) + 1 : body.base_version;
+  const baseVersion = body.base_version ?? null;
+  const version = "content" in body ? (baseVersion ?? 0) + 1 : body.base_version;
   requireLabel(body.label, keyring, id, version);
-  const repeated = repeatOf(account, keyring, { rest });
+  const repeated = findRepeatedCall(account, keyring, { rest });
   if (repeated !== null) return { secret_db_id: id, version: repeated.version, state_rev: keyring.state_rev };
-  refuseConflicts(account, id, base);
-  if ("content" in body) refuseTooMany(account, row);
+  requireNoConflict(account, id, baseVersion);
+  if ("content" in body) requireVersionSpace(account, row);
   const stateRev = applyChange(account, userId, keyring, { rest, secret: { id, version } });
   if ("content" in body)
-    addVersion(account, id, { label: body.label, ticket: body.ticket, content: body.content, createdAt: at });
+    addVersion(account, id, { label: body.label, ticket: body.ticket, content: body.content, createdAt: fixedTime });
   else if (row !== undefined) {
     Object.assign(lastOf(row.versions) ?? {}, {
       label: body.label,
@@ -319,17 +326,17 @@ function store(account: FakeAccount, userId: string, body: StoreSecret): unknown
   return { secret_db_id: id, version, state_rev: stateRev };
 }
 
-function storeBatch(account: FakeAccount, userId: string, { keyring, ...rest }: StoreSecrets): unknown {
+function storeBatch(account: FakeAccount, userId: string, { keyring, ...rest }: StoreSecretsBody): unknown {
   for (const { secret_db_id: id, label } of rest.secrets) requireLabel(label, keyring, id, 1);
-  if (repeatOf(account, keyring, { rest }) !== null) return { state_rev: keyring.state_rev };
-  for (const { secret_db_id: id } of rest.secrets) refuseConflicts(account, id, null);
+  if (findRepeatedCall(account, keyring, { rest }) !== null) return { state_rev: keyring.state_rev };
+  for (const { secret_db_id: id } of rest.secrets) requireNoConflict(account, id, null);
   const [first] = rest.secrets;
   const stateRev = applyChange(account, userId, keyring, {
     rest,
     ...(first === undefined ? {} : { secret: { id: first.secret_db_id, version: 1 } }),
   });
   for (const { secret_db_id: id, label, ticket, content } of rest.secrets)
-    addVersion(account, id, { label, ticket, content, createdAt: at });
+    addVersion(account, id, { label, ticket, content, createdAt: fixedTime });
   return { state_rev: stateRev };
 }
 
@@ -354,15 +361,15 @@ function presentPage(account: FakeAccount, { cursor, since, limit }: NonNullable
     .filter(([, row]) => since === undefined || (row.change ?? 0) > Number(since))
     .map(([id]) => id)
     .sort();
-  const left = cursor === undefined ? ids : ids.filter((id) => id > String(cursor));
-  const page = left.slice(0, Math.min(pageSize, Number(limit ?? pageSize)));
+  const remaining = cursor === undefined ? ids : ids.filter((id) => id > String(cursor));
+  const page = remaining.slice(0, Math.min(pageSize, Number(limit ?? pageSize)));
   return {
     secrets: page.flatMap((id) => {
       const row = account.rows.get(id);
       return row === undefined ? [] : [presentRow(id, row)];
     }),
     total: account.rows.size,
-    next_cursor: left.length > page.length ? lastOf(page) : null,
+    next_cursor: remaining.length > page.length ? lastOf(page) : null,
     state_rev: lastOf(account.keyring?.states)?.state_rev ?? 0,
     changes: account.changes,
     ...(since === undefined
@@ -371,28 +378,28 @@ function presentPage(account: FakeAccount, { cursor, since, limit }: NonNullable
   };
 }
 
-function presentSecret(account: FakeAccount, { secret_db_id: id, version }: z.infer<typeof GetSecret>): unknown {
+function presentSecret(account: FakeAccount, { secret_db_id: id, version }: z.infer<typeof GetSecretBody>): unknown {
   const row = account.rows.get(id);
   const number = version ?? row?.versions.length ?? 0;
-  const wanted = row?.versions[number - 1];
-  if (row === undefined || wanted === undefined) throw fail("not_found");
-  if (wanted.dropped === true) throw fail("content_gone");
+  const requested = row?.versions[number - 1];
+  if (row === undefined || requested === undefined) throw refusal("not_found");
+  if (requested.dropped === true) throw refusal("content_gone");
   return {
     version: number,
-    ticket: wanted.ticket,
-    content: isLargeContent(wanted.content) ? null : wanted.content,
+    ticket: requested.ticket,
+    content: isLargeContent(requested.content) ? null : requested.content,
     label: lastOf(row.versions)?.label,
-    versions: linesOf(row),
+    versions: versionLinesOf(row),
   };
 }
 
 /** Newest first. */
-function linesOf(row: FakeRow | undefined): VersionLine[] {
-  if (row === undefined) throw fail("not_found");
+function versionLinesOf(row: FakeRow | undefined): VersionRecord[] {
+  if (row === undefined) throw refusal("not_found");
   const line = (
     { ticket, content, createdAt, dropped = false }: FakeRow["versions"][number],
     index: number,
-  ): VersionLine => ({
+  ): VersionRecord => ({
     version: index + 1,
     ticket_sha256: toB64u(sha256(fromB64u(ticket))),
     size: fromB64u(content).length,
@@ -407,9 +414,9 @@ function isLargeContent(content: string): boolean {
   return fromB64u(content).length > maxSmallSecretBytes;
 }
 
-function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: z.infer<typeof SetFavorite>): unknown {
+function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: z.infer<typeof SetFavoriteBody>): unknown {
   const row = account.rows.get(id);
-  if (row === undefined) throw fail("not_found");
+  if (row === undefined) throw refusal("not_found");
   if (row.favorite !== favorite) touch(account, row);
   row.favorite = favorite;
   return presentRow(id, row);
@@ -417,9 +424,9 @@ function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: z.inf
 
 function trash({ account, sharing }: FakeService, id: string): unknown {
   const row = account.rows.get(id);
-  if (row === undefined) throw fail("not_found");
+  if (row === undefined) throw refusal("not_found");
   if (row.deletedAt === null) touch(account, row);
-  row.deletedAt ??= at;
-  if (sharing !== null) endSharesOf(sharing.between, sharing.me, id);
+  row.deletedAt ??= fixedTime;
+  if (sharing !== null) endSharesOf(sharing.state, sharing.me, id);
   return presentRow(id, row);
 }

@@ -1,10 +1,10 @@
 import {
-  ChangeShare,
-  CreateShare,
+  ChangeShareBody,
+  CreateShareBody,
   fromB64u,
   maxWrongPasswords,
-  OpenShare,
-  shareDays,
+  OpenShareBody,
+  shareLifetimeDays,
   toB64u,
   type OwnShare,
   type ShareOffer,
@@ -13,8 +13,8 @@ import type { HttpOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, randomBytes, sha256, type Bytes } from "../seal/bytes.ts";
-import { fail, type FakeAccount } from "./fake-account.ts";
-import { applyChange, repeatOf } from "./fake-change.ts";
+import { refusal, type FakeAccount } from "./fake-account.ts";
+import { applyChange, findRepeatedCall } from "./fake-change.ts";
 
 /** Shares between people, as the service keeps them. Tests tamper with it directly. */
 export interface FakeSharing {
@@ -37,7 +37,7 @@ export interface FakePerson {
 
 export interface FakeShare {
   readonly owner: FakePerson;
-  readonly wire: CreateShare;
+  readonly createBody: CreateShareBody;
   version: number;
   ticket: string;
   expiresAt: string;
@@ -45,14 +45,14 @@ export interface FakeShare {
   revoked: boolean;
   /** Its secret went to the trash; it does not come back with it. */
   ended: boolean;
-  wrong: number;
+  wrongPasswords: number;
   /** One view each. */
   readonly claims: Set<string>;
   /** Ids of people who opened it. */
   readonly openedBy: Set<string>;
 }
 
-const at = "2026-11-21T10:00:00.000Z";
+const fixedTime = "2026-11-21T10:00:00.000Z";
 
 export function createFakeSharing(): FakeSharing {
   return { people: new Map(), shares: new Map(), tokens: new Map() };
@@ -70,35 +70,37 @@ export function handleSharing(
   query: NonNullable<HttpOptions["query"]>,
   now: number,
 ): unknown {
-  const [, publicLook] = /^POST \/share\/get-public-secret\/([^/]+)$/.exec(call) ?? [];
-  if (publicLook !== undefined) return look(requireOpen(sharing, publicLook, "public", me, now));
-  if (call === "POST /share/get-public-secret") return open(sharing, me, "public", OpenShare.parse(body), now);
+  const [, publicId] = /^POST \/share\/get-public-secret\/([^/]+)$/.exec(call) ?? [];
+  if (publicId !== undefined) return presentShare(requireOpen(sharing, publicId, "public", me, now));
+  if (call === "POST /share/get-public-secret") return openShare(sharing, me, "public", OpenShareBody.parse(body), now);
   const isMine =
     /^(POST|PATCH|DELETE) \/share(\/|$)|^GET \/sharelist\/|^GET \/user\/share-with-me$|^GET \/users\/[^/]+\/key$|^GET \/user\/me$/.test(
       call,
     );
   if (!isMine || me === null) return undefined;
-  const [, signedLook] = /^POST \/share\/get-secret\/([^/]+)$/.exec(call) ?? [];
-  if (signedLook !== undefined) return look(requireOpen(sharing, signedLook, "signed_in", me, now));
-  if (call === "POST /share/get-secret") return open(sharing, me, "signed_in", OpenShare.parse(body), now);
-  if (call === "POST /share") return create(sharing, me, CreateShare.parse(body), now);
-  if (call === "GET /user/share-with-me") return withMe(sharing, me, query["get_expired"] === true, now);
-  if (call === "GET /user/me") return meOf(me);
-  const [, ofSecret] = /^GET \/sharelist\/(.+)$/.exec(call) ?? [];
-  if (ofSecret !== undefined)
+  const [, signedInId] = /^POST \/share\/get-secret\/([^/]+)$/.exec(call) ?? [];
+  if (signedInId !== undefined) return presentShare(requireOpen(sharing, signedInId, "signed_in", me, now));
+  if (call === "POST /share/get-secret") return openShare(sharing, me, "signed_in", OpenShareBody.parse(body), now);
+  if (call === "POST /share") return createShare(sharing, me, CreateShareBody.parse(body), now);
+  if (call === "GET /user/share-with-me") return listReceived(sharing, me, query["get_expired"] === true, now);
+  if (call === "GET /user/me") return presentMe(me);
+  const [, secretId] = /^GET \/sharelist\/(.+)$/.exec(call) ?? [];
+  if (secretId !== undefined)
     return {
-      shares: listOf(sharing, me, ofSecret, now).filter(({ end }) => end === null || query["get_expired"] === true),
+      shares: listOfSecret(sharing, me, secretId, now).filter(
+        ({ end }) => end === null || query["get_expired"] === true,
+      ),
     };
   const [, name] = /^GET \/users\/(.+)\/key$/.exec(call) ?? [];
   if (name !== undefined) {
     const statement = sharing.people.get(name.toLowerCase())?.account().keyring?.keyStatement;
-    if (statement === undefined) throw fail("not_found");
+    if (statement === undefined) throw refusal("not_found");
     return statement;
   }
   const [, method, id = ""] = /^(PATCH|DELETE) \/share\/(.+)$/.exec(call) ?? [];
   const share = sharing.shares.get(id);
-  if (method === "PATCH") return change(me, id, share, ChangeShare.parse(body), now);
-  if (share?.owner.userId !== me.userId) throw fail("not_found");
+  if (method === "PATCH") return changeShare(me, id, share, ChangeShareBody.parse(body), now);
+  if (share?.owner.userId !== me.userId) throw refusal("not_found");
   share.revoked = true;
   return null;
 }
@@ -113,36 +115,43 @@ export function endSharesOf(
   version: number | null = null,
 ): void {
   for (const share of shares.values()) {
-    const isMeant =
+    const isAffected =
       share.owner.userId === owner?.userId &&
-      share.wire.secret_db_id === secretId &&
+      share.createBody.secret_db_id === secretId &&
       (version === null || share.version === version);
-    if (isMeant) share.ended = true;
+    if (isAffected) share.ended = true;
   }
 }
 
 /** The content of a view that was claimed. @throws PortalError `share_unavailable` */
-export function sharedContent(
-  sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null,
+export function requireSharedContent(
+  sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null,
   token: string,
   now: number,
 ): Bytes {
-  const claimed = sharing?.between.tokens.get(token);
+  const claimed = sharing?.state.tokens.get(token);
   const end = claimed === undefined ? "ended" : endOf(claimed.share, now);
-  const isOver = end === "revoked" || end === "ended" || end === "expired";
-  if (claimed === undefined || isOver || (claimed.openedBy !== null && claimed.openedBy !== sharing?.me?.userId))
-    throw fail("share_unavailable");
-  const { owner, wire } = claimed.share;
-  return copyOf(fromB64u(owner.account().rows.get(wire.secret_db_id)?.versions[claimed.version - 1]?.content ?? ""));
+  const isEnded = end === "revoked" || end === "ended" || end === "expired";
+  if (claimed === undefined || isEnded || (claimed.openedBy !== null && claimed.openedBy !== sharing?.me?.userId))
+    throw refusal("share_unavailable");
+  const { owner, createBody } = claimed.share;
+  return copyOf(
+    fromB64u(owner.account().rows.get(createBody.secret_db_id)?.versions[claimed.version - 1]?.content ?? ""),
+  );
 }
 
 /** @throws PortalError `validation_error` for a time that is over, or later than so many days. */
 export function checkExpiry(expiresAt: string, days: number, now: number): void {
-  const left = Date.parse(expiresAt) - now;
-  if (left <= 0 || left > days * 86_400_000 + 3_600_000) throw fail("validation_error");
+  const remaining = Date.parse(expiresAt) - now;
+  if (remaining <= 0 || remaining > days * 86_400_000 + 3_600_000) throw refusal("validation_error");
 }
 
-function create(sharing: FakeSharing, me: FakePerson, { keyring, ...rest }: CreateShare, now: number): unknown {
+function createShare(
+  sharing: FakeSharing,
+  me: FakePerson,
+  { keyring, ...rest }: CreateShareBody,
+  now: number,
+): unknown {
   const account = me.account();
   const {
     share_id: id,
@@ -152,26 +161,26 @@ function create(sharing: FakeSharing, me: FakePerson, { keyring, ...rest }: Crea
     expires_at: expiresAt,
     max_views: maxViews = null,
   } = rest;
-  if (keyring.shares === undefined) throw fail("keyring_change_invalid");
-  if (repeatOf(account, keyring, { rest }) === null) {
-    checkExpiry(expiresAt, shareDays.most, now);
+  if (keyring.shares === undefined) throw refusal("keyring_change_invalid");
+  if (findRepeatedCall(account, keyring, { rest }) === null) {
+    checkExpiry(expiresAt, shareLifetimeDays.maximum, now);
     requirePresent(account, secretId, version);
     const isPerson = [...sharing.people.values()].some(
       ({ userId }) => userId === rest.recipient && userId !== me.userId,
     );
-    if (rest.recipient !== undefined && !isPerson) throw fail("validation_error");
-    if (sharing.shares.has(id)) throw fail("id_taken");
+    if (rest.recipient !== undefined && !isPerson) throw refusal("validation_error");
+    if (sharing.shares.has(id)) throw refusal("id_taken");
     applyChange(account, me.userId, keyring, { rest, secret: { id: secretId, version } });
     sharing.shares.set(id, {
       owner: me,
-      wire: { ...rest, keyring },
+      createBody: { ...rest, keyring },
       version,
       ticket,
       expiresAt,
       maxViews,
       revoked: false,
       ended: false,
-      wrong: 0,
+      wrongPasswords: 0,
       claims: new Set(),
       openedBy: new Set(),
     });
@@ -179,25 +188,25 @@ function create(sharing: FakeSharing, me: FakePerson, { keyring, ...rest }: Crea
   return { share_id: id, state_rev: keyring.state_rev };
 }
 
-function change(
+function changeShare(
   me: FakePerson,
   shareId: string,
   share: FakeShare | undefined,
-  { keyring, ...rest }: ChangeShare,
+  { keyring, ...rest }: ChangeShareBody,
   now: number,
 ): unknown {
   const account = me.account();
   const { version, ticket, expires_at: expiresAt, max_views: maxViews } = rest;
-  if (keyring.shares === undefined) throw fail("keyring_change_invalid");
-  if (repeatOf(account, keyring, { rest: { share_id: shareId, ...rest } }) === null) {
-    if (share?.owner.userId !== me.userId) throw fail("not_found");
+  if (keyring.shares === undefined) throw refusal("keyring_change_invalid");
+  if (findRepeatedCall(account, keyring, { rest: { share_id: shareId, ...rest } }) === null) {
+    if (share?.owner.userId !== me.userId) throw refusal("not_found");
     const end = endOf(share, now);
-    if (end !== null && end !== "expired" && end !== "used_up") throw fail("conflict");
-    if (expiresAt !== undefined) checkExpiry(expiresAt, shareDays.most, now);
-    if (version !== undefined) requirePresent(account, share.wire.secret_db_id, version);
+    if (end !== null && end !== "expired" && end !== "used_up") throw refusal("conflict");
+    if (expiresAt !== undefined) checkExpiry(expiresAt, shareLifetimeDays.maximum, now);
+    if (version !== undefined) requirePresent(account, share.createBody.secret_db_id, version);
     applyChange(account, me.userId, keyring, {
       rest: { share_id: shareId, ...rest },
-      secret: { id: share.wire.secret_db_id, version: version ?? share.version },
+      secret: { id: share.createBody.secret_db_id, version: version ?? share.version },
     });
     share.version = version ?? share.version;
     share.ticket = ticket ?? share.ticket;
@@ -210,19 +219,19 @@ function change(
 /** What is shared is the present version of a secret that is not in the trash. */
 function requirePresent({ rows }: FakeAccount, secretId: string, version: number): void {
   const row = rows.get(secretId);
-  if (row === undefined) throw fail("not_found");
-  if (row.deletedAt !== null) throw fail("conflict");
-  if (row.versions.length !== version) throw fail("version_conflict");
+  if (row === undefined) throw refusal("not_found");
+  if (row.deletedAt !== null) throw refusal("conflict");
+  if (row.versions.length !== version) throw refusal("version_conflict");
 }
 
 function endOf(
-  { revoked, ended, wrong, expiresAt, maxViews, claims, owner, wire, version }: FakeShare,
+  { revoked, ended, wrongPasswords, expiresAt, maxViews, claims, owner, createBody, version }: FakeShare,
   now: number,
 ): OwnShare["end"] {
-  const row = owner.account().rows.get(wire.secret_db_id);
+  const row = owner.account().rows.get(createBody.secret_db_id);
   if (revoked) return "revoked";
   if (ended || row?.deletedAt !== null || row.versions[version - 1]?.dropped === true) return "ended";
-  if (wrong >= maxWrongPasswords) return "locked";
+  if (wrongPasswords >= maxWrongPasswords) return "locked";
   if (Date.parse(expiresAt) <= now) return "expired";
   return maxViews !== null && claims.size >= maxViews ? "used_up" : null;
 }
@@ -237,61 +246,64 @@ function requireOpen(
   claimId?: string,
 ): FakeShare {
   const share = sharing.shares.get(shareId);
-  const isFor =
+  const isAccessible =
     share !== undefined &&
-    (share.wire.audience === audience ||
-      (audience === "signed_in" && share.wire.audience === "person" && share.wire.recipient === me?.userId));
-  if (!isFor) throw fail("share_unavailable");
+    (share.createBody.audience === audience ||
+      (audience === "signed_in" &&
+        share.createBody.audience === "person" &&
+        share.createBody.recipient === me?.userId));
+  if (!isAccessible) throw refusal("share_unavailable");
   const end = endOf(share, now);
   const isClaimed = claimId !== undefined && share.claims.has(claimId) && (end === "used_up" || end === "locked");
-  if (end !== null && !isClaimed) throw fail("share_unavailable");
+  if (end !== null && !isClaimed) throw refusal("share_unavailable");
   return share;
 }
 
-function look({ wire, expiresAt }: FakeShare) {
+function presentShare({ createBody, expiresAt }: FakeShare) {
   return {
-    share_id: wire.share_id,
-    audience: wire.audience,
-    password: wire.password,
-    picture: wire.share_helper !== undefined,
+    share_id: createBody.share_id,
+    audience: createBody.audience,
+    password: createBody.password,
+    picture: createBody.share_helper !== undefined,
     expires_at: expiresAt,
   };
 }
 
-function open(
+function openShare(
   sharing: FakeSharing,
   me: FakePerson | null,
   audience: "public" | "signed_in",
-  body: OpenShare,
+  body: OpenShareBody,
   now: number,
 ): unknown {
   const share = requireOpen(sharing, body.share_id, audience, me, now, body.claim_id);
-  const { wire, owner } = share;
+  const { createBody, owner } = share;
   const from = { user_id: owner.userId, user_name: owner.userName };
-  if (wire.audience !== "person" && digest(body.link_auth) !== wire.link_auth_sha256) throw fail("share_unavailable");
+  if (createBody.audience !== "person" && digest(body.link_auth) !== createBody.link_auth_sha256)
+    throw refusal("share_unavailable");
   if (body.claim_id === undefined) {
     const offer: ShareOffer = {
-      ...look(share),
+      ...presentShare(share),
       from,
-      share_helper: wire.share_helper ?? null,
+      share_helper: createBody.share_helper ?? null,
       views_left: viewsLeft(share),
     };
     return offer;
   }
-  if (wire.audience !== "person" && body.pass_auth === undefined) throw fail("validation_error");
-  if (wire.audience !== "person" && digest(body.pass_auth) !== wire.pass_auth_sha256) {
-    share.wrong++;
-    throw new PortalError("wrong_password", { details: { tries_left: maxWrongPasswords - share.wrong } });
+  if (createBody.audience !== "person" && body.pass_auth === undefined) throw refusal("validation_error");
+  if (createBody.audience !== "person" && digest(body.pass_auth) !== createBody.pass_auth_sha256) {
+    share.wrongPasswords++;
+    throw new PortalError("wrong_password", { details: { tries_left: maxWrongPasswords - share.wrongPasswords } });
   }
   share.claims.add(body.claim_id);
-  if (me !== null && wire.audience !== "public") share.openedBy.add(me.userId);
+  if (me !== null && createBody.audience !== "public") share.openedBy.add(me.userId);
   const token = toB64u(randomBytes(16));
   sharing.tokens.set(token, {
     share,
     version: share.version,
-    openedBy: wire.audience === "public" ? null : (me?.userId ?? null),
+    openedBy: createBody.audience === "public" ? null : (me?.userId ?? null),
   });
-  const content = owner.account().rows.get(wire.secret_db_id)?.versions[share.version - 1]?.content ?? "";
+  const content = owner.account().rows.get(createBody.secret_db_id)?.versions[share.version - 1]?.content ?? "";
   return {
     from,
     ticket: share.ticket,
@@ -308,47 +320,50 @@ function digest(proof: string | undefined): string {
 }
 
 /** Newest first. */
-function listOf({ people, shares }: FakeSharing, me: FakePerson, secretId: string, now: number): OwnShare[] {
+function listOfSecret({ people, shares }: FakeSharing, me: FakePerson, secretId: string, now: number): OwnShare[] {
   const nameOf = (id: string): string => [...people.values()].find(({ userId }) => userId === id)?.userName ?? "";
-  const mine = [...shares.values()]
+  const ownShares = [...shares.values()]
     .reverse()
-    .filter(({ owner, wire }) => owner.userId === me.userId && wire.secret_db_id === secretId);
-  return mine.map((share) => {
-    const { wire, version, expiresAt, maxViews, claims, ticket } = share;
+    .filter(({ owner, createBody }) => owner.userId === me.userId && createBody.secret_db_id === secretId);
+  return ownShares.map((share) => {
+    const { createBody, version, expiresAt, maxViews, claims, ticket } = share;
     return {
-      share_id: wire.share_id,
-      secret_db_id: wire.secret_db_id,
+      share_id: createBody.share_id,
+      secret_db_id: createBody.secret_db_id,
       version,
-      audience: wire.audience,
-      recipient: wire.recipient === undefined ? null : { user_id: wire.recipient, user_name: nameOf(wire.recipient) },
-      password: wire.password,
-      picture: wire.share_helper !== undefined,
+      audience: createBody.audience,
+      recipient:
+        createBody.recipient === undefined
+          ? null
+          : { user_id: createBody.recipient, user_name: nameOf(createBody.recipient) },
+      password: createBody.password,
+      picture: createBody.share_helper !== undefined,
       ticket_sha256: toB64u(sha256(fromB64u(ticket))),
-      created_at: at,
+      created_at: fixedTime,
       expires_at: expiresAt,
       views: claims.size,
       max_views: maxViews,
-      last_opened_at: claims.size === 0 ? null : at,
-      notify: wire.notify ?? false,
+      last_opened_at: claims.size === 0 ? null : fixedTime,
+      notify: createBody.notify ?? false,
       end: endOf(share, now),
     };
   });
 }
 
 /** Those for this person, and links for signed-in people that this person opened. */
-function withMe(sharing: FakeSharing, me: FakePerson, ended: boolean, now: number): unknown {
-  const mine = [...sharing.shares.values()]
+function listReceived(sharing: FakeSharing, me: FakePerson, ended: boolean, now: number): unknown {
+  const receivedShares = [...sharing.shares.values()]
     .reverse()
-    .filter((share) => share.wire.recipient === me.userId || share.openedBy.has(me.userId));
+    .filter((share) => share.createBody.recipient === me.userId || share.openedBy.has(me.userId));
   return {
-    shares: mine
+    shares: receivedShares
       .map((share) => ({
-        share_id: share.wire.share_id,
-        audience: share.wire.audience,
+        share_id: share.createBody.share_id,
+        audience: share.createBody.audience,
         from: { user_id: share.owner.userId, user_name: share.owner.userName },
-        created_at: at,
+        created_at: fixedTime,
         expires_at: share.expiresAt,
-        opened_at: share.openedBy.has(me.userId) ? at : null,
+        opened_at: share.openedBy.has(me.userId) ? fixedTime : null,
         views_left: viewsLeft(share),
         available: endOf(share, now) === null,
       }))
@@ -356,7 +371,7 @@ function withMe(sharing: FakeSharing, me: FakePerson, ended: boolean, now: numbe
   };
 }
 
-function meOf({ userId, userName }: FakePerson): unknown {
+function presentMe({ userId, userName }: FakePerson): unknown {
   const licence = { plan: "free", storage_quota: 1, storage_used: 0, secrets: 0, shares: 0 };
   return {
     user_id: userId,
@@ -376,6 +391,6 @@ function meOf({ userId, userName }: FakePerson): unknown {
     },
     telemetry: true,
     deletion_due_at: null,
-    created_at: at,
+    created_at: fixedTime,
   };
 }

@@ -1,47 +1,47 @@
-import { DownloadShared, downloadPath, fromB64u, GetSecret, sharedDownloadPath } from "@relicario/shared/api";
+import { SharedDownloadBody, downloadPath, fromB64u, GetSecretBody, sharedDownloadPath } from "@relicario/shared/api";
 import type { HttpOptions, HttpStream } from "@relicario/shared/contract";
 
 import { copyOf, type Bytes } from "../seal/bytes.ts";
-import { fail, type FakeAccount } from "./fake-account.ts";
-import { sharedContent, type FakePerson, type FakeSharing } from "./fake-shares.ts";
+import { refusal, type FakeAccount } from "./fake-account.ts";
+import { requireSharedContent, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 
 /** A sealed content, or a range of it: of one's own secret, or by a download token. */
 export function openStream(
   account: FakeAccount,
-  sharing: { readonly between: FakeSharing; readonly me: FakePerson | null } | null,
+  sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null,
   path: string,
   { body, headers }: HttpOptions,
   now: number,
 ): HttpStream {
   const range = headers?.["range"];
-  if (path === downloadPath) return ranged(ownContent(account, GetSecret.parse(body)), range);
-  if (path !== sharedDownloadPath) throw fail("not_found");
-  const { token } = DownloadShared.parse(body);
-  return ranged(answeredContent(account, token) ?? sharedContent(sharing, token, now), range);
+  if (path === downloadPath) return streamRange(ownContent(account, GetSecretBody.parse(body)), range);
+  if (path !== sharedDownloadPath) throw refusal("not_found");
+  const { token } = SharedDownloadBody.parse(body);
+  return streamRange(findAnswerContent(account, token) ?? requireSharedContent(sharing, token, now), range);
 }
 
-function ownContent(account: FakeAccount, { secret_db_id: id, version }: GetSecretBody): Bytes {
+function ownContent(account: FakeAccount, { secret_db_id: id, version }: GetSecretFields): Bytes {
   const versions = account.rows.get(id)?.versions;
-  const wanted = versions?.[(version ?? versions.length) - 1];
-  if (wanted === undefined) throw fail("not_found");
-  if (wanted.dropped === true) throw fail("content_gone");
-  return copyOf(fromB64u(wanted.content));
+  const requested = versions?.[(version ?? versions.length) - 1];
+  if (requested === undefined) throw refusal("not_found");
+  if (requested.dropped === true) throw refusal("content_gone");
+  return copyOf(fromB64u(requested.content));
 }
 
-type GetSecretBody = ReturnType<typeof GetSecret.parse>;
+type GetSecretFields = ReturnType<typeof GetSecretBody.parse>;
 
 /** What a request of this account was answered. */
-function answeredContent({ requests }: FakeAccount, token: string): Bytes | undefined {
+function findAnswerContent({ requests }: FakeAccount, token: string): Bytes | undefined {
   return requests?.get(token.replace(/^answer /, ""))?.provided?.content;
 }
 
-function ranged(bytes: Bytes, range: string | undefined): HttpStream {
+function streamRange(bytes: Bytes, range: string | undefined): HttpStream {
   const [, from = "0", to = ""] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
   const start = Number(from);
-  if (start >= bytes.length) throw fail("range_not_satisfiable");
+  if (start >= bytes.length) throw refusal("range_not_satisfiable");
   return {
-    size: bytes.length,
-    start,
+    totalSize: bytes.length,
+    offset: start,
     body: new Blob([bytes.slice(start, to === "" ? undefined : Number(to) + 1)]).stream(),
   };
 }

@@ -2,9 +2,9 @@ import { toB64u } from "@relicario/shared/api";
 import { makeZip } from "client-zip";
 
 import { newIdentity, recipientOf, sealTo } from "../seal/age.ts";
-import { digestOf, type Bytes } from "../seal/bytes.ts";
+import { sha256Async, type Bytes } from "../seal/bytes.ts";
 import { sealContent } from "../seal/content.ts";
-import { documentBytes } from "../seal/document.ts";
+import { serializeDocument } from "../seal/document.ts";
 import { userId } from "./world.ts";
 
 /** A secret of an archive. */
@@ -13,22 +13,22 @@ export interface ArchivedSecret {
   readonly contentKind: "text" | "file";
   readonly plain: Bytes;
   /** What its ticket says in place of the truth. */
-  readonly says?: { readonly size?: number };
+  readonly ticketOverrides?: { readonly size?: number };
 }
 
 /**
  * An archive of this portal as an export makes it, without an account behind it; `entries` are its
  * files by name.
  */
-export async function archiveOf(
+export async function buildArchive(
   secrets: readonly ArchivedSecret[],
 ): Promise<{ readonly zip: Blob; readonly identity: string; readonly entries: ReadonlyMap<string, Bytes> }> {
   const identity = newIdentity();
   const recipient = await recipientOf(identity);
   const entries = new Map<string, Bytes>();
-  const listed = [];
-  for (const [at, { title, contentKind, plain, says = {} }] of secrets.entries()) {
-    const secretId = `019a9e2c-7c1e-7abc-8def-${String(at).padStart(12, "0")}`;
+  const manifestEntries = [];
+  for (const [index, { title, contentKind, plain, ticketOverrides = {} }] of secrets.entries()) {
+    const secretId = `019a9e2c-7c1e-7abc-8def-${String(index).padStart(12, "0")}`;
     const { sealed, sha256, identity: contentIdentity, size } = await sealContent(contentKind, plain);
     const ticket = {
       v: 1,
@@ -47,26 +47,26 @@ export async function archiveOf(
       content_identity: contentIdentity,
       created_at: "2026-11-21T10:04:05.678Z",
       sig: toB64u(new Uint8Array(64)),
-      ...says,
+      ...ticketOverrides,
     };
-    const sealedTicket = await sealTo([recipient], documentBytes(ticket));
+    const sealedTicket = await sealTo([recipient], serializeDocument(ticket));
     entries.set(`${secretId}.ticket.age`, sealedTicket);
     entries.set(`${secretId}.age`, sealed);
-    listed.push({
+    manifestEntries.push({
       secret_id: secretId,
       favorite: false,
       ticket: `${secretId}.ticket.age`,
-      ticket_sha256: toB64u(await digestOf(sealedTicket)),
+      ticket_sha256: toB64u(await sha256Async(sealedTicket)),
       content: `${secretId}.age`,
       content_sha256: sha256,
     });
   }
-  entries.set("manifest.json", new TextEncoder().encode(JSON.stringify({ v: 2, secrets: listed })));
-  return { zip: await zipped(entries), identity, entries };
+  entries.set("manifest.json", new TextEncoder().encode(JSON.stringify({ v: 2, secrets: manifestEntries })));
+  return { zip: await zipEntries(entries), identity, entries };
 }
 
 /** As the export writes it: stored. */
-export function zipped(entries: ReadonlyMap<string, Bytes>): Promise<Blob> {
+export function zipEntries(entries: ReadonlyMap<string, Bytes>): Promise<Blob> {
   return new Response(
     makeZip(
       [...entries].map(([name, input]) => ({ name, input: new Blob([input]).stream(), lastModified: new Date(0) })),

@@ -1,16 +1,16 @@
 import type { Http, LinkSecret } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
-import { protect } from "../acts/protect.ts";
+import { protect } from "../operations/protect.ts";
 import { findPerson } from "../people/people.ts";
 import { createShare, type CreatedShare, type NewShareRequest } from "../shares/create-share.ts";
-import type { ShownPicture } from "../shown-image.ts";
+import type { PresentedPicture } from "../presented-opener.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
 import type { VaultContext } from "../vault-context.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
 import { createFakeEngine } from "./fake-engine.ts";
 import { createFakeSharing, type FakeShare, type FakeSharing } from "./fake-shares.ts";
-import { createWorld, shown, textSecret, type World } from "./world.ts";
+import { createWorld, makePicture, textSecret, type World } from "./world.ts";
 
 /**
  * Ada, who has one secret behind the picture "market", and Ben, who has one behind "harbour". Both
@@ -25,7 +25,7 @@ export interface SharingWorld {
   /** Ada's secret "First". */
   readonly secretId: string;
   /** Shares it, by its picture. */
-  readonly share: (request: Partial<NewShareRequest>, by?: ShownPicture) => Promise<CreatedShare>;
+  readonly share: (request: Partial<NewShareRequest>, opener?: PresentedPicture) => Promise<CreatedShare>;
   /** Shares it with Ben. */
   readonly shareWithBen: () => Promise<string>;
   /** Whoever opens a link; nobody is signed in unless told otherwise. */
@@ -34,7 +34,7 @@ export interface SharingWorld {
   readonly stored: (shareId: string) => FakeShare;
 }
 
-export const byMarket: ShownPicture = shown("market");
+export const marketPicture: PresentedPicture = makePicture("market");
 
 const bensId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
 const day = 24 * 60 * 60 * 1000;
@@ -47,11 +47,11 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
     createWorld({ userId: bensId, userName: "Ben", sharing }),
   ];
   const [adasVault, bensVault] = [await ada.open(), await ben.open()];
-  const { secretId } = await protect(adasVault, textSecret("First", shown("market")), {});
-  if (bensAccount) await protect(bensVault, textSecret("Ben's own", shown("harbour")), {});
+  const { secretId } = await protect(adasVault, textSecret("First", makePicture("market")), {});
+  if (bensAccount) await protect(bensVault, textSecret("Ben's own", makePicture("harbour")), {});
 
-  const share: SharingWorld["share"] = (request, by = byMarket) =>
-    createShare(adasVault, aShare(secretId, request), by, {});
+  const share: SharingWorld["share"] = (request, opener = marketPicture) =>
+    createShare(adasVault, makeShareRequest(secretId, request), opener, {});
   return {
     sharing,
     ada,
@@ -64,19 +64,19 @@ export async function createSharingWorld({ bensAccount = true } = {}): Promise<S
       (await share({ to: { audience: "person", person: await findPerson(adasVault, "Ben") } })).shareId,
     visit: (link, signedIn) => {
       const service = signedIn?.service ?? createFakeService("nobody");
-      service.sharing ??= { between: sharing, me: null };
-      return Object.assign(visitorWith(service.http, link), { service });
+      service.sharing ??= { state: sharing, me: null };
+      return Object.assign(openVisitor(service.http, link), { service });
     },
     stored: (shareId) => {
-      const found = sharing.shares.get(shareId);
-      if (found === undefined) throw new TypeError("no such share");
-      return found;
+      const match = sharing.shares.get(shareId);
+      if (match === undefined) throw new TypeError("no such share");
+      return match;
     },
   };
 }
 
 /** A share of a secret by a public link. */
-export function aShare(secretId: string, change: Partial<NewShareRequest> = {}): NewShareRequest {
+export function makeShareRequest(secretId: string, overrides: Partial<NewShareRequest> = {}): NewShareRequest {
   return {
     secretId,
     to: { audience: "public" },
@@ -85,28 +85,28 @@ export function aShare(secretId: string, change: Partial<NewShareRequest> = {}):
     password: null,
     picture: null,
     notify: false,
-    ...change,
+    ...overrides,
   };
 }
 
 /** A tab that opened a link, or none. */
-export function visitorWith(http: Http, link: string | null): VisitorContext {
-  let left = link === null ? null : secretOf(link);
+export function openVisitor(http: Http, link: string | null): VisitorContext {
+  let pendingSecret = link === null ? null : parseLink(link);
   return openVisitorContext({
     http,
     engine: createFakeEngine(),
     now: Date.now,
     pause: () => Promise.resolve(),
     takeLinkSecret: async () => {
-      const taken = left;
-      left = null;
-      return Promise.resolve(taken);
+      const secret = pendingSecret;
+      pendingSecret = null;
+      return Promise.resolve(secret);
     },
   });
 }
 
 /** What the host takes out of an address. */
-function secretOf(link: string): LinkSecret {
+function parseLink(link: string): LinkSecret {
   const { pathname, hash } = new URL(link, "https://portal.example");
   return { path: pathname, s: new URLSearchParams(hash.slice(1)).get("s") ?? "", n: null };
 }
@@ -116,9 +116,9 @@ export function textOf(content: Uint8Array | null): string {
 }
 
 /** How it ended: the code of a PortalError, or `none`. Other errors are the test's. */
-export async function codeOf(work: Promise<unknown>): Promise<ErrorCode | "none"> {
+export async function errorCodeOf(promise: Promise<unknown>): Promise<ErrorCode | "none"> {
   try {
-    await work;
+    await promise;
     return "none";
   } catch (error) {
     if (error instanceof PortalError) return error.code;

@@ -4,9 +4,9 @@
  * ones: `jest.unmock("../transfer/part-sizes.ts")`.
  */
 jest.mock("../transfer/part-sizes.ts", () => ({
-  partSizes: {
-    ...jest.requireActual<typeof import("../transfer/part-sizes.ts")>("../transfer/part-sizes.ts").partSizes,
-    least: 1,
+  partSizeLimits: {
+    ...jest.requireActual<typeof import("../transfer/part-sizes.ts")>("../transfer/part-sizes.ts").partSizeLimits,
+    min: 1,
   },
 }));
 

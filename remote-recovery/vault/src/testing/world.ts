@@ -1,9 +1,9 @@
-import type { DeviceAccount, ShownImage, VaultState } from "@relicario/shared/contract";
+import type { DeviceAccount, OpenerHandle, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
-import { showPicture, type ProtectRequest, type ShownPicture } from "../shown-image.ts";
+import { presentPicture, type ProtectRequest, type PresentedPicture } from "../presented-opener.ts";
 import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-context.ts";
-import { serviceOn } from "../service.ts";
+import { createService } from "../service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
 import type { FakeSharing } from "./fake-shares.ts";
@@ -16,7 +16,7 @@ export interface World {
   readonly engine: ReturnType<typeof createFakeEngine>;
   /** A page of the device with this name: what the device kept before is there again. */
   readonly open: (deviceName?: string) => Promise<VaultContext & { readonly states: VaultState[] }>;
-  readonly deviceNamed: (name?: string) => Promise<Device>;
+  readonly openNamedDevice: (name?: string) => Promise<Device>;
   /** Web Locks between the pages of each device, with the names that were asked for. */
   readonly locks: FakeLocks;
 }
@@ -29,22 +29,22 @@ export interface FakeLocks {
 
 function createFakeLocks(): FakeLocks {
   const names = new Set<string>();
-  const tails = new Map<string, Promise<unknown>>();
+  const pending = new Map<string, Promise<unknown>>();
   return {
     names,
-    request: (name, work) => {
+    request: (name, callback) => {
       names.add(name);
-      const turn = Promise.resolve(tails.get(name)).then(work);
-      tails.set(
+      const result = Promise.resolve(pending.get(name)).then(callback);
+      pending.set(
         name,
-        turn.catch(() => null),
+        result.catch(() => null),
       );
-      return turn;
+      return result;
     },
   };
 }
 
-let worlds = 0;
+let worldCount = 0;
 
 /** @param person who it is; `sharing` is what several people share with each other */
 export function createWorld({
@@ -56,13 +56,13 @@ export function createWorld({
   if (sharing !== null) {
     const me = { userId: id, userName, account: () => service.account };
     sharing.people.set(userName.toLowerCase(), me);
-    service.sharing = { between: sharing, me };
+    service.sharing = { state: sharing, me };
   }
   const engine = createFakeEngine();
-  worlds++;
+  worldCount++;
   const locks = createFakeLocks();
-  const subject = `person ${String(worlds)}`;
-  const accountOn = (device: string): DeviceAccount => ({
+  const subject = `person ${String(worldCount)}`;
+  const deviceAccountFor = (device: string): DeviceAccount => ({
     vendorId: `relicario on ${device}`,
     issuer: "https://id.example",
     subject,
@@ -71,15 +71,15 @@ export function createWorld({
     service,
     engine,
     locks,
-    deviceNamed: (name = "laptop") => openDevice(accountOn(name)),
+    openNamedDevice: (name = "laptop") => openDevice(deviceAccountFor(name)),
     open: async (name = "laptop") => {
       const states: VaultState[] = [];
       const vault = await openVaultContext({
         userId: id,
-        service: serviceOn(service.httpOf(name)),
+        service: createService(service.httpFor(name)),
         engine,
-        device: await openDevice(accountOn(name)),
-        tell: (state) => states.push(state),
+        device: await openDevice(deviceAccountFor(name)),
+        onStateChange: (state) => states.push(state),
         pause: () => Promise.resolve(),
         locks,
       });
@@ -89,25 +89,25 @@ export function createWorld({
 }
 
 /** A picture as the acts take it. */
-export function shown(picture: string, passphrase: string | null = null): ShownPicture {
+export function makePicture(picture: string, passphrase: string | null = null): PresentedPicture {
   return { picture: fakePicture(picture), passphrase };
 }
 
 /** The same as the page's vault takes it. */
-export function shownHandle(picture: string, passphrase: string | null = null): ShownImage {
-  return showPicture(shown(picture, passphrase));
+export function makePictureHandle(picture: string, passphrase: string | null = null): OpenerHandle {
+  return presentPicture(makePicture(picture, passphrase));
 }
 
-type Protected<Shown> =
-  | { readonly kind: "picture"; readonly shown: Shown; readonly name: string }
+type TestProtection<PictureInput> =
+  | { readonly kind: "picture"; readonly picture: PictureInput; readonly name: string }
   | { readonly kind: "openers"; readonly openers: readonly string[] };
 
 /** A request with a picture, or with the openers of the book. */
-export function textSecret<Shown = never>(
+export function textSecret<PictureInput = never>(
   title: string,
-  picture?: Shown,
+  picture?: PictureInput,
   content = `content of ${title}`,
-): Omit<ProtectRequest, "protection"> & { readonly protection: Protected<Shown> } {
+): Omit<ProtectRequest, "protection"> & { readonly protection: TestProtection<PictureInput> } {
   return {
     title,
     tags: ["paper"],
@@ -116,8 +116,6 @@ export function textSecret<Shown = never>(
     mime: "text/plain",
     content: new Blob([content]),
     protection:
-      picture === undefined
-        ? { kind: "openers", openers: [] }
-        : { kind: "picture", shown: picture, name: "The market" },
+      picture === undefined ? { kind: "openers", openers: [] } : { kind: "picture", picture, name: "The market" },
   };
 }

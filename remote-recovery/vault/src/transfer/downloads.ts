@@ -7,12 +7,12 @@ import type { TransferWorkers } from "./transfer-workers.ts";
 /** Opened contents that leave in pieces. They hold plaintext, so a lock ends them. */
 export interface Downloads {
   /**
-   * @param keys a port at which whoever opened the content answers the transfer's worker.
+   * @param openKeyPort a port at which whoever opened the content answers the transfer's worker.
    *   `vault_locked` after {@link lock}.
    */
   readonly save: (
     openedId: string,
-    keys: () => Promise<MessagePort>,
+    openKeyPort: () => Promise<MessagePort>,
     target: FileSystemFileHandle | null,
     options?: CallOptions,
   ) => Promise<Blob | null>;
@@ -23,13 +23,13 @@ export interface Downloads {
 export function createDownloads(workers: TransferWorkers): Downloads {
   const running = new Set<AbortController>();
   return {
-    save: async (openedId, keys, target, options = {}) => {
+    save: async (openedId, openKeyPort, target, options = {}) => {
       const controller = new AbortController();
       running.add(controller);
       try {
-        return await workers.call(controller, options, async (remote, ofCall) => {
-          const port = await keys();
-          return remote.save(Comlink.transfer(port, [port]), openedId, target, ofCall);
+        return await workers.call(controller, options, async (remote, callOptions) => {
+          const port = await openKeyPort();
+          return remote.save(Comlink.transfer(port, [port]), openedId, target, callOptions);
         });
       } catch (error) {
         throw controller.signal.reason === "lock" ? new PortalError("vault_locked", { cause: error }) : error;

@@ -7,7 +7,7 @@ declare module "libsodium" {
   export interface Sodium {
     readonly HEAPU8: Uint8Array;
     readonly _malloc: (length: number) => number;
-    readonly _free: (at: number) => void;
+    readonly _free: (pointer: number) => void;
     readonly _crypto_aead_chacha20poly1305_ietf_encrypt: (
       out: number,
       outLength: number,

@@ -2,38 +2,38 @@ import { toB64u } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { concat, copyOf, digestOf, randomBytes, type Bytes } from "../seal/bytes.ts";
-import { contentHeadBytes, paddedLength, pieceBytes, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
-import { newContentSeal, openContentHead } from "../seal/content-stream.ts";
-import { randomFile } from "../testing/uploading.ts";
-import { pieceCipher } from "./piece-cipher.ts";
-import { createRunningDigest } from "./running-digest.ts";
+import { concat, copyOf, sha256Async, randomBytes, type Bytes } from "../seal/bytes.ts";
+import { contentHeadSize, paddedLength, pieceSize, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
+import { createContentSeal, openContentHead } from "../seal/content-stream.ts";
+import { randomFile } from "../testing/uploading-tab.ts";
+import { createPieceCipher } from "./piece-cipher.ts";
+import { createResumableDigest } from "./resumable-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
-import { sealedFile } from "./sealed-file.ts";
+import { createSealedFile } from "./sealed-file.ts";
 import type { Sink } from "./sinks.ts";
-import type { Patience } from "./until-through.ts";
+import type { RetryPolicy } from "./retry-until-success.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
 /** Two whole ranges and the beginning of a third. */
-const size = 2 * 64 * pieceBytes + 1000;
+const size = 2 * 64 * pieceSize + 1000;
 
-interface Stored {
+interface StoredContent {
   readonly sealed: Bytes;
   readonly identity: string;
   readonly plain: Bytes;
   readonly sha256: string;
 }
 
-async function store(kind: ContentKind, { plain, file }: ReturnType<typeof randomFile>): Promise<Stored> {
-  const { identity, payloadKey, prefix } = await newContentSeal();
-  const whole = sealedFile(file, kind, prefix, await pieceCipher(payloadKey));
-  const sealed = await whole.range(0, whole.length);
-  return { sealed, identity, plain, sha256: toB64u(await digestOf(sealed)) };
+async function storeContent(kind: ContentKind, { plain, file }: ReturnType<typeof randomFile>): Promise<StoredContent> {
+  const { identity, payloadKey, prefix } = await createContentSeal();
+  const source = createSealedFile(file, kind, prefix, await createPieceCipher(payloadKey));
+  const sealed = await source.range(0, source.length);
+  return { sealed, identity, plain, sha256: toB64u(await sha256Async(sealed)) };
 }
 
 /** As the ticket says it; the head is what the service gave for it when the opener was shown. */
-async function ticketOf(
-  { sealed, identity, plain, sha256 }: Stored,
+async function openableContentOf(
+  { sealed, identity, plain, sha256 }: StoredContent,
   kind: ContentKind = "file",
 ): Promise<OpenableContent> {
   return {
@@ -42,137 +42,146 @@ async function ticketOf(
     kind,
     size: plain.length,
     sha256,
-    ...(await openContentHead(identity, sealed.slice(0, contentHeadBytes))),
+    ...(await openContentHead(identity, sealed.slice(0, contentHeadSize))),
   };
 }
 
-function memorySink() {
+function makeMemorySink() {
   const written: Bytes[] = [];
-  const seen = { committed: 0, discarded: 0 };
+  const counts = { committed: 0, discarded: 0 };
   const sink: Sink = {
     write: async (bytes) => void written.push(copyOf(bytes)),
     commit: async () => {
-      seen.committed++;
+      counts.committed++;
       return new Blob(written);
     },
     discard: async () => {
-      seen.discarded++;
+      counts.discarded++;
     },
   };
-  return { sink, seen };
+  return { sink, seen: counts };
 }
 
-const rangesOf =
+const serveRanges =
   (sealed: Bytes): TransferCalls["range"] =>
   async (_content, start, end) => ({ bytes: sealed.slice(start, end), size: sealed.length });
-const patience: Patience = { wait: () => Promise.resolve() };
-const quiet = { signal: new AbortController().signal, onProgress: (): void => undefined };
+const retryPolicy: RetryPolicy = { wait: () => Promise.resolve() };
+const defaultOptions = { signal: new AbortController().signal, onProgress: (): void => undefined };
 
 async function save(
   content: OpenableContent,
   range: TransferCalls["range"],
-  more: Partial<{ sink: Sink; signal: AbortSignal }> = {},
+  overrides: Partial<{ sink: Sink; signal: AbortSignal }> = {},
 ): Promise<Blob | null> {
   return saveContent(
-    { calls: { range }, digest: createRunningDigest(), patience, sink: more.sink ?? memorySink().sink },
+    { calls: { range }, digest: createResumableDigest(), retryPolicy, sink: overrides.sink ?? makeMemorySink().sink },
     content,
-    { ...quiet, ...more },
+    { ...defaultOptions, ...overrides },
   );
 }
 
-let stored: Stored;
-let older: Stored;
+let stored: StoredContent;
+let older: StoredContent;
 let content: OpenableContent;
 
 beforeAll(async () => {
-  stored = await store("file", randomFile(size));
-  older = await store("file", randomFile(size));
+  stored = await storeContent("file", randomFile(size));
+  older = await storeContent("file", randomFile(size));
 });
 
 beforeEach(async () => {
-  content = await ticketOf(stored);
+  content = await openableContentOf(stored);
 });
 
 const prefixLength = (): number => sealedLength(content.prefixLength, size) - sealedLength(0, size);
 /** From the start of a range to that of the next. */
-const rangeAt = (index: number): number => prefixLength() + index * 64 * sealedPieceBytes;
+const rangeOffset = (index: number): number => prefixLength() + index * 64 * sealedPieceSize;
 
-function flipped(sealed: Bytes, at: number): Bytes {
+function flipBit(sealed: Bytes, offset: number): Bytes {
   const altered = copyOf(sealed);
-  altered[at] = (altered[at] ?? 0) ^ 1;
+  altered[offset] = (altered[offset] ?? 0) ^ 1;
   return altered;
 }
 
 describe("saveContent", () => {
   it("gives the content, and tells how far it is", async () => {
-    const { sink, seen } = memorySink();
-    const told: number[] = [];
+    const { sink, seen } = makeMemorySink();
+    const progress: number[] = [];
     const blob = await saveContent(
-      { calls: { range: rangesOf(stored.sealed) }, digest: createRunningDigest(), patience, sink },
+      { calls: { range: serveRanges(stored.sealed) }, digest: createResumableDigest(), retryPolicy, sink },
       content,
-      { ...quiet, onProgress: (done) => told.push(done) },
+      { ...defaultOptions, onProgress: (done) => progress.push(done) },
     );
-    expect(toB64u(await digestOf(new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))))).toBe(
-      toB64u(await digestOf(stored.plain)),
+    expect(toB64u(await sha256Async(new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))))).toBe(
+      toB64u(await sha256Async(stored.plain)),
     );
-    expect([seen.committed, seen.discarded, told.length, told[2]]).toEqual([1, 0, 3, stored.sealed.length]);
+    expect([seen.committed, seen.discarded, progress.length, progress[2]]).toEqual([1, 0, 3, stored.sealed.length]);
   });
 
-  it.each([0, 1, pieceBytes, 64 * pieceBytes])("gives a content of %d bytes", async (length) => {
-    const one = await store("file", randomFile(length));
-    expect((await save(await ticketOf(one), rangesOf(one.sealed)))?.size).toBe(length);
+  it.each([0, 1, pieceSize, 64 * pieceSize])("gives a content of %d bytes", async (length) => {
+    const storedContent = await storeContent("file", randomFile(length));
+    expect((await save(await openableContentOf(storedContent), serveRanges(storedContent.sealed)))?.size).toBe(length);
   });
 
   it("takes the padding off a text", async () => {
-    const text = await store("text", randomFile(300_000));
+    const text = await storeContent("text", randomFile(300_000));
     expect(text.sealed.length).toBe(
       sealedLength(text.sealed.length - sealedLength(0, paddedLength("text", 300_000)), paddedLength("text", 300_000)),
     );
-    expect((await save(await ticketOf(text, "text"), rangesOf(text.sealed)))?.size).toBe(300_000);
+    expect((await save(await openableContentOf(text, "text"), serveRanges(text.sealed)))?.size).toBe(300_000);
   });
 
-  it.each<[string, (sealed: Bytes, from: Bytes) => Bytes]>([
-    ["an older version of it", (_sealed, before) => before],
+  it.each<[string, (sealed: Bytes, olderSealed: Bytes) => Bytes]>([
+    ["an older version of it", (_sealed, olderSealed) => olderSealed],
     [
       "a range of an older version",
-      (sealed, before) =>
-        concat(sealed.slice(0, rangeAt(1)), before.slice(rangeAt(1), rangeAt(2)), sealed.slice(rangeAt(2))),
+      (sealed, olderSealed) =>
+        concat(
+          sealed.slice(0, rangeOffset(1)),
+          olderSealed.slice(rangeOffset(1), rangeOffset(2)),
+          sealed.slice(rangeOffset(2)),
+        ),
     ],
     [
       "two ranges exchanged",
       (sealed) =>
         concat(
-          sealed.slice(0, rangeAt(0)),
-          sealed.slice(rangeAt(1), rangeAt(2)),
-          sealed.slice(rangeAt(0), rangeAt(1)),
-          sealed.slice(rangeAt(2)),
+          sealed.slice(0, rangeOffset(0)),
+          sealed.slice(rangeOffset(1), rangeOffset(2)),
+          sealed.slice(rangeOffset(0), rangeOffset(1)),
+          sealed.slice(rangeOffset(2)),
         ),
     ],
     [
       "a range twice",
-      (sealed) => concat(sealed.slice(0, rangeAt(1)), sealed.slice(rangeAt(0), rangeAt(1)), sealed.slice(rangeAt(2))),
+      (sealed) =>
+        concat(
+          sealed.slice(0, rangeOffset(1)),
+          sealed.slice(rangeOffset(0), rangeOffset(1)),
+          sealed.slice(rangeOffset(2)),
+        ),
     ],
     [
       "two pieces of a range exchanged",
       (sealed) =>
         concat(
-          sealed.slice(0, rangeAt(0)),
-          sealed.slice(rangeAt(0) + sealedPieceBytes, rangeAt(0) + 2 * sealedPieceBytes),
-          sealed.slice(rangeAt(0), rangeAt(0) + sealedPieceBytes),
-          sealed.slice(rangeAt(0) + 2 * sealedPieceBytes),
+          sealed.slice(0, rangeOffset(0)),
+          sealed.slice(rangeOffset(0) + sealedPieceSize, rangeOffset(0) + 2 * sealedPieceSize),
+          sealed.slice(rangeOffset(0), rangeOffset(0) + sealedPieceSize),
+          sealed.slice(rangeOffset(0) + 2 * sealedPieceSize),
         ),
     ],
     ["one cut short by a byte", (sealed) => sealed.slice(0, -1)],
-    ["one cut short by its last range", (sealed) => sealed.slice(0, rangeAt(2))],
+    ["one cut short by its last range", (sealed) => sealed.slice(0, rangeOffset(2))],
     ["one with a byte more", (sealed) => concat(sealed, randomBytes(1))],
-    ["one with a piece more", (sealed) => concat(sealed, randomBytes(sealedPieceBytes % 65_536))],
-    ["one bit turned in the first range", (sealed) => flipped(sealed, rangeAt(0) + 5)],
-    ["one bit turned in the last byte", (sealed) => flipped(sealed, sealed.length - 1)],
-    ["another header behind the one that was opened", (sealed) => flipped(sealed, 30)],
-    ["another payload nonce behind the one that was opened", (sealed) => flipped(sealed, prefixLength() - 1)],
-  ])("refuses %s: nothing is left", async (_what, tamper) => {
-    const { sink, seen } = memorySink();
-    await expect(save(content, rangesOf(tamper(stored.sealed, older.sealed)), { sink })).rejects.toMatchObject({
+    ["one with a piece more", (sealed) => concat(sealed, randomBytes(sealedPieceSize % 65_536))],
+    ["one bit turned in the first range", (sealed) => flipBit(sealed, rangeOffset(0) + 5)],
+    ["one bit turned in the last byte", (sealed) => flipBit(sealed, sealed.length - 1)],
+    ["another header behind the one that was opened", (sealed) => flipBit(sealed, 30)],
+    ["another payload nonce behind the one that was opened", (sealed) => flipBit(sealed, prefixLength() - 1)],
+  ])("refuses %s: nothing is left", async (_case, tamper) => {
+    const { sink, seen } = makeMemorySink();
+    await expect(save(content, serveRanges(tamper(stored.sealed, older.sealed)), { sink })).rejects.toMatchObject({
       code: "decryption_failed",
     });
     expect(seen).toEqual({ committed: 0, discarded: 1 });
@@ -201,14 +210,14 @@ describe("saveContent", () => {
       "the ranges one place further",
       async (_content, start, end) => ({ bytes: stored.sealed.slice(start + 1, end + 1), size: stored.sealed.length }),
     ],
-  ])("refuses a service that gives %s", async (_what, range) => {
+  ])("refuses a service that gives %s", async (_case, range) => {
     await expect(save(content, range)).rejects.toMatchObject({ code: "decryption_failed" });
   });
 
   it("refuses what opens but has not the ticket's digest, at the last byte", async () => {
-    const { sink, seen } = memorySink();
+    const { sink, seen } = makeMemorySink();
     await expect(
-      save({ ...content, sha256: toB64u(randomBytes(32)) }, rangesOf(stored.sealed), { sink }),
+      save({ ...content, sha256: toB64u(randomBytes(32)) }, serveRanges(stored.sealed), { sink }),
     ).rejects.toMatchObject({ code: "decryption_failed" });
     expect(seen).toEqual({ committed: 0, discarded: 1 });
   });
@@ -216,29 +225,31 @@ describe("saveContent", () => {
   it.each(["offline", "service_unavailable", "internal_error"] as const)(
     "goes on after %s in the middle: only that range is asked for again",
     async (code) => {
-      const asked: number[] = [];
-      let broken = 0;
-      const blob = await save(content, (which, start, end) => {
-        asked.push(start);
-        if (start === rangeAt(1) && ++broken <= 3) return Promise.reject(new PortalError(code));
-        return rangesOf(stored.sealed)(which, start, end);
+      const requestedStarts: number[] = [];
+      let failures = 0;
+      const blob = await save(content, (location, start, end) => {
+        requestedStarts.push(start);
+        if (start === rangeOffset(1) && ++failures <= 3) return Promise.reject(new PortalError(code));
+        return serveRanges(stored.sealed)(location, start, end);
       });
       expect(blob?.size).toBe(size);
-      expect(asked.filter((start) => start === rangeAt(1))).toHaveLength(4);
-      expect(asked).toHaveLength(3 + 3);
+      expect(requestedStarts.filter((start) => start === rangeOffset(1))).toHaveLength(4);
+      expect(requestedStarts).toHaveLength(3 + 3);
     },
   );
 
   it("ends when it is cancelled, and leaves nothing", async () => {
-    const { sink, seen } = memorySink();
-    const cancelled = new AbortController();
-    const range: TransferCalls["range"] = (which, start, end) => {
-      if (start > rangeAt(1)) cancelled.abort();
-      return cancelled.signal.aborted
+    const { sink, seen } = makeMemorySink();
+    const controller = new AbortController();
+    const range: TransferCalls["range"] = (location, start, end) => {
+      if (start > rangeOffset(1)) controller.abort();
+      return controller.signal.aborted
         ? Promise.reject(new PortalError("cancelled"))
-        : rangesOf(stored.sealed)(which, start, end);
+        : serveRanges(stored.sealed)(location, start, end);
     };
-    await expect(save(content, range, { sink, signal: cancelled.signal })).rejects.toMatchObject({ code: "cancelled" });
+    await expect(save(content, range, { sink, signal: controller.signal })).rejects.toMatchObject({
+      code: "cancelled",
+    });
     expect(seen).toEqual({ committed: 0, discarded: 1 });
   });
 
@@ -251,6 +262,6 @@ describe("saveContent", () => {
       commit: () => Promise.reject(new Error("never")),
       discard: () => Promise.reject(new Error("busy")),
     };
-    await expect(save(content, rangesOf(stored.sealed), { sink })).rejects.toMatchObject({ code: "storage_full" });
+    await expect(save(content, serveRanges(stored.sealed), { sink })).rejects.toMatchObject({ code: "storage_full" });
   });
 });

@@ -2,18 +2,18 @@ import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, pieceBytes, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
-import { openPieces, pieceCipher } from "./piece-cipher.ts";
-import type { RunningDigest } from "./running-digest.ts";
-import { withoutPadding } from "./sealed-file.ts";
-import { committed, type Sink } from "./sinks.ts";
-import { untilThrough, type Patience } from "./until-through.ts";
-import type { ContentAt, TransferCalls } from "./upload-calls.ts";
+import { paddedLength, pieceSize, pieceCount, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
+import { openPieces, createPieceCipher } from "./piece-cipher.ts";
+import type { ResumableDigest } from "./resumable-digest.ts";
+import { stripPadding } from "./sealed-file.ts";
+import { commitOnSuccess, type Sink } from "./sinks.ts";
+import { retryUntilSuccess, type RetryPolicy } from "./retry-until-success.ts";
+import type { ContentLocation, TransferCalls } from "./upload-calls.ts";
 
 /**
  * A content that an opener was shown for: what opens its pieces, and what it must be. Holds a key.
  */
-export type OpenableContent = ContentAt & {
+export type OpenableContent = ContentLocation & {
   /** 32 bytes, for this content alone. Secret. */
   readonly payloadKey: Bytes;
   readonly prefixLength: number;
@@ -24,20 +24,20 @@ export type OpenableContent = ContentAt & {
   readonly sha256: string;
 };
 
-export interface SaveParts {
+export interface SaveDeps {
   readonly calls: Pick<TransferCalls, "range">;
-  readonly digest: RunningDigest;
-  readonly patience: Patience;
+  readonly digest: ResumableDigest;
+  readonly retryPolicy: RetryPolicy;
   readonly sink: Sink;
 }
 
 /** About 4 MiB: whole pieces, so that each range opens by itself. */
-const piecesAtOnce = 64;
+const piecesPerRange = 64;
 /**
  * Ranges on their way, or waiting to be opened. They pass the page: more of them, or larger ones,
  * are its memory.
  */
-const ahead = 3;
+const prefetchCount = 3;
 
 /**
  * [Note: Download sequence]
@@ -50,22 +50,22 @@ const ahead = 3;
  * @throws PortalError `decryption_failed`, `cancelled`, `storage_full`, and those of a call.
  */
 export async function saveContent(
-  parts: SaveParts,
+  deps: SaveDeps,
   content: OpenableContent,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, total: number) => void },
 ): Promise<Blob | null> {
-  const stop = new AbortController(); // ranges ahead are not waited for after a failure
+  const stopController = new AbortController(); // ranges ahead are not waited for after a failure
   try {
-    return await committed(parts.sink, () =>
-      openInto(parts, content, AbortSignal.any([signal, stop.signal]), onProgress),
+    return await commitOnSuccess(deps.sink, () =>
+      streamToSink(deps, content, AbortSignal.any([signal, stopController.signal]), onProgress),
     );
   } finally {
-    stop.abort();
+    stopController.abort();
   }
 }
 
-async function openInto(
-  { calls, digest, patience, sink }: SaveParts,
+async function streamToSink(
+  { calls, digest, retryPolicy, sink }: SaveDeps,
   content: OpenableContent,
   signal: AbortSignal,
   onProgress: (done: number, total: number) => void,
@@ -74,49 +74,59 @@ async function openInto(
   const plainLength = paddedLength(kind, size);
   const length = sealedLength(prefixLength, plainLength);
   const pieces = pieceCount(plainLength);
-  const cipher = await pieceCipher(content.payloadKey);
+  const cipher = await createPieceCipher(content.payloadKey);
   wipe(content.payloadKey);
 
-  const startOf = (piece: number): number =>
-    piece === 0 ? 0 : Math.min(length, prefixLength + piece * sealedPieceBytes);
-  const fetchFrom = async (piece: number): Promise<Bytes> => {
-    const [start, end] = [startOf(piece), startOf(piece + piecesAtOnce)];
-    const { bytes, size: whole } = await untilThrough(() => calls.range(content, start, end, signal), patience, signal);
-    if (whole !== length || bytes.length !== end - start) throw new PortalError("decryption_failed");
+  const offsetOf = (piece: number): number =>
+    piece === 0 ? 0 : Math.min(length, prefixLength + piece * sealedPieceSize);
+  const fetchRange = async (piece: number): Promise<Bytes> => {
+    const [start, end] = [offsetOf(piece), offsetOf(piece + piecesPerRange)];
+    const { bytes, size: totalSize } = await retryUntilSuccess(
+      () => calls.range(content, start, end, signal),
+      retryPolicy,
+      signal,
+    );
+    if (totalSize !== length || bytes.length !== end - start) throw new PortalError("decryption_failed");
     return bytes;
   };
-  const fetching: Promise<Bytes>[] = [];
-  const fetchAhead = (piece: number): void => {
+  const pendingRanges: Promise<Bytes>[] = [];
+  const prefetch = (piece: number): void => {
     if (piece >= pieces) return;
-    const range = fetchFrom(piece);
+    const range = fetchRange(piece);
     range.catch(() => undefined); // heard of in its turn
-    fetching.push(range);
+    pendingRanges.push(range);
   };
 
-  const room = new Uint8Array(Math.min(plainLength, piecesAtOnce * pieceBytes)); // for one range at a time
+  const buffer = new Uint8Array(Math.min(plainLength, piecesPerRange * pieceSize)); // for one range at a time
   try {
     await digest.start(null);
     let hashing: Promise<unknown> = Promise.resolve();
-    for (let index = 0; index < ahead; index++) fetchAhead(index * piecesAtOnce);
-    for (let piece = 0; piece < pieces; piece += piecesAtOnce) {
-      const sealed = await fetching.shift();
+    for (let index = 0; index < prefetchCount; index++) prefetch(index * piecesPerRange);
+    for (let piece = 0; piece < pieces; piece += piecesPerRange) {
+      const sealed = await pendingRanges.shift();
       if (sealed === undefined) throw new TypeError("no range was fetched");
-      fetchAhead(piece + ahead * piecesAtOnce);
-      const last = piece + piecesAtOnce >= pieces;
-      const opened = await openPieces(cipher, piece === 0 ? sealed.subarray(prefixLength) : sealed, piece, last, room);
+      prefetch(piece + prefetchCount * piecesPerRange);
+      const isLast = piece + piecesPerRange >= pieces;
+      const opened = await openPieces(
+        cipher,
+        piece === 0 ? sealed.subarray(prefixLength) : sealed,
+        piece,
+        isLast,
+        buffer,
+      );
       await hashing;
       hashing = digest.update(sealed); // takes the bytes away, while the next range is opened
       hashing.catch(() => undefined);
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
-      await sink.write(last ? withoutPadding(opened, plainLength - size) : opened);
-      onProgress(startOf(piece + piecesAtOnce), length);
+      await sink.write(isLast ? stripPadding(opened, plainLength - size) : opened);
+      onProgress(offsetOf(piece + piecesPerRange), length);
     }
     await hashing;
     // the last moment: what is committed can be seen
     if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
     if ((await digest.finish()) !== content.sha256) throw new PortalError("decryption_failed");
   } finally {
-    cipher.end();
-    wipe(room);
+    cipher.dispose();
+    wipe(buffer);
   }
 }

@@ -5,24 +5,24 @@ import fc from "fast-check";
 import { newIdentity, recipientOf } from "../seal/age.ts";
 import { concat, copyOf, randomBytes, sha256, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
-import { contentHeadBytes, pieceBytes, sealedPieceBytes } from "../seal/content-pieces.ts";
-import { newContentSeal, openContentHead, pieceNonce } from "../seal/content-stream.ts";
-import { openPieces, pieceCipher, type PieceCipher } from "./piece-cipher.ts";
-import { sealedFile } from "./sealed-file.ts";
+import { contentHeadSize, pieceSize, sealedPieceSize } from "../seal/content-sizes.ts";
+import { createContentSeal, openContentHead, pieceNonce } from "../seal/content-stream.ts";
+import { openPieces, createPieceCipher, type PieceCipher } from "./piece-cipher.ts";
+import { createSealedFile } from "./sealed-file.ts";
 
 const ciphers = ["browser", "libsodium"] as const;
-const sizes = [0, 1, pieceBytes - 1, pieceBytes, pieceBytes + 1, 3 * pieceBytes, 5 * pieceBytes + 77];
+const sizes = [0, 1, pieceSize - 1, pieceSize, pieceSize + 1, 3 * pieceSize, 5 * pieceSize + 77];
 
-async function seal(plain: Bytes, by: PieceCipher["by"]): Promise<{ sealed: Bytes; identity: string }> {
-  const { identity, payloadKey, prefix } = await newContentSeal();
-  const file = sealedFile(new Blob([plain]), "file", prefix, await pieceCipher(payloadKey, by));
+async function seal(plain: Bytes, backend: PieceCipher["backend"]): Promise<{ sealed: Bytes; identity: string }> {
+  const { identity, payloadKey, prefix } = await createContentSeal();
+  const file = createSealedFile(new Blob([plain]), "file", prefix, await createPieceCipher(payloadKey, backend));
   return { sealed: await file.range(0, file.length), identity };
 }
 
-async function open(sealed: Bytes, identity: string, by: PieceCipher["by"]): Promise<Bytes> {
-  const { payloadKey, prefixLength } = await openContentHead(identity, sealed.slice(0, contentHeadBytes));
+async function open(sealed: Bytes, identity: string, backend: PieceCipher["backend"]): Promise<Bytes> {
+  const { payloadKey, prefixLength } = await openContentHead(identity, sealed.slice(0, contentHeadSize));
   return openPieces(
-    await pieceCipher(payloadKey, by),
+    await createPieceCipher(payloadKey, backend),
     sealed.slice(prefixLength),
     0,
     true,
@@ -30,36 +30,36 @@ async function open(sealed: Bytes, identity: string, by: PieceCipher["by"]): Pro
   );
 }
 
-async function typageOpens(sealed: Bytes, identity: string): Promise<Uint8Array> {
+async function openWithTypage(sealed: Bytes, identity: string): Promise<Uint8Array> {
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
   return decrypter.decrypt(sealed);
 }
 
 /** A file whose stream gives pieces of these lengths, over and over. */
-function readAs(plain: Bytes, lengths: readonly number[]): Blob {
+function withStreamChunks(plain: Bytes, lengths: readonly number[]): Blob {
   const stream = () => {
-    let [at, turn] = [0, 0];
+    let [offset, chunkIndex] = [0, 0];
     return new ReadableStream<Bytes>({
       pull: (controller) => {
-        if (at >= plain.length) {
+        if (offset >= plain.length) {
           controller.close();
           return;
         }
-        const length = lengths[turn++ % lengths.length] ?? 1;
-        controller.enqueue(plain.slice(at, at + length));
-        at += length;
+        const length = lengths[chunkIndex++ % lengths.length] ?? 1;
+        controller.enqueue(plain.slice(offset, offset + length));
+        offset += length;
       },
     });
   };
   return Object.assign(new Blob([plain]), { slice: () => ({ stream }) });
 }
 
-describe.each(ciphers)("the sealed file of %s", (by) => {
+describe.each(ciphers)("the sealed file of %s", (backend) => {
   it.each(sizes)("opens in typage, %d bytes", async (size) => {
     const plain = randomBytesOf(size);
-    const { sealed, identity } = await seal(plain, by);
-    expect(hash(await typageOpens(sealed, identity))).toBe(hash(plain));
+    const { sealed, identity } = await seal(plain, backend);
+    expect(hash(await openWithTypage(sealed, identity))).toBe(hash(plain));
   });
 
   it.each(sizes)("opens what typage seals, %d bytes", async (size) => {
@@ -67,13 +67,13 @@ describe.each(ciphers)("the sealed file of %s", (by) => {
     const identity = newIdentity();
     const encrypter = new Encrypter();
     encrypter.addRecipient(await recipientOf(identity));
-    expect(hash(await open(copyOf(await encrypter.encrypt(plain)), identity, by))).toBe(hash(plain));
+    expect(hash(await open(copyOf(await encrypter.encrypt(plain)), identity, backend))).toBe(hash(plain));
   });
 
   it("gives the same bytes for any cut into ranges", async () => {
-    const plain = randomBytesOf(2 * pieceBytes + 1000);
-    const { payloadKey, prefix } = await newContentSeal();
-    const file = sealedFile(new Blob([plain]), "file", prefix, await pieceCipher(payloadKey, by));
+    const plain = randomBytesOf(2 * pieceSize + 1000);
+    const { payloadKey, prefix } = await createContentSeal();
+    const file = createSealedFile(new Blob([plain]), "file", prefix, await createPieceCipher(payloadKey, backend));
     const whole = await file.range(0, file.length);
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: file.length - 1 }), { maxLength: 6 }), async (cuts) => {
@@ -103,32 +103,34 @@ describe.each(ciphers)("the sealed file of %s", (by) => {
         ),
     ],
   ])("does not open %s", async (_, change) => {
-    const { sealed, identity } = await seal(randomBytesOf(2 * pieceBytes + 500), by);
-    const { prefixLength } = await openContentHead(identity, sealed.slice(0, contentHeadBytes));
+    const { sealed, identity } = await seal(randomBytesOf(2 * pieceSize + 500), backend);
+    const { prefixLength } = await openContentHead(identity, sealed.slice(0, contentHeadSize));
     const pieces = [0, 1, 2].map((index) =>
-      sealed.slice(prefixLength + index * sealedPieceBytes, prefixLength + (index + 1) * sealedPieceBytes),
+      sealed.slice(prefixLength + index * sealedPieceSize, prefixLength + (index + 1) * sealedPieceSize),
     );
     const altered = concat(sealed.slice(0, prefixLength), ...change(pieces));
-    await expect(open(altered, identity, by)).rejects.toMatchObject({ code: "decryption_failed" });
+    await expect(open(altered, identity, backend)).rejects.toMatchObject({ code: "decryption_failed" });
   });
 });
 
 describe("the sealed file", () => {
   it("is the same whoever seals its pieces", async () => {
-    const { payloadKey, prefix } = await newContentSeal();
-    const plain = new Blob([randomBytesOf(pieceBytes + 5)]);
-    const [one, other] = await Promise.all(
-      ciphers.map(async (by) => sealedFile(plain, "file", prefix, await pieceCipher(payloadKey, by))),
+    const { payloadKey, prefix } = await createContentSeal();
+    const plain = new Blob([randomBytesOf(pieceSize + 5)]);
+    const [browserFile, sodiumFile] = await Promise.all(
+      ciphers.map(async (backend) =>
+        createSealedFile(plain, "file", prefix, await createPieceCipher(payloadKey, backend)),
+      ),
     );
-    expect(one === undefined ? null : hash(await one.range(0, one.length))).toBe(
-      other === undefined ? undefined : hash(await other.range(0, other.length)),
+    expect(browserFile === undefined ? null : hash(await browserFile.range(0, browserFile.length))).toBe(
+      sodiumFile === undefined ? undefined : hash(await sodiumFile.range(0, sodiumFile.length)),
     );
   });
 
   it("pads a text as a small one is padded", async () => {
-    const { identity, payloadKey, prefix } = await newContentSeal();
+    const { identity, payloadKey, prefix } = await createContentSeal();
     const text = new TextEncoder().encode("x".repeat(300_001));
-    const file = sealedFile(new Blob([text]), "text", prefix, await pieceCipher(payloadKey));
+    const file = createSealedFile(new Blob([text]), "text", prefix, await createPieceCipher(payloadKey));
     const sealed = await file.range(0, file.length);
     expect(hash(await openContent("text", sealed, { sha256: hash(sealed), identity, size: text.length }))).toBe(
       hash(text),
@@ -136,39 +138,39 @@ describe("the sealed file", () => {
   });
 
   it("opens although the file is read in odd pieces", async () => {
-    const plain = randomBytesOf(3 * pieceBytes + 10);
-    const { identity, payloadKey, prefix } = await newContentSeal();
-    const odd = readAs(plain, [1000, 70_000, 3, pieceBytes + 1, pieceBytes - 1]);
-    const file = sealedFile(odd, "file", prefix, await pieceCipher(payloadKey));
-    expect(hash(await typageOpens(await file.range(0, file.length), identity))).toBe(hash(plain));
+    const plain = randomBytesOf(3 * pieceSize + 10);
+    const { identity, payloadKey, prefix } = await createContentSeal();
+    const odd = withStreamChunks(plain, [1000, 70_000, 3, pieceSize + 1, pieceSize - 1]);
+    const file = createSealedFile(odd, "file", prefix, await createPieceCipher(payloadKey));
+    expect(hash(await openWithTypage(await file.range(0, file.length), identity))).toBe(hash(plain));
   });
 
   it("opens although the file was written to between two ranges that share a piece", async () => {
-    const plain = randomBytesOf(2 * pieceBytes);
-    const { identity, payloadKey, prefix } = await newContentSeal();
-    let now = plain;
+    const plain = randomBytesOf(2 * pieceSize);
+    const { identity, payloadKey, prefix } = await createContentSeal();
+    let current = plain;
     const changing = Object.assign(new Blob([plain]), {
-      slice: (start: number, end: number) => new Blob([now.slice(start, end)]),
+      slice: (start: number, end: number) => new Blob([current.slice(start, end)]),
     });
-    const file = sealedFile(changing, "file", prefix, await pieceCipher(payloadKey));
-    const half = prefix.length + pieceBytes / 2;
-    const first = copyOf(await file.range(0, half));
-    now = plain.map((byte) => byte ^ 1);
-    await expect(typageOpens(concat(first, await file.range(half, file.length)), identity)).resolves.toHaveLength(
-      plain.length,
-    );
+    const file = createSealedFile(changing, "file", prefix, await createPieceCipher(payloadKey));
+    const half = prefix.length + pieceSize / 2;
+    const firstHalf = copyOf(await file.range(0, half));
+    current = plain.map((byte) => byte ^ 1);
+    await expect(
+      openWithTypage(concat(firstHalf, await file.range(half, file.length)), identity),
+    ).resolves.toHaveLength(plain.length);
   });
 
   it("says file_changed when fewer bytes are there than were announced", async () => {
-    const { payloadKey, prefix } = await newContentSeal();
-    const cut = Object.assign(new Blob([randomBytesOf(5000)]), { slice: () => new Blob([randomBytesOf(4999)]) });
-    const file = sealedFile(cut, "file", prefix, await pieceCipher(payloadKey));
+    const { payloadKey, prefix } = await createContentSeal();
+    const truncated = Object.assign(new Blob([randomBytesOf(5000)]), { slice: () => new Blob([randomBytesOf(4999)]) });
+    const file = createSealedFile(truncated, "file", prefix, await createPieceCipher(payloadKey));
     await expect(file.range(0, file.length)).rejects.toMatchObject({ code: "file_changed" });
   });
 
   it("says file_changed when the file can no longer be read", async () => {
-    const { payloadKey, prefix } = await newContentSeal();
-    const gone = Object.assign(new Blob(["abc"]), {
+    const { payloadKey, prefix } = await createContentSeal();
+    const unreadable = Object.assign(new Blob(["abc"]), {
       slice: () => ({
         stream: () =>
           new ReadableStream({
@@ -178,30 +180,32 @@ describe("the sealed file", () => {
           }),
       }),
     });
-    const file = sealedFile(gone, "file", prefix, await pieceCipher(payloadKey));
+    const file = createSealedFile(unreadable, "file", prefix, await createPieceCipher(payloadKey));
     await expect(file.range(0, file.length)).rejects.toMatchObject({ code: "file_changed" });
   });
 });
 
 describe("newContentSeal", () => {
   it("never takes the payload nonce that typage made", async () => {
-    const seals = await Promise.all([newContentSeal(), newContentSeal()]);
+    const seals = await Promise.all([createContentSeal(), createContentSeal()]);
     expect(new Set(seals.map(({ prefix }) => toB64u(prefix.slice(-16)))).size).toBe(2);
-    for (const { prefix } of seals) expect(prefix.length).toBeLessThan(contentHeadBytes);
+    for (const { prefix } of seals) expect(prefix.length).toBeLessThan(contentHeadSize);
   });
 });
 
 describe("openContentHead", () => {
   it("refuses a header of another identity, two stanzas, and what is no header", async () => {
-    const { prefix } = await newContentSeal();
+    const { prefix } = await createContentSeal();
     await expect(openContentHead(newIdentity(), prefix)).rejects.toMatchObject({ code: "decryption_failed" });
-    const [one, two] = [newIdentity(), newIdentity()];
+    const [firstIdentity, secondIdentity] = [newIdentity(), newIdentity()];
     const encrypter = new Encrypter();
-    for (const identity of [one, two]) encrypter.addRecipient(await recipientOf(identity));
-    await expect(openContentHead(one, copyOf(await encrypter.encrypt("x")))).rejects.toMatchObject({
+    for (const identity of [firstIdentity, secondIdentity]) encrypter.addRecipient(await recipientOf(identity));
+    await expect(openContentHead(firstIdentity, copyOf(await encrypter.encrypt("x")))).rejects.toMatchObject({
       code: "decryption_failed",
     });
-    await expect(openContentHead(one, randomBytes(2000))).rejects.toMatchObject({ code: "decryption_failed" });
+    await expect(openContentHead(firstIdentity, randomBytes(2000))).rejects.toMatchObject({
+      code: "decryption_failed",
+    });
   });
 });
 
@@ -218,6 +222,6 @@ function hash(...parts: readonly Uint8Array[]): string {
 
 function randomBytesOf(size: number): Bytes {
   const bytes = new Uint8Array(size);
-  for (let at = 0; at < size; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+  for (let offset = 0; offset < size; offset += 65_536) crypto.getRandomValues(bytes.subarray(offset, offset + 65_536));
   return bytes;
 }

@@ -1,9 +1,9 @@
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { copyOf, release, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, pieceBytes, pieceCount, sealedLength, sealedPieceBytes } from "../seal/content-pieces.ts";
-import { PiecesUnderWay, type PieceCipher } from "./piece-cipher.ts";
+import { copyOf, freeBuffers, type Bytes } from "../seal/bytes.ts";
+import { paddedLength, pieceSize, pieceCount, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
+import { PiecePool, type PieceCipher } from "./piece-cipher.ts";
 
 /**
  * A file as its age file, any range of which can be made again at any time: the same bytes for the
@@ -25,7 +25,7 @@ export interface SealedFile {
 }
 
 /** @param file the plain content; a text is padded here. */
-export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, cipher: PieceCipher): SealedFile {
+export function createSealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, cipher: PieceCipher): SealedFile {
   const plainLength = paddedLength(kind, file.size);
   const plain = plainLength === file.size ? file : new Blob([file, "\n".repeat(plainLength - file.size)]);
   const length = sealedLength(prefix.length, plainLength);
@@ -34,40 +34,45 @@ export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, ci
    * A piece that two ranges share is sealed once: a file that is written to in between would give
    * two halves that do not fit.
    */
-  let border: { readonly index: number; readonly sealed: Bytes } | null = null;
+  let sharedPiece: { readonly index: number; readonly sealed: Bytes } | null = null;
 
   return {
     length,
     range: async (start, end) => {
       if (end <= prefix.length) return copyOf(prefix.subarray(start, end));
-      const first = Math.floor(Math.max(0, start - prefix.length) / sealedPieceBytes);
-      const beyond = Math.min(pieces, Math.ceil((end - prefix.length) / sealedPieceBytes));
+      const firstPiece = Math.floor(Math.max(0, start - prefix.length) / sealedPieceSize);
+      const endPiece = Math.min(pieces, Math.ceil((end - prefix.length) / sealedPieceSize));
       // of the first byte that is made here
-      const at = start < prefix.length ? 0 : prefix.length + first * sealedPieceBytes;
-      const made = new Uint8Array(sealedLength(prefix.length, Math.min(plainLength, beyond * pieceBytes)) - at);
-      if (at === 0) made.set(prefix);
-      const startOf = (index: number): number => prefix.length + index * sealedPieceBytes - at;
-      const underWay = new PiecesUnderWay();
-      const one = async (piece: Bytes, index: number): Promise<void> => {
+      const outputStart = start < prefix.length ? 0 : prefix.length + firstPiece * sealedPieceSize;
+      const output = new Uint8Array(
+        sealedLength(prefix.length, Math.min(plainLength, endPiece * pieceSize)) - outputStart,
+      );
+      if (outputStart === 0) output.set(prefix);
+      const positionOf = (index: number): number => prefix.length + index * sealedPieceSize - outputStart;
+      const pool = new PiecePool();
+      const sealPiece = async (piece: Bytes, index: number): Promise<void> => {
         const sealed = await cipher.seal(piece, index, index === pieces - 1);
-        made.set(sealed, startOf(index));
-        release(sealed);
+        output.set(sealed, positionOf(index));
+        freeBuffers(sealed);
       };
-      let index = first;
-      if (border?.index === first) made.set(border.sealed, startOf(index++));
-      if (index < beyond)
-        for await (const piece of piecesOf(plain, index * pieceBytes, Math.min(plainLength, beyond * pieceBytes)))
-          await underWay.add(one(piece, index++));
-      await underWay.done();
-      border = end - at < made.length ? { index: beyond - 1, sealed: made.slice(startOf(beyond - 1)) } : null;
-      return made.subarray(start - at, end - at);
+      let index = firstPiece;
+      if (sharedPiece?.index === firstPiece) output.set(sharedPiece.sealed, positionOf(index++));
+      if (index < endPiece)
+        for await (const piece of readPieces(plain, index * pieceSize, Math.min(plainLength, endPiece * pieceSize)))
+          await pool.add(sealPiece(piece, index++));
+      await pool.drain();
+      sharedPiece =
+        end - outputStart < output.length
+          ? { index: endPiece - 1, sealed: output.slice(positionOf(endPiece - 1)) }
+          : null;
+      return output.subarray(start - outputStart, end - outputStart);
     },
     continuesAt: (start) => {
-      const inPayload = start - prefix.length;
+      const payloadOffset = start - prefix.length;
       return (
-        inPayload <= 0 ||
-        inPayload % sealedPieceBytes === 0 ||
-        border?.index === Math.floor(inPayload / sealedPieceBytes)
+        payloadOffset <= 0 ||
+        payloadOffset % sealedPieceSize === 0 ||
+        sharedPiece?.index === Math.floor(payloadOffset / sealedPieceSize)
       );
     },
   };
@@ -78,9 +83,9 @@ export function sealedFile(file: Blob, kind: ContentKind, prefix: Uint8Array, ci
  * is nothing. Each is gone when the next is asked for. As a stream: asking for each range by itself
  * takes the browser longer than sealing it.
  */
-async function* piecesOf(file: Blob, start: number, end: number): AsyncGenerator<Bytes, void> {
-  const piece = new Uint8Array(pieceBytes);
-  let [filled, read] = [0, 0];
+async function* readPieces(file: Blob, start: number, end: number): AsyncGenerator<Bytes, void> {
+  const piece = new Uint8Array(pieceSize);
+  let [filled, totalRead] = [0, 0];
   const reader = file.slice(start, end).stream().getReader();
   try {
     for (;;) {
@@ -88,21 +93,21 @@ async function* piecesOf(file: Blob, start: number, end: number): AsyncGenerator
         throw new PortalError("file_changed", { cause }); // moved, deleted or written to since it was chosen
       });
       if (done) break;
-      read += value.length;
-      for (let at = 0; at < value.length;) {
-        const taken = Math.min(pieceBytes - filled, value.length - at);
-        piece.set(value.subarray(at, at + taken), filled);
-        [at, filled] = [at + taken, filled + taken];
-        if (filled < pieceBytes) break;
+      totalRead += value.length;
+      for (let offset = 0; offset < value.length;) {
+        const copyLength = Math.min(pieceSize - filled, value.length - offset);
+        piece.set(value.subarray(offset, offset + copyLength), filled);
+        [offset, filled] = [offset + copyLength, filled + copyLength];
+        if (filled < pieceSize) break;
         yield piece;
         filled = 0;
       }
-      release(value);
+      freeBuffers(value);
     }
   } finally {
     await reader.cancel().catch(() => undefined); // what failed first is told
   }
-  if (read !== end - start) throw new PortalError("file_changed");
+  if (totalRead !== end - start) throw new PortalError("file_changed");
   if (filled > 0 || end === start) yield piece.subarray(0, filled);
 }
 
@@ -110,8 +115,8 @@ async function* piecesOf(file: Blob, start: number, end: number): AsyncGenerator
  * Cuts the padding of the last piece of a text after checking it. @throws PortalError
  * `decryption_failed`.
  */
-export function withoutPadding(last: Bytes, padding: number): Bytes {
-  const size = last.length - padding;
-  if (size < 0 || !last.subarray(size).every((byte) => byte === 0x0a)) throw new PortalError("decryption_failed");
-  return padding === 0 ? last : copyOf(last.subarray(0, size));
+export function stripPadding(lastPiece: Bytes, padding: number): Bytes {
+  const size = lastPiece.length - padding;
+  if (size < 0 || !lastPiece.subarray(size).every((byte) => byte === 0x0a)) throw new PortalError("decryption_failed");
+  return padding === 0 ? lastPiece : copyOf(lastPiece.subarray(0, size));
 }

@@ -1,12 +1,12 @@
 import { toB64u, type ReceivedPart } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { digestOf, wipe, type Bytes } from "../seal/bytes.ts";
-import { pieceCipher } from "./piece-cipher.ts";
-import type { RunningDigest } from "./running-digest.ts";
-import { keyBytes, type Sealing } from "./sealing.ts";
-import { sealedFile, type SealedFile } from "./sealed-file.ts";
-import { untilThrough, type Patience } from "./until-through.ts";
+import { sha256Async, wipe, type Bytes } from "../seal/bytes.ts";
+import { createPieceCipher } from "./piece-cipher.ts";
+import type { ResumableDigest } from "./resumable-digest.ts";
+import { decodeKeys, type SealingState } from "./sealing-state.ts";
+import { createSealedFile, type SealedFile } from "./sealed-file.ts";
+import { retryUntilSuccess, type RetryPolicy } from "./retry-until-success.ts";
 import type { TransferCalls } from "./upload-calls.ts";
 
 /** How far a content on its way is, as it is written down on this device. */
@@ -22,12 +22,12 @@ export interface SendingRecord {
 /**
  * Where contents on their way are written down: an account's uploads, or the answers of a visitor.
  */
-export interface SendingRecords<Kept extends SendingRecord> {
-  readonly get: (id: string) => Promise<Kept | null>;
+export interface SendingRecords<StoredRecord extends SendingRecord> {
+  readonly get: (id: string) => Promise<StoredRecord | null>;
   /** What sealing goes on with. `not_found` when it can no longer be read. */
-  readonly sealingOf: (record: Kept) => Promise<Sealing>;
+  readonly readSealingState: (record: StoredRecord) => Promise<SealingState>;
   /** Writes what follows a record as it was read; as `replace` of an account's uploads. */
-  readonly replace: (record: Kept, sealing: Sealing) => Promise<Kept>;
+  readonly replace: (record: StoredRecord, sealing: SealingState) => Promise<StoredRecord>;
 }
 
 /** The calls of sending, by the id of the upload or the answer. */
@@ -38,11 +38,11 @@ export interface SendingCalls {
 }
 
 /** What sending needs of its surroundings. */
-export interface SendParts<Kept extends SendingRecord> {
-  readonly records: SendingRecords<Kept>;
+export interface SendDeps<StoredRecord extends SendingRecord> {
+  readonly records: SendingRecords<StoredRecord>;
   readonly calls: SendingCalls;
-  readonly digest: RunningDigest;
-  readonly patience: Patience;
+  readonly digest: ResumableDigest;
+  readonly retryPolicy: RetryPolicy;
   readonly now: () => number;
 }
 
@@ -52,7 +52,7 @@ export interface SendOptions {
 }
 
 /** Parts on their way at the same time, and one that is written down meanwhile. */
-const inFlight = 3 + 1;
+const maxInFlight = 3 + 1;
 
 /**
  * [Note: Upload sequence]
@@ -74,29 +74,29 @@ const inFlight = 3 + 1;
  *   another tab), `upload_dropped` (the service does not know it; what this device keeps stays),
  *   `file_changed`, `cancelled`, `storage_full`, `token_expired`.
  */
-export async function sendContent<Kept extends SendingRecord>(
-  parts: SendParts<Kept>,
+export async function sendContent<StoredRecord extends SendingRecord>(
+  deps: SendDeps<StoredRecord>,
   id: string,
   file: Blob,
   { signal, onProgress }: SendOptions,
 ): Promise<void> {
-  const { records, calls, digest, patience } = parts;
+  const { records, calls, digest, retryPolicy } = deps;
   const record = await records.get(id);
   if (record === null) throw new PortalError("not_found");
   if (record.sealed) return;
-  const sealing = await records.sealingOf(record);
+  const sealing = await records.readSealingState(record);
   if (file.size !== sealing.size) throw new PortalError("file_changed");
-  const { received: there } = await untilThrough(() => calls.state(id, signal), patience, signal);
+  const { received: receivedParts } = await retryUntilSuccess(() => calls.state(id, signal), retryPolicy, signal);
   try {
     await withSealedFile(sealing, file, async (sealed) => {
-      const received = new Map(there.map(({ part, sha256 }) => [part - 1, sha256]));
+      const received = new Map(receivedParts.map(({ part, sha256 }) => [part - 1, sha256]));
       await requireSameParts(sealed, sealing, received, signal);
       await digest.start(sealing.digest_state);
-      await new Sending(parts, id, record, sealing, sealed, received, onProgress).run(signal);
+      await new PartSender(deps, id, record, sealing, sealed, received, onProgress).run(signal);
     });
   } catch (error) {
-    const givenUp = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
-    throw givenUp ? new PortalError("not_found", { cause: error }) : error;
+    const isDiscarded = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
+    throw isDiscarded ? new PortalError("not_found", { cause: error }) : error;
   }
 }
 
@@ -106,30 +106,30 @@ export async function sendContent<Kept extends SendingRecord>(
  *
  * @throws PortalError `file_changed`, `cancelled`.
  */
-export async function requireSameContent(sealing: Sealing, file: Blob, signal: AbortSignal): Promise<void> {
+export async function requireSameContent(sealing: SealingState, file: Blob, signal: AbortSignal): Promise<void> {
   if (file.size !== sealing.size) throw new PortalError("file_changed");
   await withSealedFile(sealing, file, (sealed) => requireSameParts(sealed, sealing, new Map(), signal));
 }
 
 async function withSealedFile(
-  sealing: Sealing,
+  sealing: SealingState,
   file: Blob,
-  work: (sealed: SealedFile) => Promise<void>,
+  callback: (sealed: SealedFile) => Promise<void>,
 ): Promise<void> {
-  const { payloadKey, prefix } = keyBytes(sealing);
-  const cipher = await pieceCipher(payloadKey);
+  const { payloadKey, prefix } = decodeKeys(sealing);
+  const cipher = await createPieceCipher(payloadKey);
   wipe(payloadKey);
   try {
-    await work(sealedFile(file, sealing.kind, prefix, cipher));
+    await callback(createSealedFile(file, sealing.kind, prefix, cipher));
   } finally {
-    cipher.end();
+    cipher.dispose();
   }
 }
 
 /** Step 1. */
 async function requireSameParts(
   sealed: SealedFile,
-  sealing: Sealing,
+  sealing: SealingState,
   received: ReadonlyMap<number, string>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -138,45 +138,51 @@ async function requireSameParts(
     const expected = sealing.parts[index] ?? received.get(index);
     if (expected === undefined) continue;
     if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
-    await requirePart(sealed, sealing, index, expected);
+    await requireSamePart(sealed, sealing, index, expected);
   }
 }
 
-async function requirePart(sealed: SealedFile, sealing: Sealing, index: number, expected: string): Promise<void> {
-  if (toB64u(await digestOf(await partOf(sealed, sealing, index))) !== expected) throw new PortalError("file_changed");
+async function requireSamePart(
+  sealed: SealedFile,
+  sealing: SealingState,
+  index: number,
+  expected: string,
+): Promise<void> {
+  if (toB64u(await sha256Async(await sealPart(sealed, sealing, index))) !== expected)
+    throw new PortalError("file_changed");
 }
 
-function partCount({ length }: SealedFile, { part_size: size }: Sealing): number {
+function partCount({ length }: SealedFile, { part_size: size }: SealingState): number {
   return Math.ceil(length / size);
 }
 
-function partOf(sealed: SealedFile, { part_size: size }: Sealing, index: number): Promise<Bytes> {
+function sealPart(sealed: SealedFile, { part_size: size }: SealingState, index: number): Promise<Bytes> {
   return sealed.range(index * size, Math.min(sealed.length, (index + 1) * size));
 }
 
 /** Steps 2 and 3 of one run. */
-class Sending<Kept extends SendingRecord> {
-  readonly #parts: SendParts<Kept>;
+class PartSender<StoredRecord extends SendingRecord> {
+  readonly #deps: SendDeps<StoredRecord>;
   readonly #id: string;
   readonly #sealed: SealedFile;
   /** Digests of what the service has, by index. */
   readonly #received: ReadonlyMap<number, string>;
   readonly #onProgress: (done: number, total: number) => void;
-  #record: Kept;
-  #sealing: Sealing;
+  #record: StoredRecord;
+  #sealing: SealingState;
   #sent = 0;
   #touchedAt: number;
 
   constructor(
-    parts: SendParts<Kept>,
+    deps: SendDeps<StoredRecord>,
     id: string,
-    record: Kept,
-    sealing: Sealing,
+    record: StoredRecord,
+    sealing: SealingState,
     sealed: SealedFile,
     received: ReadonlyMap<number, string>,
     onProgress: (done: number, total: number) => void,
   ) {
-    this.#parts = parts;
+    this.#deps = deps;
     this.#id = id;
     this.#record = record;
     this.#sealing = sealing;
@@ -187,43 +193,43 @@ class Sending<Kept extends SendingRecord> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const failing = new AbortController(); // one part that fails for good stops the others
-    const either = AbortSignal.any([signal, failing.signal]);
-    const underWay = new Set<Promise<void>>();
+    const failure = new AbortController(); // one part that fails for good stops the others
+    const combinedSignal = AbortSignal.any([signal, failure.signal]);
+    const activeParts = new Set<Promise<void>>();
     const count = partCount(this.#sealed, this.#sealing);
-    let written: Promise<unknown> = Promise.resolve(); // in order; the next part is sealed meanwhile
+    let lastWrite: Promise<unknown> = Promise.resolve(); // in order; the next part is sealed meanwhile
     try {
       for (let index = 0; index < count; index++) {
-        either.throwIfAborted();
-        const known = this.#sealing.parts[index];
-        if (known !== undefined && this.#received.get(index) === known) {
-          this.#count(index);
+        combinedSignal.throwIfAborted();
+        const recordedDigest = this.#sealing.parts[index];
+        if (recordedDigest !== undefined && this.#received.get(index) === recordedDigest) {
+          this.#reportProgress(index);
           continue;
         }
-        while (underWay.size >= inFlight) await Promise.race(underWay);
-        const bytes = await this.#seal(index);
+        while (activeParts.size >= maxInFlight) await Promise.race(activeParts);
+        const bytes = await this.#sealPart(index);
         const data = new Blob([bytes]);
-        const digest = digestOf(bytes); // of a copy: the bytes are taken away below
-        const writing = written.then(() => this.#writeDown(index, bytes, digest));
-        written = writing;
-        const sending: Promise<void> = writing
-          .then((sha256) => this.#send(index, sha256, data, either))
-          .finally(() => underWay.delete(sending));
+        const digest = sha256Async(bytes); // of a copy: the bytes are taken away below
+        const write = lastWrite.then(() => this.#recordPart(index, bytes, digest));
+        lastWrite = write;
+        const sending: Promise<void> = write
+          .then((sha256) => this.#sendPart(index, sha256, data, combinedSignal))
+          .finally(() => activeParts.delete(sending));
         sending.catch((error: unknown) => {
-          failing.abort(error);
+          failure.abort(error);
         });
-        underWay.add(sending);
+        activeParts.add(sending);
       }
-      await Promise.all(underWay);
-      either.throwIfAborted();
+      await Promise.all(activeParts);
+      combinedSignal.throwIfAborted();
     } catch (error) {
-      failing.abort(error);
-      await Promise.allSettled(underWay);
+      failure.abort(error);
+      await Promise.allSettled(activeParts);
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
-      throw failing.signal.reason;
+      throw failure.signal.reason;
     }
-    await this.#keep(
-      { content_sha256: await this.#parts.digest.finish() },
+    await this.#saveRecord(
+      { content_sha256: await this.#deps.digest.finish() },
       { sealed: true, sent: this.#sealed.length },
     );
   }
@@ -233,48 +239,54 @@ class Sending<Kept extends SendingRecord> {
    * the file was then: where that piece is not at hand any more it is made again, and its beginning
    * must be the one that left.
    */
-  async #seal(index: number): Promise<Bytes> {
-    const [before, known] = [this.#sealing.parts[index - 1], this.#sealing.parts[index]];
-    if (before !== undefined && known === undefined && !this.#sealed.continuesAt(index * this.#sealing.part_size))
-      await requirePart(this.#sealed, this.#sealing, index - 1, before);
-    return partOf(this.#sealed, this.#sealing, index);
+  async #sealPart(index: number): Promise<Bytes> {
+    const [previousDigest, recordedDigest] = [this.#sealing.parts[index - 1], this.#sealing.parts[index]];
+    if (
+      previousDigest !== undefined &&
+      recordedDigest === undefined &&
+      !this.#sealed.continuesAt(index * this.#sealing.part_size)
+    )
+      await requireSamePart(this.#sealed, this.#sealing, index - 1, previousDigest);
+    return sealPart(this.#sealed, this.#sealing, index);
   }
 
   /**
    * Before a part leaves: its digest, and the state of the digest over all so far. A part sealed
    * again must have the digest it had.
    */
-  async #writeDown(index: number, bytes: Bytes, digest: Promise<Bytes>): Promise<string> {
-    const known = this.#sealing.parts[index];
-    const expected = known ?? this.#received.get(index);
-    const state = known === undefined ? await this.#parts.digest.update(bytes) : null;
+  async #recordPart(index: number, bytes: Bytes, digest: Promise<Bytes>): Promise<string> {
+    const recordedDigest = this.#sealing.parts[index];
+    const expected = recordedDigest ?? this.#received.get(index);
+    const state = recordedDigest === undefined ? await this.#deps.digest.update(bytes) : null;
     const sha256 = toB64u(await digest);
     if (expected !== undefined && sha256 !== expected) throw new PortalError("file_changed");
-    if (known === undefined) await this.#keep({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});
+    if (recordedDigest === undefined)
+      await this.#saveRecord({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});
     return sha256;
   }
 
-  async #send(index: number, sha256: string, data: Blob, signal: AbortSignal): Promise<void> {
-    const { calls, now, patience } = this.#parts;
-    let left = 0;
+  async #sendPart(index: number, sha256: string, data: Blob, signal: AbortSignal): Promise<void> {
+    const { calls, now, retryPolicy } = this.#deps;
+    let sentAt = 0;
     const send = (): Promise<void> => {
-      left = now();
+      sentAt = now();
       return calls.part(this.#id, { part: index + 1, sha256 }, data, signal);
     };
-    await untilThrough(send, patience, signal);
-    this.#touchedAt = Math.max(this.#touchedAt, left); // not when it was answered: the service counts from its arrival
-    this.#count(index);
+    await retryUntilSuccess(send, retryPolicy, signal);
+    // not when it was answered: the service counts from its arrival
+    this.#touchedAt = Math.max(this.#touchedAt, sentAt);
+    this.#reportProgress(index);
   }
 
-  #count(index: number): void {
+  #reportProgress(index: number): void {
     const { part_size: size } = this.#sealing;
     this.#sent += Math.min(this.#sealed.length, (index + 1) * size) - index * size;
     this.#onProgress(this.#sent, this.#sealed.length);
   }
 
-  async #keep(sealing: Partial<Sealing>, record: Partial<SendingRecord>): Promise<void> {
+  async #saveRecord(sealing: Partial<SealingState>, record: Partial<SendingRecord>): Promise<void> {
     this.#sealing = { ...this.#sealing, ...sealing };
-    this.#record = await this.#parts.records.replace(
+    this.#record = await this.#deps.records.replace(
       { ...this.#record, sent: this.#sent, touchedAt: this.#touchedAt, ...record },
       this.#sealing,
     );

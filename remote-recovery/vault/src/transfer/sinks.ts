@@ -1,7 +1,7 @@
-import { keptOnDevice, openedFileLock } from "@relicario/shared/contract";
+import { deviceStorage, openedFileLockName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { sayFull } from "../device/say-full.ts";
+import { mapQuotaError } from "../device/quota-error.ts";
 import type { Bytes } from "../seal/bytes.ts";
 
 declare global {
@@ -26,7 +26,7 @@ export interface Sink<T extends Blob | null = Blob | null> {
 }
 
 /** Commits what `fill` wrote when all of it went well; after anything else nothing of it stays. */
-export async function committed<T extends Blob | null>(sink: Sink<T>, fill: () => Promise<void>): Promise<T> {
+export async function commitOnSuccess<T extends Blob | null>(sink: Sink<T>, fill: () => Promise<void>): Promise<T> {
   try {
     await fill();
     return await sink.commit();
@@ -41,12 +41,12 @@ export async function committed<T extends Blob | null>(sink: Sink<T>, fill: () =
  * The file that the person chose. The browser writes beside it and puts it in place when it is
  * closed.
  */
-export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink<null>> {
+export async function createFileSink(handle: FileSystemFileHandle): Promise<Sink<null>> {
   const stream = await handle.createWritable();
   return {
-    write: (bytes) => sayFull(() => stream.write(bytes)),
+    write: (bytes) => mapQuotaError(() => stream.write(bytes)),
     commit: async () => {
-      await sayFull(() => stream.close());
+      await mapQuotaError(() => stream.close());
       return null;
     },
     discard: () => stream.abort(),
@@ -57,17 +57,17 @@ export async function chosenFile(handle: FileSystemFileHandle): Promise<Sink<nul
  * A file of this origin that no other page uses and that goes with this worker; in memory where
  * there is none (some private modes). Only in a worker.
  */
-export async function privateFile(): Promise<Sink<Blob>> {
-  const folder = await privateFolder({ create: true });
-  if (folder === null) return inMemory();
+export async function createPrivateSink(): Promise<Sink<Blob>> {
+  const folder = await openPrivateFolder({ create: true });
+  if (folder === null) return createMemorySink();
   const name = crypto.randomUUID();
-  const release = await hold(openedFileLock(name));
+  const release = await acquireLock(openedFileLockName(name));
   const file = await folder.getFileHandle(name, { create: true });
   const access = await file.createSyncAccessHandle();
   let length = 0;
   return {
     write: (bytes) =>
-      sayFull(async () => {
+      mapQuotaError(async () => {
         if (access.write(bytes, { at: length }) !== bytes.length) throw new PortalError("storage_full");
         length += bytes.length;
       }),
@@ -86,29 +86,29 @@ export async function privateFile(): Promise<Sink<Blob>> {
 
 /** Removes what pages that are gone left behind: it is plaintext. */
 export async function sweepPrivateFiles(): Promise<void> {
-  const folder = await privateFolder({ create: false });
+  const folder = await openPrivateFolder({ create: false });
   if (folder === null) return;
   for await (const name of folder.keys()) {
-    await navigator.locks.request(openedFileLock(name), { ifAvailable: true }, async (lock) => {
+    await navigator.locks.request(openedFileLockName(name), { ifAvailable: true }, async (lock) => {
       if (lock !== null) await folder.removeEntry(name);
     });
   }
 }
 
-async function privateFolder(options: { readonly create: boolean }): Promise<FileSystemDirectoryHandle | null> {
+async function openPrivateFolder(options: { readonly create: boolean }): Promise<FileSystemDirectoryHandle | null> {
   try {
-    return await (await navigator.storage.getDirectory()).getDirectoryHandle(keptOnDevice.openedFolder, options);
+    return await (await navigator.storage.getDirectory()).getDirectoryHandle(deviceStorage.openedFilesFolder, options);
   } catch {
     return null; // none yet, or no private files in this browser or mode: memory has to do
   }
 }
 
 /** Held until it is released, or the worker ends. */
-function hold(lock: string): Promise<() => void> {
+function acquireLock(lockName: string): Promise<() => void> {
   return new Promise((resolve, reject) => {
     navigator.locks
       .request(
-        lock,
+        lockName,
         () =>
           new Promise<void>((release) => {
             resolve(release);
@@ -119,15 +119,15 @@ function hold(lock: string): Promise<() => void> {
 }
 
 /** Blobs are the browser's to keep: it may put large ones on disk. */
-function inMemory(): Sink<Blob> {
-  let parts: Blob[] = [];
+function createMemorySink(): Sink<Blob> {
+  let chunks: Blob[] = [];
   return {
     write: async (bytes) => {
-      parts.push(new Blob([bytes]));
+      chunks.push(new Blob([bytes]));
     },
-    commit: async () => new Blob(parts),
+    commit: async () => new Blob(chunks),
     discard: async () => {
-      parts = [];
+      chunks = [];
     },
   };
 }

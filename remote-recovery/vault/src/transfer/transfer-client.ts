@@ -1,35 +1,35 @@
-import { accountName, type CallOptions, type DeviceAccount, type Http } from "@relicario/shared/contract";
+import { accountStorageKey, type CallOptions, type DeviceAccount, type Http } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { Published } from "../acts/protect.ts";
-import type { Protection, Restarted, UploadOrder } from "../acts/resumable-uploads.ts";
-import { refuseCancelled } from "../cancelled.ts";
+import type { PublishedSecret } from "../operations/protect.ts";
+import type { Protection, RestartedUpload, UploadPlan } from "../operations/resumable-uploads.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
-import { openUploadRecords } from "./records.ts";
+import { openUploadRecords } from "./upload-records.ts";
 import { createDownloads, type Downloads } from "./downloads.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
 import { createTransferWorkers } from "./transfer-workers.ts";
-import type { ProtectRequest, SecretChange } from "../shown-image.ts";
+import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
-export interface UploadActs {
-  readonly begin: (order: UploadOrder, options: CallOptions) => Promise<string>;
-  readonly finish: (uploadId: string, protection: Protection | null, options: CallOptions) => Promise<Published>;
+export interface UploadOperations {
+  readonly begin: (order: UploadPlan, options: CallOptions) => Promise<string>;
+  readonly finish: (uploadId: string, protection: Protection | null, options: CallOptions) => Promise<PublishedSecret>;
   readonly restart: (
     uploadId: string,
     file: { readonly size: number; readonly handle: FileSystemFileHandle | null },
     options: CallOptions,
-  ) => Promise<Restarted>;
+  ) => Promise<RestartedUpload>;
   readonly discard: (uploadId: string) => Promise<void>;
   /**
    * Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after
    * sign-out.
    */
-  readonly unlocked: (signal: AbortSignal | undefined) => Promise<void>;
+  readonly waitUntilUnlocked: (signal: AbortSignal | undefined) => Promise<void>;
 }
 
 /** The mark of an item that is imported. */
-interface Imported {
+interface ImportSource {
   readonly source?: string;
 }
 
@@ -38,12 +38,12 @@ interface Imported {
  * downloads hold plaintext and end with it.
  */
 export interface Transfers extends Downloads {
-  readonly protect: (request: ProtectRequest & Imported, options?: CallOptions) => Promise<Published>;
+  readonly protect: (request: ProtectRequest & ImportSource, options?: CallOptions) => Promise<PublishedSecret>;
   readonly update: (
     secretId: string,
-    change: SecretChange & Required<Pick<SecretChange, "content">> & Imported,
+    change: SecretChange & Required<Pick<SecretChange, "content">> & ImportSource,
     options?: CallOptions,
-  ) => Promise<Published>;
+  ) => Promise<PublishedSecret>;
   /**
    * `protection` is the one that was asked for, once those that were decided do not do; null
    * before.
@@ -53,18 +53,18 @@ export interface Transfers extends Downloads {
     file: Blob | null,
     protection: Protection | null,
     options?: CallOptions,
-  ) => Promise<Published>;
-  readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<Published>;
+  ) => Promise<PublishedSecret>;
+  readonly restart: (uploadId: string, file: Blob, options?: CallOptions) => Promise<PublishedSecret>;
   readonly discard: (uploadId: string) => Promise<void>;
   /** Ends all workers. What is not published waits on the device. */
   readonly end: () => Promise<void>;
 }
 
-export interface TransferParts {
+export interface TransferDeps {
   readonly account: DeviceAccount;
   readonly http: Http;
   readonly startWorker: () => Promise<RunningWorker<TransferWorkerApi>>;
-  readonly acts: UploadActs;
+  readonly operations: UploadOperations;
 }
 
 /** The reason of an abort that keeps what was sent. */
@@ -75,26 +75,26 @@ const pauseReason = "pause";
  * and sends, the page holds file and session. Aborting a call deletes what was sent, unless its
  * reason is `pause`: then it waits.
  */
-export function createTransfers({ account, http, startWorker, acts }: TransferParts): Transfers {
+export function createTransfers({ account, http, startWorker, operations }: TransferDeps): Transfers {
   const workers = createTransferWorkers({ account, http, startWorker, phase: "sending" });
   const downloads = createDownloads(createTransferWorkers({ account: null, http, startWorker, phase: "opening" }));
   const sending = new Map<string, AbortController>();
 
   /** Sends, and publishes what is sent. */
-  async function run(
+  async function sendAndPublish(
     uploadId: string,
     file: Blob,
     protection: Protection | null,
     options: CallOptions,
-  ): Promise<Published> {
+  ): Promise<PublishedSecret> {
     const controller = new AbortController();
     sending.set(uploadId, controller);
     try {
-      await workers.call(controller, options, (remote, ofCall) => remote.upload(uploadId, file, ofCall));
-      refuseCancelled(options.signal);
+      await workers.call(controller, options, (remote, callOptions) => remote.upload(uploadId, file, callOptions));
+      throwIfCancelled(options.signal);
       return await finishUnlocked(uploadId, protection, options);
     } catch (error) {
-      if (options.signal?.aborted === true && options.signal.reason !== pauseReason) await acts.discard(uploadId);
+      if (options.signal?.aborted === true && options.signal.reason !== pauseReason) await operations.discard(uploadId);
       throw error;
     } finally {
       sending.delete(uploadId);
@@ -106,52 +106,52 @@ export function createTransfers({ account, http, startWorker, acts }: TransferPa
     uploadId: string,
     protection: Protection | null,
     options: CallOptions,
-  ): Promise<Published> {
+  ): Promise<PublishedSecret> {
     for (;;) {
       try {
-        return await acts.finish(uploadId, protection, options);
+        return await operations.finish(uploadId, protection, options);
       } catch (error) {
         if (!isPortalError(error, "vault_locked")) throw error;
-        await acts.unlocked(options.signal);
+        await operations.waitUntilUnlocked(options.signal);
       }
     }
   }
 
   return {
     protect: async ({ content, ...request }, options = {}) => {
-      const uploadId = await acts.begin(
-        { act: "protect", request, size: content.size, handle: handleOf(content) },
+      const uploadId = await operations.begin(
+        { operation: "protect", request, size: content.size, handle: handleOf(content) },
         options,
       );
-      return run(uploadId, content, request.protection, options);
+      return sendAndPublish(uploadId, content, request.protection, options);
     },
-    update: async (secretId, { content: { content, ...described }, ...change }, options = {}) => {
-      const order: UploadOrder = {
-        act: "update",
+    update: async (secretId, { content: { content, ...contentMetadata }, ...change }, options = {}) => {
+      const order: UploadPlan = {
+        operation: "update",
         secretId,
-        change: { ...change, content: described },
+        change: { ...change, content: contentMetadata },
         size: content.size,
         handle: handleOf(content),
       };
-      return run(await acts.begin(order, options), content, change.protection ?? null, options);
+      return sendAndPublish(await operations.begin(order, options), content, change.protection ?? null, options);
     },
-    resume: async (uploadId, chosen, protection, options = {}) => {
-      const file = chosen ?? (await fileKept(account, uploadId));
-      if (file === "sealed") return acts.finish(uploadId, protection, options);
-      return run(uploadId, file, protection, options);
+    resume: async (uploadId, chosenFile, protection, options = {}) => {
+      const file = chosenFile ?? (await requireStoredFile(account, uploadId));
+      if (file === "sealed") return operations.finish(uploadId, protection, options);
+      return sendAndPublish(uploadId, file, protection, options);
     },
     restart: async (uploadId, file, options = {}) => {
       sending.get(uploadId)?.abort(pauseReason);
-      const { uploadId: begun, ...published } = await acts.restart(
+      const { uploadId: restartedId, ...published } = await operations.restart(
         uploadId,
         { size: file.size, handle: handleOf(file) },
         options,
       );
-      return begun === null ? published : run(begun, file, null, options);
+      return restartedId === null ? published : sendAndPublish(restartedId, file, null, options);
     },
     discard: async (uploadId) => {
       sending.get(uploadId)?.abort(pauseReason);
-      await acts.discard(uploadId);
+      await operations.discard(uploadId);
     },
     save: downloads.save,
     lock: downloads.lock,
@@ -177,14 +177,14 @@ function isHandle(value: unknown): value is FileSystemFileHandle {
  * The file behind the handle that was kept. @throws PortalError `validation_error` when it has to
  * be chosen again.
  */
-async function fileKept(account: DeviceAccount, uploadId: string): Promise<File | "sealed"> {
-  const records = await openUploadRecords(accountName(account));
+async function requireStoredFile(account: DeviceAccount, uploadId: string): Promise<File | "sealed"> {
+  const records = await openUploadRecords(accountStorageKey(account));
   try {
     const record = await records.get(uploadId);
     if (record === null) throw new PortalError("not_found");
     if (record.sealed) return "sealed";
     const { handle } = record;
-    if (handle !== null && (await mayRead(handle))) return await handle.getFile();
+    if (handle !== null && (await requestReadPermission(handle))) return await handle.getFile();
     throw new PortalError("validation_error", { details: { fields: ["content"] } });
   } finally {
     records.close();
@@ -192,16 +192,16 @@ async function fileKept(account: DeviceAccount, uploadId: string): Promise<File 
 }
 
 /** Asks the person where the browser wants that; only from a click. */
-async function mayRead(handle: FileSystemFileHandle): Promise<boolean> {
-  const wanted = { mode: "read" } as const;
-  if ((await handle.queryPermission(wanted)) === "granted") return true;
-  return (await handle.requestPermission(wanted)) === "granted";
+async function requestReadPermission(handle: FileSystemFileHandle): Promise<boolean> {
+  const descriptor = { mode: "read" } as const;
+  if ((await handle.queryPermission(descriptor)) === "granted") return true;
+  return (await handle.requestPermission(descriptor)) === "granted";
 }
 
 /** Newer than TypeScript's types. */
 declare global {
   interface FileSystemFileHandle {
-    queryPermission(wanted: { readonly mode: "read" }): Promise<PermissionState>;
-    requestPermission(wanted: { readonly mode: "read" }): Promise<PermissionState>;
+    queryPermission(descriptor: { readonly mode: "read" }): Promise<PermissionState>;
+    requestPermission(descriptor: { readonly mode: "read" }): Promise<PermissionState>;
   }
 }

@@ -1,20 +1,20 @@
-import { callsTo } from "@relicario/engine/worker-calls";
+import { createCallClient } from "@relicario/engine/worker-calls";
 import type { DeviceAccount } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { openDevice, type Device } from "../device/device.ts";
-import { httpOverPage, type PageHttp } from "../worker/port-http.ts";
-import { openUploadRecords, uploadLock, uploadsOf, type UploadRecords } from "./records.ts";
-import { createRunningDigest, digestOver, type RunningDigest } from "./running-digest.ts";
+import { createHttpOverPage, type PageHttp } from "../worker/page-http.ts";
+import { openUploadRecords, uploadLockName, createSendingRecords, type UploadRecords } from "./upload-records.ts";
+import { createResumableDigest, connectDigest, type ResumableDigest } from "./resumable-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";
 import { sendContent, type SendOptions } from "./send-content.ts";
-import { chosenFile, privateFile } from "./sinks.ts";
-import { browserPatience } from "./until-through.ts";
-import { transferCallsOn, type TransferCalls } from "./upload-calls.ts";
+import { createFileSink, createPrivateSink } from "./sinks.ts";
+import { browserRetryPolicy } from "./retry-until-success.ts";
+import { createTransferCalls, type TransferCalls } from "./upload-calls.ts";
 
 /** Gives digests that run in a worker of their own. */
-export interface DigestMaker {
+export interface DigestServer {
   readonly digest: (port: MessagePort) => void;
 }
 
@@ -40,38 +40,38 @@ export interface TransferWorkerApi {
    * In the first one, once, before any other call. The page answers {@link PageHttp} at `page`.
    * Without an account it sends no uploads.
    */
-  readonly start: (account: DeviceAccount | null, page: MessagePort, helper: MessagePort) => Promise<void>;
+  readonly start: (account: DeviceAccount | null, pagePort: MessagePort, digestPort: MessagePort) => Promise<void>;
   /** Sends what is left of an upload. Only one tab does so at a time: `conflict` in another one. */
   readonly upload: (uploadId: string, file: Blob, options: SendOptions) => Promise<void>;
   /** The vault's worker answers at `keys`: what opens the content never passes the page. */
   readonly save: (
-    keys: MessagePort,
+    keyPort: MessagePort,
     openedId: string,
     target: FileSystemFileHandle | null,
     options: SendOptions,
   ) => Promise<Blob | null>;
 }
 
-interface Started {
+interface WorkerState {
   readonly sending: { readonly device: Device; readonly records: UploadRecords } | null;
   readonly calls: TransferCalls;
-  readonly helper: Comlink.Remote<DigestMaker>;
+  readonly digestServer: Comlink.Remote<DigestServer>;
 }
 
 export function createTransferWorkerApi(): TransferWorkerApi {
-  let started: Started | null = null;
+  let state: WorkerState | null = null;
 
-  function requireStarted(): Started {
-    if (started === null) throw new PortalError("vault_unavailable");
-    return started;
+  function requireStarted(): WorkerState {
+    if (state === null) throw new PortalError("vault_unavailable");
+    return state;
   }
 
   /** A digest in the other worker for one transfer. */
-  async function withDigest<T>(work: (digest: RunningDigest) => Promise<T>): Promise<T> {
+  async function withDigest<T>(callback: (digest: ResumableDigest) => Promise<T>): Promise<T> {
     const { port1, port2 } = new MessageChannel();
     try {
-      await requireStarted().helper.digest(Comlink.transfer(port2, [port2]));
-      return await work(digestOver(port1));
+      await requireStarted().digestServer.digest(Comlink.transfer(port2, [port2]));
+      return await callback(connectDigest(port1));
     } finally {
       port1.close();
     }
@@ -80,33 +80,33 @@ export function createTransferWorkerApi(): TransferWorkerApi {
   return {
     ping: () => undefined,
     serveDigests: (port) => {
-      const maker: DigestMaker = {
-        digest: (own) => {
-          Comlink.expose(createRunningDigest(), own);
+      const server: DigestServer = {
+        digest: (digestPort) => {
+          Comlink.expose(createResumableDigest(), digestPort);
         },
       };
-      Comlink.expose(maker, port);
+      Comlink.expose(server, port);
     },
-    start: async (account, page, helper) => {
+    start: async (account, pagePort, digestPort) => {
       const device = account === null ? null : await openDevice(account);
-      const http = httpOverPage(callsTo<PageHttp>(page));
-      started = {
+      const http = createHttpOverPage(createCallClient<PageHttp>(pagePort));
+      state = {
         sending: device === null ? null : { device, records: await openUploadRecords(device.name) },
-        calls: transferCallsOn(http),
-        helper: Comlink.wrap<DigestMaker>(helper),
+        calls: createTransferCalls(http),
+        digestServer: Comlink.wrap<DigestServer>(digestPort),
       };
     },
     upload: (uploadId, file, options) =>
-      alone(uploadId, () => {
+      withUploadLock(uploadId, () => {
         const { sending, calls } = requireStarted();
         if (sending === null) throw new PortalError("vault_unavailable");
         return withDigest((digest) =>
           sendContent(
             {
-              records: uploadsOf(sending.device, sending.records),
+              records: createSendingRecords(sending.device, sending.records),
               calls,
               digest,
-              patience: browserPatience,
+              retryPolicy: browserRetryPolicy,
               now: Date.now,
             },
             uploadId,
@@ -115,25 +115,25 @@ export function createTransferWorkerApi(): TransferWorkerApi {
           ),
         );
       }),
-    save: async (keys, openedId, target, options) => {
-      const content = await callsTo<ContentKeys>(keys)
+    save: async (keyPort, openedId, target, options) => {
+      const content = await createCallClient<ContentKeys>(keyPort)
         .contentKey(openedId)
         .finally(() => {
-          keys.close();
+          keyPort.close();
         });
-      const sink = await (target === null ? privateFile() : chosenFile(target));
+      const sink = await (target === null ? createPrivateSink() : createFileSink(target));
       return withDigest((digest) =>
-        saveContent({ ...requireStarted(), digest, patience: browserPatience, sink }, content, options),
+        saveContent({ ...requireStarted(), digest, retryPolicy: browserRetryPolicy, sink }, content, options),
       );
     },
   };
 }
 
 /** One upload is sent by one tab. */
-async function alone<T>(uploadId: string, work: () => Promise<T>): Promise<T> {
-  if (!("locks" in navigator)) return work();
-  return navigator.locks.request(uploadLock(uploadId), { ifAvailable: true }, (lock) => {
+async function withUploadLock<T>(uploadId: string, callback: () => Promise<T>): Promise<T> {
+  if (!("locks" in navigator)) return callback();
+  return navigator.locks.request(uploadLockName(uploadId), { ifAvailable: true }, (lock) => {
     if (lock === null) throw new PortalError("conflict");
-    return work();
+    return callback();
   });
 }

@@ -1,17 +1,17 @@
-import { createGone, type Gone } from "@relicario/engine/worker-gone";
+import { createAbortableCalls, type AbortableCalls } from "@relicario/engine/abortable-calls";
 import { serveCalls } from "@relicario/engine/worker-calls";
 import type { CallOptions, DeviceAccount, Http } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { refuseCancelled } from "../cancelled.ts";
-import { pageHttp } from "../worker/port-http.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { createPageHttp } from "../worker/page-http.ts";
 import type { RunningWorker } from "../worker/start-workers.ts";
-import { startedOnce } from "../worker/started-once.ts";
+import { createRestartable } from "../worker/restartable.ts";
 import type { SendOptions } from "./send-content.ts";
 import type { TransferWorkerApi } from "./transfer-worker-api.ts";
 
-export interface TransferWorkersParts {
+export interface TransferWorkersDeps {
   /** Whose uploads they send; null for what needs no account. */
   readonly account: DeviceAccount | null;
   readonly http: Http;
@@ -32,68 +32,71 @@ export interface TransferWorkers {
   readonly call: <T>(
     controller: AbortController,
     options: CallOptions,
-    run: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>,
+    callback: (remote: Comlink.Remote<TransferWorkerApi>, options: SendOptions) => Promise<T>,
   ) => Promise<T>;
   /** Ends both. A later call starts new ones. */
   readonly end: () => Promise<void>;
 }
 
-interface Running {
+interface RunningPair {
   readonly remote: Comlink.Remote<TransferWorkerApi>;
-  readonly orGone: Gone["orGone"];
+  readonly abortable: AbortableCalls["abortable"];
   readonly end: () => void;
 }
 
-export function createTransferWorkers({ account, http, startWorker, phase }: TransferWorkersParts): TransferWorkers {
-  const pair = startedOnce(start);
+export function createTransferWorkers({ account, http, startWorker, phase }: TransferWorkersDeps): TransferWorkers {
+  const workerPair = createRestartable(start);
 
-  async function start(onEnd: () => void): Promise<Running> {
-    const [main, helper] = await Promise.all([startWorker(), startWorker()]);
-    const [page, digests] = [new MessageChannel(), new MessageChannel()];
-    const { orGone, say } = createGone();
+  async function start(onEnd: () => void): Promise<RunningPair> {
+    const [mainWorker, digestWorker] = await Promise.all([startWorker(), startWorker()]);
+    const [pageChannel, digestChannel] = [new MessageChannel(), new MessageChannel()];
+    const { abortable, abort } = createAbortableCalls();
     const end = (): void => {
       onEnd();
-      say(new PortalError("vault_unavailable"));
-      main.end();
-      helper.end();
-      page.port1.close();
+      abort(new PortalError("vault_unavailable"));
+      mainWorker.end();
+      digestWorker.end();
+      pageChannel.port1.close();
     };
-    for (const { failed } of [main, helper]) void failed.then(end);
-    serveCalls(pageHttp(http), page.port1);
+    for (const { failure } of [mainWorker, digestWorker]) void failure.then(end);
+    serveCalls(createPageHttp(http), pageChannel.port1);
     await Promise.all([
-      orGone(helper.remote.serveDigests(Comlink.transfer(digests.port2, [digests.port2]))),
-      orGone(
-        main.remote.start(
+      abortable(digestWorker.remote.serveDigests(Comlink.transfer(digestChannel.port2, [digestChannel.port2]))),
+      abortable(
+        mainWorker.remote.start(
           account,
-          Comlink.transfer(page.port2, [page.port2]),
-          Comlink.transfer(digests.port1, [digests.port1]),
+          Comlink.transfer(pageChannel.port2, [pageChannel.port2]),
+          Comlink.transfer(digestChannel.port1, [digestChannel.port1]),
         ),
       ),
     ]);
-    return { remote: main.remote, orGone, end };
+    return { remote: mainWorker.remote, abortable, end };
   }
 
   return {
-    call: async (controller, { signal, onProgress }, run) => {
-      const follow = (): void => {
+    call: async (controller, { signal, onProgress }, callback) => {
+      const forwardAbort = (): void => {
         controller.abort(signal?.reason);
       };
-      refuseCancelled(signal);
-      signal?.addEventListener("abort", follow, { once: true });
+      throwIfCancelled(signal);
+      signal?.addEventListener("abort", forwardAbort, { once: true });
       try {
-        const { remote, orGone } = await pair.ensure();
-        refuseCancelled(controller.signal);
-        return await orGone(
-          run(remote, { signal: controller.signal, onProgress: (done, total) => onProgress?.({ phase, done, total }) }),
+        const { remote, abortable } = await workerPair.ensure();
+        throwIfCancelled(controller.signal);
+        return await abortable(
+          callback(remote, {
+            signal: controller.signal,
+            onProgress: (done, total) => onProgress?.({ phase, done, total }),
+          }),
         );
       } catch (error) {
         throw toPortalError(error);
       } finally {
-        signal?.removeEventListener("abort", follow);
+        signal?.removeEventListener("abort", forwardAbort);
       }
     },
     end: async () => {
-      (await pair.release())?.end();
+      (await workerPair.release())?.end();
     },
   };
 }

@@ -3,17 +3,17 @@ import "fake-indexeddb/auto";
 import type { LinkSecret, PortalForServices } from "@relicario/shared/contract";
 
 import { equalBytes } from "../seal/bytes.ts";
-import { aFile, aRequest } from "../testing/answering.ts";
-import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
+import { makeFileAnswer, makeRequest } from "../testing/answer-provider.ts";
+import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { createFakeMachine } from "../testing/surroundings.ts";
-import { randomFile } from "../testing/uploading.ts";
-import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
+import { createFakeMachine } from "../testing/fake-machine.ts";
+import { randomFile } from "../testing/uploading-tab.ts";
+import { makePictureHandle as makeHandle, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient, type VaultClient } from "./vault-client.ts";
 import { createVisitorClient, type VisitorClient } from "./visitor-client.ts";
 
-leavePortsUnwaited();
+unrefMessagePorts();
 
 const { plain, file } = randomFile(6 * fakePartBytes + 77);
 let subjects = 0;
@@ -32,56 +32,56 @@ beforeEach(async () => {
   };
   const machine = createFakeMachine();
   machine.now = Date.now();
-  vault = createVaultClient(portal, channelWorkers(), { surroundings: machine.tab() });
-  await vault.protect(textSecret("First", shown("market")));
+  vault = createVaultClient(portal, createChannelWorkers(), { environment: machine.tab() });
+  await vault.protect(textSecret("First", makeHandle("market")));
 });
 
 /** A page opened by a link, with nobody signed in. */
-function visitorOf(link: string): VisitorClient {
+function createVisitorFor(link: string): VisitorClient {
   const { pathname: path, hash } = new URL(link);
   const secrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
   return createVisitorClient(
     { http: service.http, takeLinkSecret: () => Promise.resolve(secrets.pop() ?? null) },
-    channelWorkers(),
+    createChannelWorkers(),
   );
 }
 
-const ask = () => vault.requests.create(aRequest({ now: Date.now }), shown("market"));
+const ask = () => vault.requests.create(makeRequest({ now: Date.now }), makeHandle("market"));
 
 describe("requests over the workers", () => {
   it("asks with a link of the portal, goes on with a file that was aborted, and saves what came", async () => {
     const { requestId, link } = await ask();
     expect(link).toMatch(new RegExp(`^https://portal\\.example/request/${requestId}#s=[\\w-]{43}$`));
-    await expect(vault.requests.showLink(requestId, null)).resolves.toBe(link);
+    await expect(vault.requests.getLink(requestId, null)).resolves.toBe(link);
 
-    const visitor = visitorOf(link);
-    await expect(visitor.lookAtRequest(requestId)).resolves.toMatchObject({
+    const visitor = createVisitorFor(link);
+    await expect(visitor.previewRequest(requestId)).resolves.toMatchObject({
       title: "The deed",
-      askedBy: "José",
-      begun: null,
+      requesterName: "José",
+      unfinishedAnswer: null,
     });
-    const leaving = new AbortController();
-    const half = visitor.answer(requestId, aFile(file), {
-      signal: leaving.signal,
+    const controller = new AbortController();
+    const firstAttempt = visitor.answer(requestId, makeFileAnswer(file), {
+      signal: controller.signal,
       onProgress: ({ done, total }) => {
-        if (done > total / 2) leaving.abort();
+        if (done > total / 2) controller.abort();
       },
     });
-    await expect(half).rejects.toMatchObject({ code: "cancelled" });
+    await expect(firstAttempt).rejects.toMatchObject({ code: "cancelled" });
     visitor.close();
 
-    const again = visitorOf(link);
-    const { begun } = await again.lookAtRequest(requestId);
-    expect(begun).toMatchObject({ name: "film.mp4", size: plain.length });
-    expect(begun?.sent).toBeGreaterThan(plain.length / 2);
-    const { words } = await again.answer(requestId, aFile(file));
+    const secondVisitor = createVisitorFor(link);
+    const { unfinishedAnswer } = await secondVisitor.previewRequest(requestId);
+    expect(unfinishedAnswer).toMatchObject({ name: "film.mp4", size: plain.length });
+    expect(unfinishedAnswer?.sent).toBeGreaterThan(plain.length / 2);
+    const { receiptWords } = await secondVisitor.answer(requestId, makeFileAnswer(file));
 
     const answer = await vault.requests.open(requestId, null);
-    expect(answer).toMatchObject({ words, content: null, size: plain.length });
+    expect(answer).toMatchObject({ receiptWords, content: null, size: plain.length });
     expect(answer).not.toHaveProperty("sealed");
     const saved = await answer.save(null);
     expect(saved !== null && equalBytes(new Uint8Array(await saved.arrayBuffer()), plain)).toBe(true);
-    answer.putAway();
+    answer.dispose();
     await expect(answer.save(null)).rejects.toMatchObject({ code: "vault_locked" });
     await vault.requests.collect(requestId);
     await vault.requests.drop(requestId);
@@ -90,23 +90,27 @@ describe("requests over the workers", () => {
 
   it("says that a link is not complete: without its key, of another request, or after the page was closed", async () => {
     const { requestId, link } = await ask();
-    const other = await ask();
-    await expect(visitorOf(link.split("#")[0] ?? "").lookAtRequest(requestId)).rejects.toMatchObject({
+    const otherRequest = await ask();
+    await expect(createVisitorFor(link.split("#")[0] ?? "").previewRequest(requestId)).rejects.toMatchObject({
       code: "link_incomplete",
     });
-    await expect(visitorOf(link).lookAtRequest(other.requestId)).rejects.toMatchObject({ code: "link_incomplete" });
-    await expect(visitorOf(link).lookAtRequest("../share")).rejects.toMatchObject({ code: "request_unavailable" });
-    const visitor = visitorOf(link);
-    await visitor.lookAtRequest(requestId);
+    await expect(createVisitorFor(link).previewRequest(otherRequest.requestId)).rejects.toMatchObject({
+      code: "link_incomplete",
+    });
+    await expect(createVisitorFor(link).previewRequest("../share")).rejects.toMatchObject({
+      code: "request_unavailable",
+    });
+    const visitor = createVisitorFor(link);
+    await visitor.previewRequest(requestId);
     visitor.close();
-    await expect(visitor.lookAtRequest(requestId)).rejects.toMatchObject({ code: "link_incomplete" });
+    await expect(visitor.previewRequest(requestId)).rejects.toMatchObject({ code: "link_incomplete" });
   });
 
   it("refuses a handle that stands for nothing before anything reaches the worker", async () => {
-    const forgotten = shown("market");
-    vault.forgetShown(forgotten);
+    const releasedHandle = makeHandle("market");
+    vault.releaseOpener(releasedHandle);
     const before = service.calls.length;
-    await expect(vault.requests.create(aRequest({ now: Date.now }), forgotten)).rejects.toMatchObject({
+    await expect(vault.requests.create(makeRequest({ now: Date.now }), releasedHandle)).rejects.toMatchObject({
       code: "picture_needed",
     });
     expect(service.calls).toHaveLength(before);

@@ -3,60 +3,60 @@ import "fake-indexeddb/auto";
 import type { LinkSecret, PortalForServices } from "@relicario/shared/contract";
 
 import { equalBytes } from "../seal/bytes.ts";
-import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
+import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
 import { createFakeSharing, type FakeSharing } from "../testing/fake-shares.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
-import { createFakeMachine } from "../testing/surroundings.ts";
-import { fileSecret, randomFile } from "../testing/uploading.ts";
-import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
+import { createFakeMachine } from "../testing/fake-machine.ts";
+import { fileSecret, randomFile } from "../testing/uploading-tab.ts";
+import { makePictureHandle as makeHandle, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient, type VaultClient } from "./vault-client.ts";
 import { createVisitorClient, type VisitorClient } from "./visitor-client.ts";
 
-leavePortsUnwaited();
+unrefMessagePorts();
 
 const { plain, file } = randomFile(6 * fakePartBytes + 77);
 const bensId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
-let people = 0;
+let personCount = 0;
 
 let sharing: FakeSharing;
-let ada: { service: FakeService; vault: VaultClient; workers: ReturnType<typeof channelWorkers> };
+let ada: { service: FakeService; vault: VaultClient; workers: ReturnType<typeof createChannelWorkers> };
 let secretId: string;
 
-function person(id: string, userName: string): typeof ada {
+function createPerson(id: string, userName: string): typeof ada {
   const service = createFakeService(id);
   const me = { userId: id, userName, account: () => service.account };
-  service.sharing = { between: sharing, me };
+  service.sharing = { state: sharing, me };
   sharing.people.set(userName.toLowerCase(), me);
   const portal: PortalForServices = {
     http: service.http,
     vendorId: "relicario",
-    account: { userId: id, issuer: "https://id.example", subject: `sharing ${String(people++)}` },
+    account: { userId: id, issuer: "https://id.example", subject: `sharing ${String(personCount++)}` },
     signInAgain: () => Promise.resolve({ authTime: 0 }),
     takeLinkSecret: () => Promise.resolve(null),
   };
   const machine = createFakeMachine();
   machine.now = Date.now();
-  const workers = channelWorkers();
-  return { service, vault: createVaultClient(portal, workers, { surroundings: machine.tab() }), workers };
+  const workers = createChannelWorkers();
+  return { service, vault: createVaultClient(portal, workers, { environment: machine.tab() }), workers };
 }
 
 /** A page opened by a link, with nobody signed in. */
-function visitorOf(link: string): {
+function createVisitorFor(link: string): {
   visitor: VisitorClient;
-  workers: ReturnType<typeof channelWorkers>;
-  taken: () => number;
+  workers: ReturnType<typeof createChannelWorkers>;
+  countTaken: () => number;
 } {
   const service = createFakeService("nobody");
-  service.sharing = { between: sharing, me: null };
+  service.sharing = { state: sharing, me: null };
   const { pathname: path, hash } = new URL(link);
   const secrets: LinkSecret[] = [{ path, s: hash.slice("#s=".length), n: null }];
-  const workers = channelWorkers();
+  const workers = createChannelWorkers();
   const takeLinkSecret = (): Promise<LinkSecret | null> => Promise.resolve(secrets.pop() ?? null);
   return {
     visitor: createVisitorClient({ http: service.http, takeLinkSecret }, workers),
     workers,
-    taken: () => 1 - secrets.length,
+    countTaken: () => 1 - secrets.length,
   };
 }
 
@@ -68,12 +68,12 @@ const request = {
   picture: null,
   notify: false,
 } as const;
-const shareOf = async (
+const createShare = async (
   id: string,
-  by: Parameters<VaultClient["shares"]["create"]>[1],
-  more: object = {},
+  opener: Parameters<VaultClient["shares"]["create"]>[1],
+  overrides: object = {},
 ): Promise<{ shareId: string; link: string }> => {
-  const { shareId, link } = await ada.vault.shares.create({ ...request, secretId: id, ...more }, by);
+  const { shareId, link } = await ada.vault.shares.create({ ...request, secretId: id, ...overrides }, opener);
   return { shareId, link: link ?? "" };
 };
 
@@ -82,60 +82,60 @@ const isPlain = async (saved: Blob | null): Promise<boolean> =>
 
 beforeEach(async () => {
   sharing = createFakeSharing();
-  ada = person(userId, "Ada");
-  ({ secretId } = await ada.vault.protect(textSecret("First", shown("market"))));
+  ada = createPerson(userId, "Ada");
+  ({ secretId } = await ada.vault.protect(textSecret("First", makeHandle("market"))));
 });
 
 describe("sharing over the workers", () => {
   it("makes a link of a secret by a picture; a visitor opens it", async () => {
-    const { shareId, link } = await shareOf(secretId, shown("market"));
+    const { shareId, link } = await createShare(secretId, makeHandle("market"));
     expect(link).toMatch(new RegExp(`^https://portal\\.example/shared/${shareId}#s=`));
-    const { visitor, workers, taken } = visitorOf(link);
-    await expect(visitor.lookAtShare(shareId)).resolves.toMatchObject({ audience: "public", password: false });
+    const { visitor, workers, countTaken } = createVisitorFor(link);
+    await expect(visitor.previewShare(shareId)).resolves.toMatchObject({ audience: "public", hasPassword: false });
     const opened = await visitor.openShare(shareId, { password: null, picture: null });
     expect(await (await opened.save(null))?.text()).toBe("content of First");
     expect(opened).not.toHaveProperty("sealed");
-    expect(taken()).toBe(1);
+    expect(countTaken()).toBe(1);
     expect(workers.started).toEqual(["visitor"]);
     visitor.close();
-    await expect(visitor.lookAtShare(shareId)).rejects.toMatchObject({ code: "link_incomplete" });
+    await expect(visitor.previewShare(shareId)).rejects.toMatchObject({ code: "link_incomplete" });
   });
 
   it("refuses a handle that stands for nothing, before anything reaches the worker", async () => {
-    const forgotten = shown("market");
-    ada.vault.forgetShown(forgotten);
-    await expect(shareOf(secretId, forgotten)).rejects.toMatchObject({ code: "picture_needed" });
+    const releasedHandle = makeHandle("market");
+    ada.vault.releaseOpener(releasedHandle);
+    await expect(createShare(secretId, releasedHandle)).rejects.toMatchObject({ code: "picture_needed" });
   });
 
   it("opens a share with its own picture in the visitor's engine", async () => {
-    const { shareId, link } = await shareOf(secretId, shown("market"), { picture: shown("boat") });
-    const { visitor, workers } = visitorOf(link);
-    await expect(visitor.openShare(shareId, { password: null, picture: shown("harbour") })).rejects.toMatchObject({
+    const { shareId, link } = await createShare(secretId, makeHandle("market"), { picture: makeHandle("boat") });
+    const { visitor, workers } = createVisitorFor(link);
+    await expect(visitor.openShare(shareId, { password: null, picture: makeHandle("harbour") })).rejects.toMatchObject({
       code: "not_this_picture",
     });
-    const opened = await visitor.openShare(shareId, { password: null, picture: shown("boat") });
+    const opened = await visitor.openShare(shareId, { password: null, picture: makeHandle("boat") });
     expect(new TextDecoder().decode(opened.content ?? undefined)).toBe("content of First");
     expect(workers.started).toEqual(["visitor", "engine"]);
   });
 
   it("streams a content that is too large to be held, to a visitor and to a person", async () => {
-    const { secretId: film } = await ada.vault.protect(fileSecret("Film", file, shown("market")));
-    const { shareId, link } = await shareOf(film, shown("market"));
-    const { visitor } = visitorOf(link);
+    const { secretId: film } = await ada.vault.protect(fileSecret("Film", file, makeHandle("market")));
+    const { shareId, link } = await createShare(film, makeHandle("market"));
+    const { visitor } = createVisitorFor(link);
     const opened = await visitor.openShare(shareId, { password: null, picture: null });
     expect(opened).toMatchObject({ content: null, name: "film.mp4", size: plain.length });
     expect(await isPlain(await opened.save(null))).toBe(true);
-    opened.putAway();
+    opened.dispose();
     await expect(opened.save(null)).rejects.toMatchObject({ code: "vault_locked" });
 
-    const ben = person(bensId, "Ben");
-    await ben.vault.protect(textSecret("Ben's own", shown("harbour")));
+    const ben = createPerson(bensId, "Ben");
+    await ben.vault.protect(textSecret("Ben's own", makeHandle("harbour")));
     const { shareId: forBen } = await ada.vault.shares.create(
       { ...request, secretId: film, to: { audience: "person", person: await ada.vault.people.find("Ben") } },
-      shown("market"),
+      makeHandle("market"),
     );
-    const received = await ben.vault.received.open(forBen, shown("harbour"), {
-      accept: (await ada.vault.people.mine()).words,
+    const received = await ben.vault.received.open(forBen, makeHandle("harbour"), {
+      acceptedWords: (await ada.vault.people.getOwnSafetyWords()).safetyWords,
     });
     expect(await isPlain(await received.save(null))).toBe(true);
     await ben.vault.lock();
@@ -143,13 +143,13 @@ describe("sharing over the workers", () => {
   });
 
   it("gives pages nothing of the sealed document, of keys or of names of opened contents", async () => {
-    const { shareId } = await shareOf(secretId, shown("market"));
-    const told = JSON.stringify([
-      await ada.vault.shares.all(),
-      await ada.vault.shares.ofSecret(secretId),
-      await ada.vault.people.mine(),
+    const { shareId } = await createShare(secretId, makeHandle("market"));
+    const output = JSON.stringify([
+      await ada.vault.shares.list(),
+      await ada.vault.shares.listForSecret(secretId),
+      await ada.vault.people.getOwnSafetyWords(),
     ]);
-    expect(told).toContain(shareId);
-    for (const word of ["link_key", "age1pq", "AGE-SECRET", "openedId"]) expect(told).not.toContain(word);
+    expect(output).toContain(shareId);
+    for (const word of ["link_key", "age1pq", "AGE-SECRET", "openedId"]) expect(output).not.toContain(word);
   });
 });

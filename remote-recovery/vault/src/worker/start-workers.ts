@@ -1,6 +1,6 @@
 import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
-import { callsTo } from "@relicario/engine/worker-calls";
+import { createCallClient } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -14,7 +14,7 @@ import type { VisitorWorkerApi } from "./visitor-worker-api.ts";
 export interface RunningWorker<T> {
   readonly remote: Comlink.Remote<T>;
   /** Settles when the worker fails by itself; never when it is ended. */
-  readonly failed: Promise<PortalError>;
+  readonly failure: Promise<PortalError>;
   readonly end: () => void;
 }
 
@@ -63,7 +63,7 @@ export const browserWorkers: WorkerStarter = {
       startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.ping()),
       compileModules(fetchAsset),
     ]);
-    await orFailed(worker.failed, worker.remote.init(modules, Comlink.proxy(loadCodec)));
+    await raceFailure(worker.failure, worker.remote.init(modules, Comlink.proxy(loadCodec)));
     return worker;
   },
   transfer: () => startWorker<TransferWorkerApi>("transfer-worker", (remote) => remote.ping()),
@@ -89,26 +89,26 @@ async function startWorker<T>(
   const script = await (await fetchAsset(name)).text();
   const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const worker = new Worker(address, { name });
-  const listening = new AbortController();
-  const failed = new Promise<PortalError>((resolve) => {
+  const listenerController = new AbortController();
+  const failure = new Promise<PortalError>((resolve) => {
     worker.addEventListener(
       "error",
       (event) => {
         resolve(new PortalError("vault_unavailable", { cause: event.error }));
       },
-      { signal: listening.signal },
+      { signal: listenerController.signal },
     );
   });
-  const remote = callsTo<T>(worker);
+  const remote = createCallClient<T>(worker);
   const end = (): void => {
     worker.terminate();
     // Comlink keeps the worker until its face is collected. By this listener the worker would keep
     // whoever has the face: then neither is.
-    listening.abort();
+    listenerController.abort();
   };
   try {
-    await orFailed(failed, ping(remote));
-    return { remote, failed, end };
+    await raceFailure(failure, ping(remote));
+    return { remote, failure, end };
   } catch (error) {
     end();
     throw error;
@@ -118,17 +118,17 @@ async function startWorker<T>(
 }
 
 /** A call to a worker that fails would never settle. */
-async function orFailed<T>(failed: Promise<PortalError>, call: Promise<T>): Promise<T> {
+async function raceFailure<T>(failure: Promise<PortalError>, call: Promise<T>): Promise<T> {
   return Promise.race([
     call,
-    failed.then((error) => {
+    failure.then((error) => {
       throw error;
     }),
   ]);
 }
 
 /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
-const failed = new Set<AssetName>();
+const failedAssets = new Set<AssetName>();
 
 /**
  * @throws PortalError `vault_unavailable` when the file does not load, or is not the one of the
@@ -142,12 +142,12 @@ async function fetchAsset(name: AssetName): Promise<Response> {
     const response = await fetch(address, {
       integrity: asset.integrity,
       credentials: "omit",
-      ...(failed.has(name) && { cache: "reload" }),
+      ...(failedAssets.has(name) && { cache: "reload" }),
     });
     if (!response.ok) throw new TypeError(`${String(response.status)} for ${name}`);
     return response;
   } catch (cause) {
-    failed.add(name);
+    failedAssets.add(name);
     throw new PortalError("vault_unavailable", { cause });
   }
 }

@@ -3,45 +3,45 @@ import "fake-indexeddb/auto";
 import type { PortalForServices } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { noteOnDevice } from "../device/device.ts";
-import { channelWorkers, leavePortsUnwaited } from "../testing/channel-workers.ts";
+import { saveAutoLockState } from "../device/device.ts";
+import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { fakePicture } from "../testing/fake-engine.ts";
 import { createFakeService, type FakeService } from "../testing/fake-service.ts";
-import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/surroundings.ts";
-import { shownHandle as shown, textSecret, userId } from "../testing/world.ts";
+import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/fake-machine.ts";
+import { makePictureHandle as makeHandle, textSecret, userId } from "../testing/world.ts";
 import { createVaultClient } from "./vault-client.ts";
 
-leavePortsUnwaited();
+unrefMessagePorts();
 
 describe("createVaultClient", () => {
   let service: FakeService;
-  let workers: ReturnType<typeof channelWorkers>;
+  let workers: ReturnType<typeof createChannelWorkers>;
   let portal: PortalForServices;
   let machine: FakeMachine;
   let signedInAt: number;
-  let person = 0;
+  let accountCount = 0;
   /** A tab of the machine. */
-  const client = (surroundings: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> =>
-    createVaultClient(portal, workers, { surroundings });
+  const openTab = (environment: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> =>
+    createVaultClient(portal, workers, { environment });
 
   beforeEach(() => {
     service = createFakeService(userId);
-    workers = channelWorkers();
+    workers = createChannelWorkers();
     machine = createFakeMachine();
     machine.now = Date.now(); // the worker's own clock
     signedInAt = 0;
     portal = {
       http: service.http,
       vendorId: "relicario",
-      account: { userId, issuer: "https://id.example", subject: `client ${String(person++)}` },
+      account: { userId, issuer: "https://id.example", subject: `client ${String(accountCount++)}` },
       signInAgain: () => Promise.resolve({ authTime: signedInAt }),
       takeLinkSecret: () => Promise.resolve(null),
     };
   });
 
   it("starts its worker before it is asked, and no engine before a picture is looked at", async () => {
-    const vault = client();
+    const vault = openTab();
     await Promise.resolve();
     expect(workers.started).toEqual(["vault"]);
     expect(vault.getState()).toEqual({ status: "unknown" });
@@ -53,50 +53,50 @@ describe("createVaultClient", () => {
   });
 
   describe("a list that follows a refresh", () => {
-    const keyringReads = (): number => service.calls.filter((call) => call === "GET /user/keyring").length;
+    const countKeyringReads = (): number => service.calls.filter((call) => call === "GET /user/keyring").length;
     /**
      * A tab of an own device whose account has one secret, and the service as it was then; the
      * keyring is read.
      */
-    const refreshed = async () => {
-      const vault = client();
-      await vault.protect(textSecret("First", shown("market")));
-      await vault.answerDevice("own");
+    const openRefreshed = async () => {
+      const vault = openTab();
+      await vault.protect(textSecret("First", makeHandle("market")));
+      await vault.setDeviceKind("own");
       const before = service.snapshot();
       await vault.refresh();
       return { vault, before };
     };
 
     it("goes by the keyring that was read, once", async () => {
-      const { vault } = await refreshed();
-      const reads = keyringReads();
+      const { vault } = await openRefreshed();
+      const reads = countKeyringReads();
       expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["First"]);
-      expect(keyringReads()).toBe(reads);
+      expect(countKeyringReads()).toBe(reads);
       await vault.list();
-      expect(keyringReads()).toBe(reads + 1);
+      expect(countKeyringReads()).toBe(reads + 1);
     });
 
     it("reads it again when it does not follow soon", async () => {
-      const { vault } = await refreshed();
-      const reads = keyringReads();
+      const { vault } = await openRefreshed();
+      const reads = countKeyringReads();
       const later = performance.now() + 5_000;
       const clock = jest.spyOn(performance, "now").mockReturnValue(later);
       await vault.list();
       clock.mockRestore();
-      expect(keyringReads()).toBe(reads + 1);
+      expect(countKeyringReads()).toBe(reads + 1);
     });
 
     it("has labels when the vault was opened in between", async () => {
-      const { vault } = await refreshed();
+      const { vault } = await openRefreshed();
       await vault.lock();
       expect((await vault.refresh()).status).toBe("locked");
-      await vault.unlock(shown("market"));
+      await vault.unlock(makeHandle("market"));
       expect((await vault.list()).map(({ label }) => label?.title)).toEqual(["First"]);
     });
 
     it.each(["this tab", "another tab"])("is not believed by it once %s has seen a newer state", async (where) => {
-      const { vault, before } = await refreshed();
-      const writer = where === "this tab" ? vault : client();
+      const { vault, before } = await openRefreshed();
+      const writer = where === "this tab" ? vault : openTab();
       if (writer !== vault) await writer.refresh();
       await writer.protect(textSecret("Second"));
       service.account = before;
@@ -105,46 +105,46 @@ describe("createVaultClient", () => {
   });
 
   it("protects, tells the state before it answers, recovers, and gives the age file only when asked", async () => {
-    const vault = client();
-    const told: string[] = [];
-    vault.subscribe(() => told.push(vault.getState().status));
+    const vault = openTab();
+    const statuses: string[] = [];
+    vault.subscribe(() => statuses.push(vault.getState().status));
     const phases = new Set<string>();
-    const { secretId } = await vault.protect(textSecret("Seed", shown("market")), {
+    const { secretId } = await vault.protect(textSecret("Seed", makeHandle("market")), {
       onProgress: ({ phase }) => phases.add(phase),
     });
     expect(vault.getState()).toEqual({ status: "unlocked", device: null });
-    expect(lastOf(told)).toBe("unlocked");
+    expect(lastOf(statuses)).toBe("unlocked");
     expect([...phases]).toEqual(expect.arrayContaining(["sealing", "passphrase", "sending"]));
-    const secret = await vault.recover(secretId, shown("market"));
+    const secret = await vault.openSecret(secretId, makeHandle("market"));
     expect(new TextDecoder().decode(secret.content ?? undefined)).toBe("content of Seed");
     expect(JSON.stringify(secret)).not.toContain("AGE-SECRET-KEY");
-    const { identity, size } = await secret.exportAge();
+    const { identity, size } = await secret.exportAgeFile();
     expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
     expect(size).toBe("content of Seed".length);
-    secret.putAway();
-    await expect(secret.exportAge()).rejects.toMatchObject({ code: "vault_locked" });
+    secret.dispose();
+    await expect(secret.exportAgeFile()).rejects.toMatchObject({ code: "vault_locked" });
   });
 
   it("ends the worker when locked: calls under way and age files end too, and the next call starts anew", async () => {
-    const vault = client();
-    const { secretId } = await vault.protect(textSecret("Seed", shown("market")));
-    const secret = await vault.recover(secretId, shown("market"));
-    service.before = () => new Promise(() => undefined);
-    const under = vault.list();
-    const settled = expect(under).rejects.toMatchObject({ code: "vault_locked" });
+    const vault = openTab();
+    const { secretId } = await vault.protect(textSecret("Seed", makeHandle("market")));
+    const secret = await vault.openSecret(secretId, makeHandle("market"));
+    service.beforeCall = () => new Promise(() => undefined);
+    const pendingList = vault.list();
+    const settled = expect(pendingList).rejects.toMatchObject({ code: "vault_locked" });
     await vault.lock();
     await settled;
-    await expect(secret.exportAge()).rejects.toMatchObject({ code: "vault_locked" });
+    await expect(secret.exportAgeFile()).rejects.toMatchObject({ code: "vault_locked" });
     expect(vault.getState()).toEqual({ status: "locked" });
-    service.before = () => undefined;
+    service.beforeCall = () => undefined;
     expect((await vault.list()).map((row) => row.label)).toEqual([null]);
-    await vault.unlock(shown("market"));
+    await vault.unlock(makeHandle("market"));
     expect((await vault.list()).map((row) => row.label?.title)).toEqual(["Seed"]);
   });
 
   it("forgets a failed start, of the vault or of the engine, and tries again", async () => {
     workers.failNext = "vault";
-    const vault = client();
+    const vault = openTab();
     await new Promise((resolve) => setImmediate(resolve)); // nobody asked for it: nobody is told
     expect(workers.failNext).toBeNull();
     workers.failNext = "vault";
@@ -156,57 +156,57 @@ describe("createVaultClient", () => {
   });
 
   it("cancels by signal, before and during a call", async () => {
-    const vault = client();
-    const before = AbortSignal.abort();
-    await expect(vault.list({ signal: before })).rejects.toMatchObject({ code: "cancelled" });
+    const vault = openTab();
+    const abortedSignal = AbortSignal.abort();
+    await expect(vault.list({ signal: abortedSignal })).rejects.toMatchObject({ code: "cancelled" });
     const controller = new AbortController();
-    service.before = (call) => {
+    service.beforeCall = (call) => {
       if (call === "GET /user/keyring") controller.abort();
     };
     await expect(
-      vault.protect(textSecret("Seed", shown("market")), { signal: controller.signal }),
+      vault.protect(textSecret("Seed", makeHandle("market")), { signal: controller.signal }),
     ).rejects.toMatchObject({ code: "cancelled" });
     expect(service.account.rows.size).toBe(0);
   });
 
   it("carries errors by code and details", async () => {
-    const vault = client();
-    await expect(vault.protect(textSecret("Seed", shown("plain-wall")))).rejects.toMatchObject({
+    const vault = openTab();
+    await expect(vault.protect(textSecret("Seed", makeHandle("plain-wall")))).rejects.toMatchObject({
       code: "picture_too_plain",
       details: { reasons: ["estimate"] },
     });
-    await expect(vault.protect({ ...textSecret("Seed", shown("market")), title: "" })).rejects.toMatchObject({
+    await expect(vault.protect({ ...textSecret("Seed", makeHandle("market")), title: "" })).rejects.toMatchObject({
       code: "validation_error",
       details: { fields: ["title"] },
     });
   });
 
   it("is of no use after sign-out: no worker is left, and what the device keeps is the host's to wipe", async () => {
-    const vault = client();
-    await vault.protect(textSecret("Seed", shown("market")));
-    await vault.answerDevice("own");
+    const vault = openTab();
+    await vault.protect(textSecret("Seed", makeHandle("market")));
+    await vault.setDeviceKind("own");
     await vault.signOut();
     expect(vault.getState()).toEqual({ status: "unknown" });
     await expect(vault.list()).rejects.toMatchObject({ code: "vault_unavailable" });
     expect(workers.ended).toEqual(workers.started);
-    const next = client();
+    const next = openTab();
     expect((await next.list()).map((row) => row.label?.title)).toEqual(["Seed"]);
   });
 
   it("starts locked after a lock on an own device", async () => {
-    const vault = client();
-    await vault.protect(textSecret("Seed", shown("market")));
-    await vault.answerDevice("own");
+    const vault = openTab();
+    await vault.protect(textSecret("Seed", makeHandle("market")));
+    await vault.setDeviceKind("own");
     await vault.lock();
-    const reloaded = client();
+    const reloaded = openTab();
     expect((await reloaded.list()).map((row) => row.label)).toEqual([null]);
-    await reloaded.unlock(shown("market"));
+    await reloaded.unlock(makeHandle("market"));
     expect(reloaded.getState()).toEqual({ status: "unlocked", device: "own" });
   });
 
   it("changes, restores and purges over the worker, and gives rows in batches", async () => {
-    const vault = client();
-    const { secretId } = await vault.protect(textSecret("Seed", shown("market"), "one"));
+    const vault = openTab();
+    const { secretId } = await vault.protect(textSecret("Seed", makeHandle("market"), "one"));
     const content = {
       contentKind: "text",
       name: "secret.txt",
@@ -218,19 +218,23 @@ describe("createVaultClient", () => {
       code: "version_conflict",
       details: { version: 2 },
     });
-    expect(await vault.history(secretId)).toMatchObject([{ version: 2 }, { version: 1 }]);
-    expect(await vault.recover(secretId, shown("market"), { version: 1 })).toMatchObject({
+    expect(await vault.listVersions(secretId)).toMatchObject([{ version: 2 }, { version: 1 }]);
+    expect(await vault.openSecret(secretId, makeHandle("market"), { version: 1 })).toMatchObject({
       current: false,
       title: "Seed",
     });
-    expect(await vault.restoreVersion(secretId, 1, shown("market"))).toEqual({ version: 3 });
+    expect(await vault.restoreVersion(secretId, 1, makeHandle("market"))).toEqual({ version: 3 });
     await vault.removeVersions(secretId, [2]);
-    expect(await vault.history(secretId)).toMatchObject([{ dropped: false }, { dropped: true }, { dropped: false }]);
-    const seen: number[] = [];
-    expect(await vault.list({ onRows: (rows, { total }) => seen.push(rows.length, total) })).toMatchObject([
+    expect(await vault.listVersions(secretId)).toMatchObject([
+      { dropped: false },
+      { dropped: true },
+      { dropped: false },
+    ]);
+    const batchSizes: number[] = [];
+    expect(await vault.list({ onRows: (rows, { total }) => batchSizes.push(rows.length, total) })).toMatchObject([
       { version: 3, label: { title: "Renamed" } },
     ]);
-    expect(seen).toEqual([1, 1]);
+    expect(batchSizes).toEqual([1, 1]);
     await vault.trash(secretId);
     await vault.purge([secretId]);
     expect(await vault.list()).toEqual([]);
@@ -244,17 +248,19 @@ describe("locking", () => {
   let portal: PortalForServices;
   let signIns: number;
   let authTime: () => number;
-  let people = 0;
-  const tabOf = (surroundings: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> =>
-    createVaultClient(portal, channelWorkers(), { surroundings });
+  let accountCount = 0;
+  const openTab = (environment: FakeTab = machine.tab()): ReturnType<typeof createVaultClient> =>
+    createVaultClient(portal, createChannelWorkers(), { environment });
   /** A vault with a secret on a device that the person calls their own. */
-  const ownDevice = async (surroundings: FakeTab = machine.tab()): Promise<ReturnType<typeof createVaultClient>> => {
-    const vault = tabOf(surroundings);
-    await vault.protect(textSecret("Seed", shown("market")));
-    await vault.answerDevice("own");
+  const openOwnDevice = async (
+    surroundings: FakeTab = machine.tab(),
+  ): Promise<ReturnType<typeof createVaultClient>> => {
+    const vault = openTab(surroundings);
+    await vault.protect(textSecret("Seed", makeHandle("market")));
+    await vault.setDeviceKind("own");
     return vault;
   };
-  const statusOf = async (vault: ReturnType<typeof createVaultClient>): Promise<string> =>
+  const refreshStatus = async (vault: ReturnType<typeof createVaultClient>): Promise<string> =>
     (await vault.refresh()).status;
 
   beforeEach(() => {
@@ -266,7 +272,7 @@ describe("locking", () => {
     portal = {
       http: service.http,
       vendorId: "relicario",
-      account: { userId, issuer: "https://id.example", subject: `lock ${String(people++)}` },
+      account: { userId, issuer: "https://id.example", subject: `lock ${String(accountCount++)}` },
       signInAgain: () => {
         signIns++;
         return Promise.resolve({ authTime: authTime() });
@@ -276,162 +282,163 @@ describe("locking", () => {
   });
 
   /** Locks cross tabs, and are kept, a moment later. */
-  const settled = (vault: ReturnType<typeof createVaultClient>): Promise<void> =>
+  const waitUntilLocked = (vault: ReturnType<typeof createVaultClient>): Promise<void> =>
     new Promise((resolve) => {
       if (vault.getState().status === "locked") resolve();
       else {
-        const undo = vault.subscribe(() => {
-          undo();
+        const unsubscribe = vault.subscribe(() => {
+          unsubscribe();
           resolve();
         });
       }
     });
 
   it("comes by itself after idle minutes: plaintext is out of reach, and other tabs lock too", async () => {
-    const [one, two] = [machine.tab(), machine.tab()];
-    const vault = await ownDevice(one);
-    const other = tabOf(two);
-    expect(await statusOf(other)).toBe("unlocked");
+    const [firstTab, secondTab] = [machine.tab(), machine.tab()];
+    const vault = await openOwnDevice(firstTab);
+    const otherVault = openTab(secondTab);
+    expect(await refreshStatus(otherVault)).toBe("unlocked");
     machine.now += 15 * minute;
-    one.wake();
-    await Promise.all([settled(vault), settled(other)]);
+    firstTab.runDueTimers();
+    await Promise.all([waitUntilLocked(vault), waitUntilLocked(otherVault)]);
     expect((await vault.list()).map((row) => row.label)).toEqual([null]);
-    expect((await other.list()).map((row) => row.label)).toEqual([null]);
+    expect((await otherVault.list()).map((row) => row.label)).toEqual([null]);
   });
 
   it("holds also when the page is gone before the device has it: a page loaded later starts locked", async () => {
     const tab = machine.tab();
-    const vault = await ownDevice(tab);
-    const kept = vault.lock();
-    const marked = tab.lockMark.get();
-    expect(marked).toEqual({ at: machine.now, signIn: null });
-    await kept;
-    expect(tab.lockMark.get()).toBeNull();
-    await vault.unlockByPresence(); // as if nothing had been kept
-    tab.lockMark.set(marked);
-    expect(await statusOf(tabOf())).toBe("locked");
-    expect(tab.lockMark.get()).toBeNull();
+    const vault = await openOwnDevice(tab);
+    const locking = vault.lock();
+    const pendingLock = tab.pendingLock.get();
+    expect(pendingLock).toEqual({ at: machine.now, signIn: null });
+    await locking;
+    expect(tab.pendingLock.get()).toBeNull();
+    await vault.unlockBySignIn(); // as if nothing had been kept
+    tab.pendingLock.set(pendingLock);
+    expect(await refreshStatus(openTab())).toBe("locked");
+    expect(tab.pendingLock.get()).toBeNull();
   });
 
   it("in one tab reaches the other, where calls under way end", async () => {
-    const vault = await ownDevice();
-    const other = tabOf();
-    expect(await statusOf(other)).toBe("unlocked");
-    service.before = () => new Promise(() => undefined);
-    const underWay = expect(other.list()).rejects.toMatchObject({ code: "vault_locked" });
+    const vault = await openOwnDevice();
+    const otherVault = openTab();
+    expect(await refreshStatus(otherVault)).toBe("unlocked");
+    service.beforeCall = () => new Promise(() => undefined);
+    const underWay = expect(otherVault.list()).rejects.toMatchObject({ code: "vault_locked" });
     await vault.lock();
     await underWay;
-    expect(other.getState()).toEqual({ status: "locked" });
+    expect(otherVault.getState()).toEqual({ status: "locked" });
   });
 
   it("waits while somebody works in any tab", async () => {
-    const [one, two] = [machine.tab(), machine.tab()];
-    const vault = await ownDevice(one);
-    const other = tabOf(two);
-    await other.refresh();
+    const [firstTab, secondTab] = [machine.tab(), machine.tab()];
+    const vault = await openOwnDevice(firstTab);
+    const otherVault = openTab(secondTab);
+    await otherVault.refresh();
     machine.now += 14 * minute;
-    two.act();
+    secondTab.triggerActivity();
     machine.now += 14 * minute;
-    one.wake();
+    firstTab.runDueTimers();
     expect(vault.getState().status).toBe("unlocked");
   });
 
   it("is undone by a fresh sign-in on an own device, never by asking alone", async () => {
-    const vault = await ownDevice();
+    const vault = await openOwnDevice();
     await vault.lock();
     machine.now += minute;
     authTime = () => Math.floor(machine.now / 1000) - 61;
-    await expect(vault.unlockByPresence()).rejects.toMatchObject({ code: "login_required" });
-    expect(await statusOf(vault)).toBe("locked");
+    await expect(vault.unlockBySignIn()).rejects.toMatchObject({ code: "login_required" });
+    expect(await refreshStatus(vault)).toBe("locked");
     authTime = () => Math.floor(machine.now / 1000);
-    await vault.unlockByPresence();
+    await vault.unlockBySignIn();
     expect(vault.getState()).toEqual({ status: "unlocked", device: "own" });
     expect((await vault.list()).map((row) => row.label?.title)).toEqual(["Seed"]);
-    await vault.unlockByPresence();
+    await vault.unlockBySignIn();
     expect(signIns).toBe(2);
   });
 
   it("is undone by the sign-in that led to a page, unless that is older", async () => {
-    const vault = await ownDevice();
+    const vault = await openOwnDevice();
     await vault.lock();
-    const signedInAt = (authTime: number) => {
+    const openTabSignedInAt = (authTime: number) => {
       portal = { ...portal, account: { ...portal.account, authTime } };
-      return tabOf();
+      return openTab();
     };
-    expect(await statusOf(signedInAt(Math.floor(machine.now / 1000) - 1))).toBe("locked");
-    expect(await statusOf(signedInAt(Math.floor(machine.now / 1000)))).toBe("unlocked");
+    expect(await refreshStatus(openTabSignedInAt(Math.floor(machine.now / 1000) - 1))).toBe("locked");
+    expect(await refreshStatus(openTabSignedInAt(Math.floor(machine.now / 1000)))).toBe("unlocked");
     expect(signIns).toBe(0);
   });
 
   it("stays when the window of the sign-in is closed", async () => {
-    const vault = await ownDevice();
+    const vault = await openOwnDevice();
     await vault.lock();
     authTime = () => {
       throw new PortalError("cancelled");
     };
-    await expect(vault.unlockByPresence()).rejects.toMatchObject({ code: "cancelled" });
-    expect(await statusOf(vault)).toBe("locked");
+    await expect(vault.unlockBySignIn()).rejects.toMatchObject({ code: "cancelled" });
+    expect(await refreshStatus(vault)).toBe("locked");
   });
 
   it("takes an opener on a shared computer, and has nothing to undo where nothing is", async () => {
-    const vault = tabOf();
+    const vault = openTab();
     await vault.refresh();
-    await expect(vault.unlockByPresence()).rejects.toMatchObject({ code: "no_keyring" });
-    await vault.protect(textSecret("Seed", shown("market")));
-    await vault.answerDevice("shared");
+    await expect(vault.unlockBySignIn()).rejects.toMatchObject({ code: "no_keyring" });
+    await vault.protect(textSecret("Seed", makeHandle("market")));
+    await vault.setDeviceKind("shared");
     await vault.lock();
-    await expect(vault.unlockByPresence()).rejects.toMatchObject({ code: "opener_needed" });
+    await expect(vault.unlockBySignIn()).rejects.toMatchObject({ code: "opener_needed" });
     expect(signIns).toBe(0);
-    await vault.unlock(shown("market"));
+    await vault.unlock(makeHandle("market"));
     expect(vault.getState()).toEqual({ status: "unlocked", device: "shared" });
   });
 
   it("undone in one tab is followed by the other without a second sign-in", async () => {
-    const vault = await ownDevice();
-    const other = tabOf();
-    await other.refresh();
+    const vault = await openOwnDevice();
+    const otherVault = openTab();
+    await otherVault.refresh();
     await vault.lock();
-    await vault.unlockByPresence();
-    await other.unlockByPresence();
-    expect([other.getState().status, signIns]).toEqual(["unlocked", 1]);
+    await vault.unlockBySignIn();
+    await otherVault.unlockBySignIn();
+    expect([otherVault.getState().status, signIns]).toEqual(["unlocked", 1]);
   });
 
   it("meets a page that is loaded after too long a time", async () => {
-    await ownDevice();
+    await openOwnDevice();
     machine.now = Date.now() - 16 * minute; // the person left it then
-    const left = tabOf();
-    await left.refresh();
-    await left.unlock(shown("market"));
-    await noteOnDevice(
+    const abandonedTab = openTab();
+    await abandonedTab.refresh();
+    await abandonedTab.unlock(makeHandle("market"));
+    await saveAutoLockState(
       { vendorId: "relicario", issuer: portal.account.issuer, subject: portal.account.subject },
       { lastActivity: machine.now },
     );
     machine.now = Date.now();
-    expect(await statusOf(tabOf())).toBe("locked");
+    expect(await refreshStatus(openTab())).toBe("locked");
   });
 
   it("meets a vault that nobody has asked for anything, however long it has been there", async () => {
-    await ownDevice();
+    await openOwnDevice();
     const account = { vendorId: "relicario", issuer: portal.account.issuer, subject: portal.account.subject };
-    const early = tabOf(); // its worker's script runs, and knows nothing
+    const earlyTab = openTab(); // its worker's script runs, and knows nothing
     await new Promise((resolve) => setImmediate(resolve));
-    await noteOnDevice(account, { lastActivity: Date.now() - 16 * minute }); // time passes, and nobody does anything
-    expect((await early.list()).map((row) => row.label)).toEqual([null]);
-    expect(early.getState().status).toBe("locked");
+    // time passes, and nobody does anything
+    await saveAutoLockState(account, { lastActivity: Date.now() - 16 * minute });
+    expect((await earlyTab.list()).map((row) => row.label)).toEqual([null]);
+    expect(earlyTab.getState().status).toBe("locked");
   });
 
   it("in another tab reaches a vault that nobody has asked for anything", async () => {
-    const vault = await ownDevice();
-    const early = tabOf();
+    const vault = await openOwnDevice();
+    const earlyTab = openTab();
     await new Promise((resolve) => setImmediate(resolve));
     await vault.lock();
-    expect((await early.list()).map((row) => row.label)).toEqual([null]);
-    expect(early.getState().status).toBe("locked");
+    expect((await earlyTab.list()).map((row) => row.label)).toEqual([null]);
+    expect(earlyTab.getState().status).toBe("locked");
   });
 
   it("ends a worker that was never needed, and a later call starts another", async () => {
-    const starter = channelWorkers();
-    const vault = createVaultClient(portal, starter, { surroundings: machine.tab() });
+    const starter = createChannelWorkers();
+    const vault = createVaultClient(portal, starter, { environment: machine.tab() });
     await new Promise((resolve) => setImmediate(resolve));
     await vault.lock();
     expect(starter.ended).toEqual(["vault"]);
@@ -441,9 +448,9 @@ describe("locking", () => {
 
   it("leaves no listener, timer or channel after sign-out", async () => {
     const tab = machine.tab();
-    const vault = await ownDevice(tab);
-    expect(tab.left()).toBe(3);
+    const vault = await openOwnDevice(tab);
+    expect(tab.leftoverCount()).toBe(3);
     await vault.signOut();
-    expect(tab.left()).toBe(0);
+    expect(tab.leftoverCount()).toBe(0);
   });
 });

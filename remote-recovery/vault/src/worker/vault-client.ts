@@ -1,15 +1,15 @@
-import { createGone, type Gone } from "@relicario/engine/worker-gone";
-import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
+import { createAbortableCalls, type AbortableCalls } from "@relicario/engine/abortable-calls";
+import { serveCalls, findSignal } from "@relicario/engine/worker-calls";
 import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
 import {
-  accountName,
+  accountStorageKey,
   autoLockMinutes,
   type AutoLock,
   type CallOptions,
   type DeviceAccount,
   type OpenedContent,
   type PortalForServices,
-  type RecoveredSecret,
+  type OpenedSecret,
   type SecretRow,
   type Vault,
   type VaultState,
@@ -18,37 +18,37 @@ import { isPortalError, PortalError, toPortalError } from "@relicario/shared/err
 import * as Comlink from "comlink";
 import { z } from "zod";
 
-import type { PictureVerdict } from "../acts/examine.ts";
+import type { PictureVerdict } from "../operations/examine.ts";
 import {
   finishLock,
-  isAfterLock,
+  isSignInAfterLock,
   lockedSince,
   markLocked,
   markUnlocked,
-  noteOnDevice,
-  readDevice,
-  setDeviceAside,
+  saveAutoLockState,
+  readDeviceRecord,
+  archiveDeviceRecord,
 } from "../device/device.ts";
-import { createIdleLock, pageSurroundings, type MarkedLock, type Surroundings } from "../device/idle.ts";
-import { importsOnPage } from "../imports/imports-on-page.ts";
+import { createIdleLock, pageEnvironment, type PendingLock, type PageEnvironment } from "../device/idle-lock.ts";
+import { createVaultImports } from "../imports/vault-imports.ts";
 import {
-  forgetAllShown,
-  forgetShown,
-  requireChange,
-  requireKey,
-  requirePicture,
-  requireProtection,
-  requireShown,
-} from "../shown-image.ts";
+  releaseAllOpeners,
+  releaseOpener,
+  resolveChange,
+  requirePresentedKey,
+  requirePresentedPicture,
+  resolveProtection,
+  requirePresented,
+} from "../presented-opener.ts";
 import { createTransfers } from "../transfer/transfer-client.ts";
-import { refuseCancelled } from "../cancelled.ts";
-import { engineOnPage } from "./engine-on-page.ts";
-import { openedOnPage } from "./opened-on-page.ts";
-import { pageHttp } from "./port-http.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { createPageEngine } from "./page-engine.ts";
+import { createOpenedContent } from "./opened-content.ts";
+import { createPageHttp } from "./page-http.ts";
 import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
-import { startAnewOnPage } from "./start-anew-on-page.ts";
-import { sharingOnPage } from "./sharing-on-page.ts";
-import type { OpenedByWorker, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
+import { createVaultAccountReset } from "./vault-account-reset.ts";
+import { createVaultSharing } from "./vault-sharing.ts";
+import type { TransferredSecret, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
 
 export type { PictureVerdict };
 
@@ -63,16 +63,16 @@ export interface VaultClient extends Omit<Vault, "PictureField"> {
 /** The vault of one sign-in. */
 export async function createVault(portal: PortalForServices): Promise<VaultClient> {
   const { issuer, subject } = portal.account;
-  const minutes = await keptMinutes({ vendorId: portal.vendorId, issuer, subject });
-  return createVaultClient(portal, browserWorkers, { surroundings: pageSurroundings, minutes });
+  const minutes = await loadAutoLockMinutes({ vendorId: portal.vendorId, issuer, subject });
+  return createVaultClient(portal, browserWorkers, { environment: pageEnvironment, minutes });
 }
 
 /** A record that cannot be read is told by the first act, which the person can answer. */
-async function keptMinutes(account: DeviceAccount): Promise<number> {
+async function loadAutoLockMinutes(account: DeviceAccount): Promise<number> {
   try {
-    return (await readDevice(account)).autoLockMinutes;
+    return (await readDeviceRecord(account)).autoLockMinutes;
   } catch (error) {
-    if (isPortalError(error, "device_record_unreadable")) return autoLockMinutes.usual;
+    if (isPortalError(error, "device_record_unreadable")) return autoLockMinutes.default;
     throw error;
   }
 }
@@ -81,15 +81,15 @@ async function keptMinutes(account: DeviceAccount): Promise<number> {
 const OlderStateDetails = z.looseObject({ given: Counter, given_sha256: Digest });
 
 /** The vault's worker. */
-interface Running {
+interface RunningVault {
   readonly worker: RunningWorker<VaultWorkerApi>;
-  readonly orGone: Gone["orGone"];
+  readonly abortable: AbortableCalls["abortable"];
   readonly end: (code: "vault_locked" | "vault_unavailable") => void;
 }
 
 /** What a client takes from the page and the device. */
-export interface PageParts {
-  readonly surroundings: Surroundings;
+export interface PageDeps {
+  readonly environment: PageEnvironment;
   /** Until the vault locks itself. */
   readonly minutes?: number;
 }
@@ -103,166 +103,176 @@ export interface PageParts {
 export function createVaultClient(
   portal: PortalForServices,
   workers: WorkerStarter,
-  { surroundings, minutes = autoLockMinutes.usual }: PageParts,
+  { environment, minutes = autoLockMinutes.default }: PageDeps,
 ): VaultClient {
   const { vendorId } = portal;
   const { userId, issuer, subject, authTime } = portal.account;
-  const device = { vendorId, issuer, subject };
+  const deviceAccount = { vendorId, issuer, subject };
   const listeners = new Set<() => void>();
   let state: VaultState = { status: "unknown" };
-  let running: Promise<Running> | null = null;
+  let running: Promise<RunningVault> | null = null;
   /**
    * The vault's worker, whose script runs before it is needed. It is told of nobody, and reads
    * nothing of the device, before the first act: whether the device is locked counts at that
    * moment. Null once it was taken; answers null when it did not start.
    */
-  let waiting: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
+  let prestarted: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
   /** The newest sign-in that this tab knows of; seconds. */
-  let signedIn = authTime ?? null;
+  let lastSignIn = authTime ?? null;
   let signedOut = false;
-  let lockedHere = false;
+  let lockedInTab = false;
   /** The newest writing down of activity. */
-  let keeping: Promise<void> = Promise.resolve();
+  let lastSave: Promise<void> = Promise.resolve();
 
-  const idle = createIdleLock(
+  const idleLock = createIdleLock(
     {
-      account: accountName(device),
+      account: accountStorageKey(deviceAccount),
       minutes,
-      lock: () => void putAway(),
-      keep: (change) => {
-        if (!signedOut) keeping = keep(change).catch(() => undefined); // best effort: a page loaded later locks sooner
+      lock: () => void lockSession(),
+      save: (change) => {
+        // best effort: a page loaded later locks sooner
+        if (!signedOut) lastSave = saveActivity(change).catch(() => undefined);
       },
     },
-    surroundings,
+    environment,
   );
-  const autoLock: AutoLock = Object.freeze({ get: idle.getMinutes, set: idle.setMinutes });
+  const autoLock: AutoLock = Object.freeze({ get: idleLock.getMinutes, set: idleLock.setMinutes });
 
   /**
    * Writes activity down, unless the device was locked meanwhile and this tab has not heard of it.
    */
-  async function keep(change: { readonly lastActivity?: number; readonly autoLockMinutes?: number }): Promise<void> {
-    if (change.lastActivity !== undefined && (await readDevice(device)).locked) await putAway();
-    else await noteOnDevice(device, change);
+  async function saveActivity(change: {
+    readonly lastActivity?: number;
+    readonly autoLockMinutes?: number;
+  }): Promise<void> {
+    if (change.lastActivity !== undefined && (await readDeviceRecord(deviceAccount)).locked) await lockSession();
+    else await saveAutoLockState(deviceAccount, change);
   }
 
   /** Ends the workers, and leaves the lock on the device for a page loaded later. */
-  async function putAway(): Promise<void> {
-    forgetAllShown();
-    lockedHere = true; // a worker that is asked for before the device has kept it starts locked too
-    idle.rest();
-    const lock = { at: surroundings.now(), signIn: signedIn };
-    surroundings.lockMark.set(lock); // the page may be gone before the device has it
-    const kept = keepLock(lock); // at once: a tab that is starting looks at it
-    await Promise.all([end(), kept]).finally(() => {
+  async function lockSession(): Promise<void> {
+    releaseAllOpeners();
+    lockedInTab = true; // a worker that is asked for before the device has kept it starts locked too
+    idleLock.pause();
+    const pendingLock = { at: environment.now(), signIn: lastSignIn };
+    environment.pendingLock.set(pendingLock); // the page may be gone before the device has it
+    const saved = savePendingLock(pendingLock); // at once: a tab that is starting looks at it
+    await Promise.all([endWorkers(), saved]).finally(() => {
       if (state.status === "unlocked") setState({ status: "locked" });
     });
   }
 
-  async function keepLock({ at, signIn }: MarkedLock): Promise<void> {
-    await markLocked(device, at, signIn);
-    surroundings.lockMark.set(null);
+  async function savePendingLock({ at, signIn }: PendingLock): Promise<void> {
+    await markLocked(deviceAccount, at, signIn);
+    environment.pendingLock.set(null);
   }
 
   function setState(next: VaultState): void {
     state = next;
     if (next.status === "unlocked") {
-      lockedHere = false;
-      surroundings.lockMark.set(null);
-      idle.watch();
-    } else idle.rest();
+      lockedInTab = false;
+      environment.pendingLock.set(null);
+      idleLock.watch();
+    } else idleLock.pause();
     for (const listener of listeners) listener();
   }
 
-  function ensureRunning(): Promise<Running> {
+  function ensureRunning(): Promise<RunningVault> {
     if (signedOut) return Promise.reject(new PortalError("vault_unavailable"));
     if (running !== null) return running;
-    const starting: Promise<Running> = start().catch((error: unknown) => {
-      if (running === starting) running = null;
+    const current: Promise<RunningVault> = startVault().catch((error: unknown) => {
+      if (running === current) running = null;
       throw toPortalError(error);
     });
-    running = starting;
-    return starting;
+    running = current;
+    return current;
   }
 
   /**
    * On an own device a sign-in that is not older than the lock undoes it, whether it was asked for
    * here or led to this page.
    */
-  async function followSignIn(): Promise<void> {
-    const marked = surroundings.lockMark.get();
-    if (marked !== null) await keepLock(marked); // by a page that was gone before the device had it
-    await finishLock(device, surroundings.now());
-    const record = await readDevice(device);
-    const since = lockedSince(record, surroundings.now());
-    if (lockedHere || record.kind !== "own" || record.titlesKeys === null || since === null || authTime === undefined)
+  async function unlockAfterSignIn(): Promise<void> {
+    const pendingLock = environment.pendingLock.get();
+    if (pendingLock !== null) await savePendingLock(pendingLock); // by a page that was gone before the device had it
+    await finishLock(deviceAccount, environment.now());
+    const record = await readDeviceRecord(deviceAccount);
+    const lockedAt = lockedSince(record, environment.now());
+    if (
+      lockedInTab ||
+      record.kind !== "own" ||
+      record.metadataKeys === null ||
+      lockedAt === null ||
+      authTime === undefined
+    )
       return;
-    if (isAfterLock(record, since, authTime)) await markUnlocked(device, surroundings.now());
+    if (isSignInAfterLock(record, lockedAt, authTime)) await markUnlocked(deviceAccount, environment.now());
   }
 
   /** The worker whose script runs already, or else a new one. */
-  async function takeWorker(): Promise<RunningWorker<VaultWorkerApi>> {
-    const taken = waiting;
-    waiting = null;
-    return (await taken) ?? workers.vault();
+  async function takePrestartedWorker(): Promise<RunningWorker<VaultWorkerApi>> {
+    const worker = prestarted;
+    prestarted = null;
+    return (await worker) ?? workers.vault();
   }
 
-  async function start(): Promise<Running> {
-    const worker = await takeWorker();
-    const [page, engineChannel] = [new MessageChannel(), new MessageChannel()];
-    const engine = engineOnPage(workers.engine, engineChannel.port1, () => {
+  async function startVault(): Promise<RunningVault> {
+    const worker = await takePrestartedWorker();
+    const [pageChannel, engineChannel] = [new MessageChannel(), new MessageChannel()];
+    const engine = createPageEngine(workers.engine, engineChannel.port1, () => {
       stop("vault_unavailable"); // the channel is gone with it: both start anew
     });
     let ended = false;
-    const { orGone, say } = createGone();
+    const { abortable, abort } = createAbortableCalls();
 
-    const one: Running = {
+    const runningVault: RunningVault = {
       worker,
-      orGone,
+      abortable,
       end: (code) => {
         if (ended) return;
         ended = true;
-        say(new PortalError(code));
+        abort(new PortalError(code));
         worker.end();
-        page.port1.close();
+        pageChannel.port1.close();
         engine.end();
       },
     };
-    void worker.failed.then(() => {
+    void worker.failure.then(() => {
       stop("vault_unavailable");
     });
-    const answers: VaultPage = {
-      ...pageHttp(portal.http),
+    const pageApi: VaultPage = {
+      ...createPageHttp(portal.http),
       startEngine: engine.ensure,
       kitFile: workers.kitFile,
-      tell: (next) => {
+      onStateChange: (next) => {
         if (!ended) setState(next);
       },
     };
-    serveCalls(answers, page.port1);
-    const [pagePort, enginePort] = [page.port2, engineChannel.port2];
-    await followSignIn();
-    const locked = lockedHere || (await readDevice(device)).locked;
-    await orGone(
+    serveCalls(pageApi, pageChannel.port1);
+    const [pagePort, enginePort] = [pageChannel.port2, engineChannel.port2];
+    await unlockAfterSignIn();
+    const locked = lockedInTab || (await readDeviceRecord(deviceAccount)).locked;
+    await abortable(
       worker.remote.start(
-        { userId, ...device, locked },
+        { userId, ...deviceAccount, locked },
         Comlink.transfer(pagePort, [pagePort]),
         Comlink.transfer(enginePort, [enginePort]),
       ),
     );
-    if (!locked && (await readDevice(device)).locked) {
-      one.end("vault_locked"); // it may have looked at the device before the lock was kept
-      return start();
+    if (!locked && (await readDeviceRecord(deviceAccount)).locked) {
+      runningVault.end("vault_locked"); // it may have looked at the device before the lock was kept
+      return startVault();
     }
-    return one;
+    return runningVault;
 
     function stop(code: "vault_locked" | "vault_unavailable"): void {
-      one.end(code);
-      forget();
+      runningVault.end(code);
+      clearRunning();
       if (state.status === "unlocked") setState({ status: "locked" });
     }
   }
 
-  function forget(): void {
+  function clearRunning(): void {
     running = null;
   }
 
@@ -270,84 +280,84 @@ export function createVaultClient(
    * A member of the contract that is an act of the worker, with the same arguments and the same
    * answer.
    */
-  function inWorker<Given extends readonly unknown[], Answer>(
-    act: (worker: Comlink.Remote<VaultWorkerApi>) => (...given: Given) => Promise<Answer>,
-  ): (...given: Given) => Promise<Answer> {
-    return async (...given) => {
-      const signal = signalAmong(given);
-      refuseCancelled(signal);
-      const { worker, orGone } = await ensureRunning();
-      refuseCancelled(signal);
-      return orGone(act(worker.remote)(...given));
+  function callWorker<Arguments extends readonly unknown[], Result>(
+    operation: (worker: Comlink.Remote<VaultWorkerApi>) => (...args: Arguments) => Promise<Result>,
+  ): (...args: Arguments) => Promise<Result> {
+    return async (...args) => {
+      const signal = findSignal(args);
+      throwIfCancelled(signal);
+      const { worker, abortable } = await ensureRunning();
+      throwIfCancelled(signal);
+      return abortable(operation(worker.remote)(...args));
     };
   }
 
   const transfers = createTransfers({
-    account: device,
+    account: deviceAccount,
     http: portal.http,
     startWorker: workers.transfer,
-    acts: {
-      begin: inWorker((worker) => worker.beginUpload),
-      finish: inWorker((worker) => worker.finishUpload),
-      restart: inWorker((worker) => worker.restartUpload),
-      discard: inWorker((worker) => worker.discardUpload),
-      unlocked,
+    operations: {
+      begin: callWorker((worker) => worker.beginUpload),
+      finish: callWorker((worker) => worker.finishUpload),
+      restart: callWorker((worker) => worker.restartUpload),
+      discard: callWorker((worker) => worker.discardUpload),
+      waitUntilUnlocked,
     },
   });
 
-  async function unlocked(signal: AbortSignal | undefined): Promise<void> {
+  async function waitUntilUnlocked(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settle = (): void => {
+      const settleIfReady = (): void => {
         if (!signedOut && signal?.aborted !== true && state.status !== "unlocked") return;
-        listeners.delete(settle);
-        signal?.removeEventListener("abort", settle);
+        listeners.delete(settleIfReady);
+        signal?.removeEventListener("abort", settleIfReady);
         if (signal?.aborted === true) reject(new PortalError("cancelled", { cause: signal.reason }));
         else if (signedOut) reject(new PortalError("vault_unavailable"));
         else resolve();
       };
-      listeners.add(settle);
-      signal?.addEventListener("abort", settle, { once: true });
-      settle();
+      listeners.add(settleIfReady);
+      signal?.addEventListener("abort", settleIfReady, { once: true });
+      settleIfReady();
     });
   }
 
-  async function end(): Promise<void> {
-    const opening = transfers.lock();
-    const [before, unused] = [running, waiting];
-    [running, waiting] = [null, null];
+  async function endWorkers(): Promise<void> {
+    const transfersLocked = transfers.lock();
+    const [previous, unused] = [running, prestarted];
+    [running, prestarted] = [null, null];
     void unused?.then((worker) => {
       worker?.end();
     });
-    await before?.then(
-      (one) => {
-        one.end("vault_locked");
+    await previous?.then(
+      (runningVault) => {
+        runningVault.end("vault_locked");
       },
       () => undefined, // it never started: nothing to end
     );
-    await opening;
+    await transfersLocked;
   }
 
-  const acts = {
-    refresh: inWorker<[], VaultState>((worker) => worker.refresh),
-    list: inWorker((worker) => worker.list),
-    protect: inWorker((worker) => worker.protect),
-    update: inWorker((worker) => worker.update),
-    recover: inWorker((worker) => worker.recover),
-    acceptOlderState: inWorker((worker) => worker.acceptOlderState),
-    restoreVersion: inWorker((worker) => worker.restoreVersion),
-    unlock: inWorker((worker) => worker.unlock),
-    exportSecrets: inWorker((worker) => worker.exportSecrets),
-    makeKit: inWorker((worker) => worker.makeKit),
-    addOpener: inWorker((worker) => worker.addOpener),
-    cover: inWorker((worker) => worker.cover),
-    removeOpener: inWorker((worker) => worker.removeOpener),
-    recognise: inWorker((worker) => worker.recognise),
-    rotate: inWorker((worker) => worker.rotate),
-    changeImage: inWorker((worker) => worker.changeImage),
-    offerDevice: inWorker((worker) => worker.offerDevice),
-    joinDevice: inWorker((worker) => worker.joinDevice),
-    admitDevice: inWorker((worker) => worker.admitDevice),
-    rehearse: inWorker((worker) => worker.rehearse),
+  const operations = {
+    refresh: callWorker<[], VaultState>((worker) => worker.refresh),
+    list: callWorker((worker) => worker.list),
+    protect: callWorker((worker) => worker.protect),
+    update: callWorker((worker) => worker.update),
+    openSecret: callWorker((worker) => worker.openSecret),
+    acceptOlderState: callWorker((worker) => worker.acceptOlderState),
+    restoreVersion: callWorker((worker) => worker.restoreVersion),
+    unlock: callWorker((worker) => worker.unlock),
+    exportSecrets: callWorker((worker) => worker.exportSecrets),
+    createKit: callWorker((worker) => worker.createKit),
+    addOpener: callWorker((worker) => worker.addOpener),
+    resealForAllOpeners: callWorker((worker) => worker.resealForAllOpeners),
+    removeOpener: callWorker((worker) => worker.removeOpener),
+    recognise: callWorker((worker) => worker.recognise),
+    rotate: callWorker((worker) => worker.rotate),
+    replaceImage: callWorker((worker) => worker.replaceImage),
+    offerDevice: callWorker((worker) => worker.offerDevice),
+    joinDevice: callWorker((worker) => worker.joinDevice),
+    admitDevice: callWorker((worker) => worker.admitDevice),
+    checkCopy: callWorker((worker) => worker.checkCopy),
   };
 
   // A handle is exchanged for its picture before anything else: one that stands for nothing reaches
@@ -360,10 +370,10 @@ export function createVaultClient(
         listeners.delete(listener);
       };
     },
-    refresh: acts.refresh,
+    refresh: operations.refresh,
     list: async (options) => {
       const newestFirst: SecretRow[] = [];
-      await acts.list({
+      await operations.list({
         ...options,
         onRows: (rows, progress) => {
           newestFirst.push(...rows);
@@ -372,116 +382,132 @@ export function createVaultClient(
       });
       return newestFirst.reverse();
     },
-    images: inWorker((worker) => worker.images),
-    protect: async (given, options) => {
-      const request = { ...given, protection: requireProtection(given.protection) };
+    listImages: callWorker((worker) => worker.listImages),
+    protect: async (input, options) => {
+      const request = { ...input, protection: resolveProtection(input.protection) };
       return request.content.size > maxSmallContentBytes
         ? transfers.protect(request, options)
-        : acts.protect(request, options);
+        : operations.protect(request, options);
     },
-    update: async (secretId, given, options) => {
-      const change = requireChange(given);
+    update: async (secretId, input, options) => {
+      const change = resolveChange(input);
       const { content } = change;
       return content !== undefined && content.content.size > maxSmallContentBytes
         ? transfers.update(secretId, { ...change, content }, options)
-        : acts.update(secretId, change, options);
+        : operations.update(secretId, change, options);
     },
-    history: inWorker((worker) => worker.history),
-    removeVersions: inWorker((worker) => worker.removeVersions),
+    listVersions: callWorker((worker) => worker.listVersions),
+    removeVersions: callWorker((worker) => worker.removeVersions),
     restoreVersion: async (secretId, version, opener, options) =>
-      acts.restoreVersion(secretId, version, requireShown(opener), options),
-    purge: inWorker((worker) => worker.purge),
-    uploads: inWorker((worker) => worker.uploads),
+      operations.restoreVersion(secretId, version, requirePresented(opener), options),
+    purge: callWorker((worker) => worker.purge),
+    listUploads: callWorker((worker) => worker.listUploads),
     resumeUpload: async (uploadId, file, { protection, ...options } = {}) =>
-      transfers.resume(uploadId, file, protection === undefined ? null : requireProtection(protection), options),
+      transfers.resume(uploadId, file, protection === undefined ? null : resolveProtection(protection), options),
     restartUpload: transfers.restart,
     discardUpload: transfers.discard,
-    unlockByPresence: async () => {
+    unlockBySignIn: async () => {
       if (signedOut) throw new PortalError("vault_unavailable");
       if (state.status === "unlocked") return;
-      await finishLock(device, surroundings.now());
-      const record = await readDevice(device);
-      if (record.titlesKeys === null) throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
-      const since = lockedSince(record, surroundings.now()); // null: another tab was unlocked since
-      if (since !== null) {
-        const again = await portal.signInAgain();
-        signedIn = again.authTime;
-        if (!isAfterLock(record, since, again.authTime)) throw new PortalError("login_required");
-        await markUnlocked(device, surroundings.now());
+      await finishLock(deviceAccount, environment.now());
+      const record = await readDeviceRecord(deviceAccount);
+      if (record.metadataKeys === null)
+        throw new PortalError(state.status === "empty" ? "no_keyring" : "opener_needed");
+      const lockedAt = lockedSince(record, environment.now()); // null: another tab was unlocked since
+      if (lockedAt !== null) {
+        const signIn = await portal.signInAgain();
+        lastSignIn = signIn.authTime;
+        if (!isSignInAfterLock(record, lockedAt, signIn.authTime)) throw new PortalError("login_required");
+        await markUnlocked(deviceAccount, environment.now());
       }
-      lockedHere = false;
-      await end(); // the worker that was started locked
-      await acts.refresh();
+      lockedInTab = false;
+      await endWorkers(); // the worker that was started locked
+      await operations.refresh();
     },
     autoLock,
-    unlock: async (opener, options) => acts.unlock(requireShown(opener), options),
-    recover: async (secretId, opener, options) => present(await acts.recover(secretId, requireShown(opener), options)),
-    rehearse: async (secretId, shown, options) => acts.rehearse(secretId, requireShown(shown), options),
-    exportSecrets: async (secretIds, opener, options) => acts.exportSecrets(secretIds, requireShown(opener), options),
-    makeKit: async (secretIds, opener, options) => acts.makeKit(secretIds, requirePicture(opener), options),
-    imports: importsOnPage({ inWorker, startReader: workers.importReader, transfers }),
+    unlock: async (opener, options) => operations.unlock(requirePresented(opener), options),
+    openSecret: async (secretId, opener, options) =>
+      toOpenedSecret(await operations.openSecret(secretId, requirePresented(opener), options)),
+    checkCopy: async (secretId, handle, options) => operations.checkCopy(secretId, requirePresented(handle), options),
+    exportSecrets: async (secretIds, opener, options) =>
+      operations.exportSecrets(secretIds, requirePresented(opener), options),
+    createKit: async (secretIds, opener, options) =>
+      operations.createKit(secretIds, requirePresentedPicture(opener), options),
+    imports: createVaultImports({ callWorker, startReader: workers.importReader, transfers }),
     openers: Object.freeze<Vault["openers"]>({
-      list: inWorker((worker) => worker.listOpeners),
-      newRecoveryCode: inWorker((worker) => worker.newRecoveryCode),
-      add: async ({ shown, name }, opener, options) =>
-        acts.addOpener({ key: requireKey(shown), name }, opener === null ? null : requireShown(opener), options),
-      cover: async (opener, options) => acts.cover(requireShown(opener), options),
-      remove: async (openerId, opener, options) => acts.removeOpener(openerId, requireShown(opener), options),
-      recognise: async (opener, options) => acts.recognise(requireShown(opener), options),
-      rotate: async (openers, options) => acts.rotate(openers.map(requireShown), options),
-      changeImage: async (opener, { shown, name }, options) =>
-        acts.changeImage(requirePicture(opener), { shown: requirePicture(shown), name }, options),
+      list: callWorker((worker) => worker.listOpeners),
+      generateRecoveryCode: callWorker((worker) => worker.generateRecoveryCode),
+      add: async ({ handle, name }, opener, options) =>
+        operations.addOpener(
+          { key: requirePresentedKey(handle), name },
+          opener === null ? null : requirePresented(opener),
+          options,
+        ),
+      resealForAllOpeners: async (opener, options) => operations.resealForAllOpeners(requirePresented(opener), options),
+      remove: async (openerId, opener, options) => operations.removeOpener(openerId, requirePresented(opener), options),
+      recognise: async (opener, options) => operations.recognise(requirePresented(opener), options),
+      rotate: async (openers, options) => operations.rotate(openers.map(requirePresented), options),
+      replaceImage: async (opener, { handle, name }, options) =>
+        operations.replaceImage(
+          requirePresentedPicture(opener),
+          { presentedPicture: requirePresentedPicture(handle), name },
+          options,
+        ),
     }),
-    startAnew: startAnewOnPage({ portal, begin: inWorker((worker) => worker.beginAnew) }),
+    accountReset: createVaultAccountReset({ portal, reset: callWorker((worker) => worker.resetAccount) }),
     deviceLinks: Object.freeze<Vault["deviceLinks"]>({
-      offer: async ({ shown, name }, options) => acts.offerDevice({ key: requireKey(shown), name }, options),
-      join: async (offer, shown, options) => acts.joinDevice(offer, requireKey(shown), options),
-      look: inWorker((worker) => worker.askingDevice),
-      admit: async (code, opener, options) => acts.admitDevice(code, requireShown(opener), options),
+      offer: async ({ handle, name }, options) =>
+        operations.offerDevice({ key: requirePresentedKey(handle), name }, options),
+      join: async (offer, handle, options) => operations.joinDevice(offer, requirePresentedKey(handle), options),
+      inspect: callWorker((worker) => worker.inspectRequestingDevice),
+      approve: async (code, opener, options) => operations.admitDevice(code, requirePresented(opener), options),
     }),
-    answerDevice: inWorker((worker) => worker.answerDevice),
-    setFavorite: inWorker((worker) => worker.setFavorite),
-    trash: inWorker((worker) => worker.trash),
-    restore: inWorker((worker) => worker.restore),
+    setDeviceKind: callWorker((worker) => worker.setDeviceKind),
+    setFavorite: callWorker((worker) => worker.setFavorite),
+    trash: callWorker((worker) => worker.trash),
+    restore: callWorker((worker) => worker.restore),
     lock: async () => {
-      idle.tellLocked();
-      await putAway();
+      idleLock.broadcastLock();
+      await lockSession();
     },
     signOut: async () => {
       signedOut = true;
-      forgetAllShown();
-      idle.dispose();
-      await end();
-      await Promise.all([transfers.end(), keeping]);
+      releaseAllOpeners();
+      idleLock.dispose();
+      await endWorkers();
+      await Promise.all([transfers.end(), lastSave]);
       setState({ status: "unknown" });
     },
     acceptOlderState: async ({ details }) => {
-      const alarm = OlderStateDetails.safeParse(details);
-      if (alarm.success)
-        await acts.acceptOlderState({ stateRev: alarm.data.given, stateSha256: alarm.data.given_sha256 });
+      const parsedDetails = OlderStateDetails.safeParse(details);
+      if (parsedDetails.success)
+        await operations.acceptOlderState({
+          stateRev: parsedDetails.data.given,
+          stateSha256: parsedDetails.data.given_sha256,
+        });
     },
-    setDeviceAside: async () => {
-      await end();
-      await setDeviceAside(device);
-      await acts.refresh();
+    archiveDeviceRecord: async () => {
+      await endWorkers();
+      await archiveDeviceRecord(deviceAccount);
+      await operations.refresh();
     },
-    ...sharingOnPage({ inWorker, held, origin: surroundings.origin }),
-    forgetShown,
-    examine: inWorker((worker) => worker.examine),
+    ...createVaultSharing({ callWorker, bindOpenedContent, origin: environment.origin }),
+    releaseOpener,
+    examine: callWorker((worker) => worker.examine),
   };
 
   /** What stays in the worker is asked of the worker that opened it, and of no later one. */
-  async function held(
+  async function bindOpenedContent(
     openedId: string,
     { content, mime }: Pick<OpenedContent, "content" | "mime">,
-  ): Promise<Pick<OpenedContent, "save" | "putAway">> {
-    const { worker, orGone } = await ensureRunning();
-    return openedOnPage({ openedId, content, mime }, { remote: worker.remote, orGone }, transfers);
+  ): Promise<Pick<OpenedContent, "save" | "dispose">> {
+    const { worker, abortable } = await ensureRunning();
+    return createOpenedContent({ openedId, content, mime }, { remote: worker.remote, abortable }, transfers);
   }
 
-  async function present({ openedId, ...secret }: OpenedByWorker): Promise<RecoveredSecret> {
-    const { worker, orGone } = await ensureRunning();
-    const here = await held(openedId, secret);
-    return { ...secret, ...here, exportAge: () => orGone(worker.remote.exportAge(openedId)) };
+  async function toOpenedSecret({ openedId, ...secret }: TransferredSecret): Promise<OpenedSecret> {
+    const { worker, abortable } = await ensureRunning();
+    const contentActions = await bindOpenedContent(openedId, secret);
+    return { ...secret, ...contentActions, exportAgeFile: () => abortable(worker.remote.exportAgeFile(openedId)) };
   }
 }

@@ -1,5 +1,5 @@
 import type { Engine } from "@relicario/engine";
-import { callsTo } from "@relicario/engine/worker-calls";
+import { createCallClient } from "@relicario/engine/worker-calls";
 import type {
   AgeFile,
   DeviceAccount,
@@ -7,66 +7,66 @@ import type {
   ListOptions,
   OpenedAnswer,
   OpenedShare,
-  RecoveredSecret,
-  RecoverOptions,
+  OpenedSecret,
+  OpenSecretOptions,
   VaultState,
 } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { changeImage } from "../acts/change-image.ts";
-import { cover, removeOpener } from "../acts/cover.ts";
-import { examine, images } from "../acts/examine.ts";
-import { exportSecrets } from "../acts/export-secrets.ts";
-import { restore, setFavorite, trash } from "../acts/favorite-and-trash.ts";
-import { list } from "../acts/list.ts";
-import { makeKit, type KitParts } from "../acts/make-kit.ts";
-import { addOpener, listOpeners, newRecoveryCode } from "../acts/openers.ts";
-import { protect } from "../acts/protect.ts";
-import { purge } from "../acts/purge.ts";
-import { recoverAny } from "../acts/recover.ts";
-import { recognise, rotate } from "../acts/rotate.ts";
-import { rehearse } from "../acts/rehearse.ts";
-import { beginAnew } from "../acts/start-anew.ts";
-import { answerDevice, unlock } from "../acts/unlock.ts";
-import { update } from "../acts/update.ts";
+import { replaceImage } from "../operations/replace-image.ts";
+import { resealForAllOpeners, removeOpener } from "../operations/reseal-for-all-openers.ts";
+import { examine, listImages } from "../operations/examine.ts";
+import { exportSecrets } from "../operations/export-secrets.ts";
+import { restore, setFavorite, trash } from "../operations/favorite-and-trash.ts";
+import { list } from "../operations/list.ts";
+import { createKit, type KitDeps } from "../operations/create-kit.ts";
+import { addOpener, listOpeners, generateRecoveryCode } from "../operations/openers.ts";
+import { protect } from "../operations/protect.ts";
+import { purge } from "../operations/purge.ts";
+import { openSecret } from "../operations/open-secret.ts";
+import { recognise, rotate } from "../operations/rotate.ts";
+import { checkCopy } from "../operations/check-copy.ts";
+import { resetAccount } from "../operations/reset-account.ts";
+import { setDeviceKind, unlock } from "../operations/unlock.ts";
+import { update } from "../operations/update.ts";
 import {
   beginUpload,
   discardUpload,
   finishUpload,
   restartUpload,
-  uploads,
+  listUploads,
   type Protection,
-  type UploadOrder,
-  type UploadParts,
-} from "../acts/resumable-uploads.ts";
-import { history, removeVersions, restoreVersion } from "../acts/versions.ts";
+  type UploadPlan,
+  type UploadDeps,
+} from "../operations/resumable-uploads.ts";
+import { listVersions, removeVersions, restoreVersion } from "../operations/versions.ts";
 import { openDevice, type Device } from "../device/device.ts";
-import { admitDevice, askingDevice } from "../device-links/admit.ts";
-import { joinDevice, offerDevice } from "../device-links/join.ts";
-import { findPerson, listPeople, ownWords, pinPerson, setBlocked, setCompared } from "../people/people.ts";
-import { openReceived, receivedShares } from "../received/received-shares.ts";
-import { askForSecret, showRequestLink } from "../requests/ask.ts";
-import { listAsked } from "../requests/asked.ts";
+import { admitDevice, inspectRequestingDevice } from "../device-links/admit-device.ts";
+import { joinDevice, offerDevice } from "../device-links/join-device.ts";
+import { findPerson, listPeople, readOwnWords, pinPerson, setBlocked, setCompared } from "../people/people.ts";
+import { openReceived, listReceivedShares } from "../received/received-shares.ts";
+import { createRequest, revealRequestLink } from "../requests/create-request.ts";
+import { listRequests } from "../requests/list-requests.ts";
 import { openAnswer } from "../requests/open-answer.ts";
-import { dropRequest, markCollected } from "../requests/settle.ts";
-import { compareImport } from "../imports/compare.ts";
+import { dropRequest, markCollected } from "../requests/end-requests.ts";
+import { compareImport } from "../imports/compare-import.ts";
 import { importSecrets } from "../imports/import-secrets.ts";
-import { serviceOn } from "../service.ts";
-import { changeShare, revokeShare, showShareLink, updateShareContent } from "../shares/change-shares.ts";
+import { createService } from "../service.ts";
+import { changeShare, revokeShare, revealShareLink, updateShareContent } from "../shares/change-shares.ts";
 import { createShare } from "../shares/create-share.ts";
-import { allShares, sharesOfSecret } from "../shares/list-shares.ts";
-import { takeKeptRows } from "../steps/read-account.ts";
-import { acceptOlderState, isLatest, readKeyring, type KeyringView } from "../steps/read-keyring.ts";
-import { openUploadRecords, uploadLock } from "../transfer/records.ts";
-import { privateFile, sweepPrivateFiles } from "../transfer/sinks.ts";
-import { browserPatience } from "../transfer/until-through.ts";
-import { transferCallsOn } from "../transfer/upload-calls.ts";
-import { openVaultContext, type ActOptions, type VaultContext } from "../vault-context.ts";
-import { engineOverPage } from "./engine-over-page.ts";
-import { createOpenedContents, type Crossing, type SealedContentKey } from "./opened-contents.ts";
-import { httpOverPage, type PageHttp } from "./port-http.ts";
-import type { Shown, ShownPicture } from "../shown-image.ts";
+import { listShares, listSharesOfSecret } from "../shares/list-shares.ts";
+import { loadCachedRows } from "../operation-parts/read-account.ts";
+import { acceptOlderState, isLatest, readKeyring, type KeyringView } from "../operation-parts/read-keyring.ts";
+import { openUploadRecords, uploadLockName } from "../transfer/upload-records.ts";
+import { createPrivateSink, sweepPrivateFiles } from "../transfer/sinks.ts";
+import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
+import { createTransferCalls } from "../transfer/upload-calls.ts";
+import { openVaultContext, type OperationOptions, type VaultContext } from "../vault-context.ts";
+import { createLazyEngine } from "./lazy-engine.ts";
+import { createOpenedContentStore, type TransferredContent, type SealedContentKey } from "./opened-content-store.ts";
+import { createHttpOverPage, type PageHttp } from "./page-http.ts";
+import type { PresentedOpener, PresentedPicture } from "../presented-opener.ts";
 
 export interface VaultSettings extends DeviceAccount {
   readonly userId: string;
@@ -82,31 +82,33 @@ export interface VaultPage extends PageHttp {
    */
   readonly startEngine: () => Promise<void>;
   /** Bytes of a file of the release that goes into kits. `vault_unavailable`. */
-  readonly kitFile: KitParts["file"];
+  readonly kitFile: KitDeps["file"];
   /** Called after each change of the state. */
-  readonly tell: (state: VaultState) => void;
+  readonly onStateChange: (state: VaultState) => void;
 }
 
 /** An opened secret as it crosses to the page: its age file stays behind, under `openedId`. */
-export type OpenedByWorker = Omit<RecoveredSecret, "save" | "exportAge" | "putAway"> & { readonly openedId: string };
+export type TransferredSecret = Omit<OpenedSecret, "save" | "exportAgeFile" | "dispose"> & {
+  readonly openedId: string;
+};
 
 /**
  * What this worker keeps of an opened content: the age file of a secret that is held, null of any
  * other.
  */
-interface OpenedHere {
+interface OpenedContentEntry {
   readonly ageFile: AgeFile | null;
   readonly sealed: SealedContentKey;
 }
 
-interface Started {
+interface StartedVault {
   readonly vault: VaultContext;
-  readonly parts: UploadParts;
-  readonly kitFile: KitParts["file"];
+  readonly uploadDeps: UploadDeps;
+  readonly kitFile: KitDeps["file"];
 }
 
 /** How long a keyring that was read counts as the present one for a list. */
-const momentMs = 5_000;
+const refreshedViewLifetimeMs = 5_000;
 
 /**
  * What the vault's worker offers. Each act of the vault is one line here; the page takes its types
@@ -115,20 +117,20 @@ const momentMs = 5_000;
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 
 /**
- * @param engineOn how the worker reaches the engine on a port; it and the device are seams for
+ * @param connectEngine how the worker reaches the engine on a port; it and the device are seams for
  *   tests
  */
 export function createVaultWorkerApi(
-  engineOn: (port: MessagePort) => Engine,
-  deviceFor: (account: DeviceAccount) => Promise<Device> = openDevice,
+  connectEngine: (port: MessagePort) => Engine,
+  openAccountDevice: (account: DeviceAccount) => Promise<Device> = openDevice,
 ) {
-  let started: Started | null = null;
-  let told: Promise<unknown> = Promise.resolve();
+  let started: StartedVault | null = null;
+  let lastNotification: Promise<unknown> = Promise.resolve();
   /** What `refresh` read, for the list that follows it; and when, by the worker's own clock. */
-  let refreshed: { readonly view: KeyringView; readonly at: number } | null = null;
-  const opened = createOpenedContents<OpenedHere>(() => requireStarted().parts.calls);
+  let lastRefresh: { readonly view: KeyringView; readonly at: number } | null = null;
+  const openedContents = createOpenedContentStore<OpenedContentEntry>(() => requireStarted().uploadDeps.calls);
 
-  function requireStarted(): Started {
+  function requireStarted(): StartedVault {
     if (started === null) throw new PortalError("vault_unavailable");
     return started;
   }
@@ -136,14 +138,14 @@ export function createVaultWorkerApi(
   /**
    * An act on the vault of this worker. The page hears of a new state before the act is answered.
    */
-  function act<Given extends readonly unknown[], Answer>(
-    run: (vault: VaultContext, ...given: Given) => Promise<Answer>,
-  ): (...given: Given) => Promise<Answer> {
-    return async (...given) => {
+  function operation<Arguments extends readonly unknown[], Result>(
+    run: (vault: VaultContext, ...args: Arguments) => Promise<Result>,
+  ): (...args: Arguments) => Promise<Result> {
+    return async (...args) => {
       try {
-        return await run(requireStarted().vault, ...given);
+        return await run(requireStarted().vault, ...args);
       } finally {
-        await told;
+        await lastNotification;
       }
     };
   }
@@ -158,170 +160,199 @@ export function createVaultWorkerApi(
       pagePort: MessagePort,
       enginePort: MessagePort,
     ): Promise<void> => {
-      const page = callsTo<VaultPage>(pagePort);
-      const http = httpOverPage(page);
-      const device = await deviceFor(account);
+      const page = createCallClient<VaultPage>(pagePort);
+      const http = createHttpOverPage(page);
+      const device = await openAccountDevice(account);
       sweepPrivateFiles().catch(() => undefined); // tried again with the next page
       const vault = await openVaultContext({
         userId,
         locked,
-        service: serviceOn(http),
-        engine: engineOverPage(page.startEngine, engineOn(enginePort)),
+        service: createService(http),
+        engine: createLazyEngine(page.startEngine, connectEngine(enginePort)),
         device,
-        tell: (state) => {
-          told = page.tell(state).catch(() => undefined); // a listener of the page that throws is no failure of the act
+        onStateChange: (state) => {
+          // a listener of the page that throws is no failure of the act
+          lastNotification = page.onStateChange(state).catch(() => undefined);
         },
       });
       started = {
         vault,
-        parts: {
-          records: lazyRecords(device.name),
-          calls: transferCallsOn(http),
-          running: runningUploads,
-          patience: browserPatience,
+        uploadDeps: {
+          records: createLazyRecords(device.name),
+          calls: createTransferCalls(http),
+          getRunningIds: findRunningUploads,
+          retryPolicy: browserRetryPolicy,
         },
         kitFile: page.kitFile,
       };
     },
 
-    refresh: act(async (vault) => {
-      takeKeptRows(vault).catch(() => undefined); // the list follows, and says what is wrong
-      refreshed = null;
+    refresh: operation(async (vault) => {
+      loadCachedRows(vault).catch(() => undefined); // the list follows, and says what is wrong
+      lastRefresh = null;
       const view = await readKeyring(vault);
-      refreshed = view === null ? null : { view, at: performance.now() };
+      lastRefresh = view === null ? null : { view, at: performance.now() };
       return vault.getState();
     }),
     /**
      * Every row goes to `onRows`, the newest first, before this is answered; see {@link
      * Vault.list}.
      */
-    list: act(async (vault, options: ListOptions) => {
-      const given = refreshed !== null && performance.now() - refreshed.at < momentMs ? refreshed.view : null;
-      refreshed = null;
-      await list(vault, options, given !== null && (await isLatest(vault, given)) ? given : undefined);
+    list: operation(async (vault, options: ListOptions) => {
+      const recentView =
+        lastRefresh !== null && performance.now() - lastRefresh.at < refreshedViewLifetimeMs ? lastRefresh.view : null;
+      lastRefresh = null;
+      await list(vault, options, recentView !== null && (await isLatest(vault, recentView)) ? recentView : undefined);
     }),
-    images: act(images),
-    examine: act(examine),
-    protect: act(protect),
-    update: act(update),
-    history: act(history),
-    restoreVersion: act(restoreVersion),
-    removeVersions: act(removeVersions),
-    purge: act(purge),
-    beginAnew: act(beginAnew),
-    unlock: act(async (vault, shown: Shown, options?: ActOptions) => {
-      (await unlock(vault, shown, options)).opener.forget();
+    listImages: operation(listImages),
+    examine: operation(examine),
+    protect: operation(protect),
+    update: operation(update),
+    listVersions: operation(listVersions),
+    restoreVersion: operation(restoreVersion),
+    removeVersions: operation(removeVersions),
+    purge: operation(purge),
+    resetAccount: operation(resetAccount),
+    unlock: operation(async (vault, presentedOpener: PresentedOpener, options?: OperationOptions) => {
+      (await unlock(vault, presentedOpener, options)).opener.wipe();
     }),
-    recover: act(async (vault, secretId: string, shown: Shown, options?: RecoverOptions): Promise<OpenedByWorker> => {
-      const { ageFile, sealed, ...secret } = await recoverAny(vault, secretId, shown, options);
-      return Comlink.transfer(
-        { ...secret, openedId: opened.keep({ ageFile, sealed }) },
-        secret.content === null ? [] : [secret.content.buffer],
-      );
-    }),
-    rehearse: act(rehearse),
-    exportSecrets: act(async (vault, secretIds: readonly string[], shown: Shown, options?: ActOptions) => {
-      const { calls, patience } = requireStarted().parts;
-      return exportSecrets(vault, { range: calls.range, patience, openSink: privateFile }, secretIds, shown, options);
-    }),
-    makeKit: act(async (vault, secretIds: readonly string[], shown: ShownPicture, options?: KitOptions) => {
-      const { parts, kitFile } = requireStarted();
-      return makeKit(
+    openSecret: operation(
+      async (
         vault,
-        { range: parts.calls.range, patience: parts.patience, file: kitFile, openSink: privateFile },
-        secretIds,
-        shown,
-        options,
-      );
-    }),
-    answerDevice: act(answerDevice),
+        secretId: string,
+        presentedOpener: PresentedOpener,
+        options?: OpenSecretOptions,
+      ): Promise<TransferredSecret> => {
+        const { ageFile, sealed, ...secret } = await openSecret(vault, secretId, presentedOpener, options);
+        return Comlink.transfer(
+          { ...secret, openedId: openedContents.add({ ageFile, sealed }) },
+          secret.content === null ? [] : [secret.content.buffer],
+        );
+      },
+    ),
+    checkCopy: operation(checkCopy),
+    exportSecrets: operation(
+      async (vault, secretIds: readonly string[], presentedOpener: PresentedOpener, options?: OperationOptions) => {
+        const { calls, retryPolicy } = requireStarted().uploadDeps;
+        return exportSecrets(
+          vault,
+          { range: calls.range, retryPolicy, openSink: createPrivateSink },
+          secretIds,
+          presentedOpener,
+          options,
+        );
+      },
+    ),
+    createKit: operation(
+      async (vault, secretIds: readonly string[], presentedPicture: PresentedPicture, options?: KitOptions) => {
+        const { uploadDeps, kitFile } = requireStarted();
+        return createKit(
+          vault,
+          {
+            range: uploadDeps.calls.range,
+            retryPolicy: uploadDeps.retryPolicy,
+            file: kitFile,
+            openSink: createPrivateSink,
+          },
+          secretIds,
+          presentedPicture,
+          options,
+        );
+      },
+    ),
+    setDeviceKind: operation(setDeviceKind),
 
-    listOpeners: act(listOpeners),
-    newRecoveryCode,
-    addOpener: act(addOpener),
-    cover: act(cover),
-    removeOpener: act(removeOpener),
-    recognise: act(recognise),
-    rotate: act(rotate),
-    changeImage: act(changeImage),
+    listOpeners: operation(listOpeners),
+    generateRecoveryCode,
+    addOpener: operation(addOpener),
+    resealForAllOpeners: operation(resealForAllOpeners),
+    removeOpener: operation(removeOpener),
+    recognise: operation(recognise),
+    rotate: operation(rotate),
+    replaceImage: operation(replaceImage),
 
-    offerDevice: act(offerDevice),
-    joinDevice: act(joinDevice),
-    askingDevice: act(askingDevice),
-    admitDevice: act(admitDevice),
+    offerDevice: operation(offerDevice),
+    joinDevice: operation(joinDevice),
+    inspectRequestingDevice: operation(inspectRequestingDevice),
+    admitDevice: operation(admitDevice),
 
-    createShare: act(createShare),
-    allShares: act(allShares),
-    sharesOfSecret: act(sharesOfSecret),
-    showShareLink: act(showShareLink),
-    changeShare: act(changeShare),
-    updateShareContent: act(updateShareContent),
-    revokeShare: act(revokeShare),
-    findPerson: act(findPerson),
-    listPeople: act(listPeople),
-    pinPerson: act(pinPerson),
-    setCompared: act(setCompared),
-    setBlocked: act(setBlocked),
-    ownWords: act(ownWords),
-    receivedShares: act(receivedShares),
-    openReceived: act(
+    createShare: operation(createShare),
+    listShares: operation(listShares),
+    listSharesOfSecret: operation(listSharesOfSecret),
+    revealShareLink: operation(revealShareLink),
+    changeShare: operation(changeShare),
+    updateShareContent: operation(updateShareContent),
+    revokeShare: operation(revokeShare),
+    findPerson: operation(findPerson),
+    listPeople: operation(listPeople),
+    pinPerson: operation(pinPerson),
+    setCompared: operation(setCompared),
+    setBlocked: operation(setBlocked),
+    readOwnWords: operation(readOwnWords),
+    listReceivedShares: operation(listReceivedShares),
+    openReceived: operation(
       async (
         vault,
         shareId: string,
-        shown: Shown | null,
-        options?: ActOptions & { readonly accept?: readonly string[] },
-      ): Promise<Crossing<OpenedShare>> => {
-        const { sealed, ...share } = await openReceived(vault, shareId, shown, options);
+        presentedOpener: PresentedOpener | null,
+        options?: OperationOptions & { readonly acceptedWords?: readonly string[] },
+      ): Promise<TransferredContent<OpenedShare>> => {
+        const { sealed, ...share } = await openReceived(vault, shareId, presentedOpener, options);
         return Comlink.transfer(
-          { ...share, openedId: opened.keep({ ageFile: null, sealed }) },
+          { ...share, openedId: openedContents.add({ ageFile: null, sealed }) },
           share.content === null ? [] : [share.content.buffer],
         );
       },
     ),
 
-    compareImport: act(compareImport),
-    importSecrets: act(importSecrets),
+    compareImport: operation(compareImport),
+    importSecrets: operation(importSecrets),
 
-    setFavorite: act(setFavorite),
-    trash: act(trash),
-    restore: act(restore),
-    acceptOlderState: act(acceptOlderState),
+    setFavorite: operation(setFavorite),
+    trash: operation(trash),
+    restore: operation(restore),
+    acceptOlderState: operation(acceptOlderState),
 
-    askForSecret: act(askForSecret),
-    listAsked: act(listAsked),
-    showRequestLink: act(showRequestLink),
-    openAnswer: act(
-      async (vault, requestId: string, shown: Shown | null, options?: ActOptions): Promise<Crossing<OpenedAnswer>> => {
-        const { sealed, ...answer } = await openAnswer(vault, requestId, shown, options);
+    createRequest: operation(createRequest),
+    listRequests: operation(listRequests),
+    revealRequestLink: operation(revealRequestLink),
+    openAnswer: operation(
+      async (
+        vault,
+        requestId: string,
+        presentedOpener: PresentedOpener | null,
+        options?: OperationOptions,
+      ): Promise<TransferredContent<OpenedAnswer>> => {
+        const { sealed, ...answer } = await openAnswer(vault, requestId, presentedOpener, options);
         return Comlink.transfer(
-          { ...answer, openedId: opened.keep({ ageFile: null, sealed }) },
+          { ...answer, openedId: openedContents.add({ ageFile: null, sealed }) },
           answer.content === null ? [] : [answer.content.buffer],
         );
       },
     ),
-    markCollected: act(markCollected),
-    dropRequest: act(dropRequest),
+    markCollected: operation(markCollected),
+    dropRequest: operation(dropRequest),
 
-    uploads: act((vault) => uploads(vault, requireStarted().parts)),
-    beginUpload: act((vault, order: UploadOrder, options?: ActOptions) =>
-      beginUpload(vault, requireStarted().parts, order, options),
+    listUploads: operation((vault) => listUploads(vault, requireStarted().uploadDeps)),
+    beginUpload: operation((vault, plan: UploadPlan, options?: OperationOptions) =>
+      beginUpload(vault, requireStarted().uploadDeps, plan, options),
     ),
-    finishUpload: act((vault, uploadId: string, protection: Protection | null, options?: ActOptions) =>
-      finishUpload(vault, requireStarted().parts, uploadId, protection, options),
+    finishUpload: operation((vault, uploadId: string, protection: Protection | null, options?: OperationOptions) =>
+      finishUpload(vault, requireStarted().uploadDeps, uploadId, protection, options),
     ),
-    restartUpload: act(
+    restartUpload: operation(
       (
         vault,
         uploadId: string,
         file: { readonly size: number; readonly handle: FileSystemFileHandle | null },
-        options?: ActOptions,
-      ) => restartUpload(vault, requireStarted().parts, uploadId, file, options),
+        options?: OperationOptions,
+      ) => restartUpload(vault, requireStarted().uploadDeps, uploadId, file, options),
     ),
-    discardUpload: act((_vault, uploadId: string) => discardUpload(requireStarted().parts, uploadId)),
+    discardUpload: operation((_vault, uploadId: string) => discardUpload(requireStarted().uploadDeps, uploadId)),
 
     /** `payload_too_large` for content that is not held here. */
-    exportAge: (openedId: string): AgeFile => {
-      const { ageFile } = opened.require(openedId);
+    exportAgeFile: (openedId: string): AgeFile => {
+      const { ageFile } = openedContents.require(openedId);
       if (ageFile === null) throw new PortalError("payload_too_large");
       return ageFile;
     },
@@ -329,32 +360,32 @@ export function createVaultWorkerApi(
      * Answers at this port what opens the pieces of an opened content. The other end is a worker's,
      * never the page's.
      */
-    serveContentKeys: opened.serveKeys,
-    putAway: opened.putAway,
+    serveContentKeys: openedContents.serveKeys,
+    disposeContent: openedContents.dispose,
   };
 }
 
 /** Opened at the first upload: most people have none. */
-function lazyRecords(account: string): UploadParts["records"] {
+function createLazyRecords(account: string): UploadDeps["records"] {
   let opening: ReturnType<typeof openUploadRecords> | null = null;
-  const records = () => (opening ??= openUploadRecords(account));
+  const openRecords = () => (opening ??= openUploadRecords(account));
   return {
-    all: async () => (await records()).all(),
-    get: async (uploadId) => (await records()).get(uploadId),
-    add: async (record) => (await records()).add(record),
-    replace: async (record) => (await records()).replace(record),
-    remove: async (uploadId) => (await records()).remove(uploadId),
+    list: async () => (await openRecords()).list(),
+    get: async (uploadId) => (await openRecords()).get(uploadId),
+    add: async (record) => (await openRecords()).add(record),
+    replace: async (record) => (await openRecords()).replace(record),
+    remove: async (uploadId) => (await openRecords()).remove(uploadId),
     close: () =>
-      void opening?.then((one) => {
-        one.close();
+      void opening?.then((records) => {
+        records.close();
       }),
   };
 }
 
 /** What some tab of this browser is sending now, by the locks that they hold. */
-async function runningUploads(): Promise<ReadonlySet<string>> {
+async function findRunningUploads(): Promise<ReadonlySet<string>> {
   if (!("navigator" in globalThis) || !("locks" in navigator)) return new Set();
   const { held = [] } = await navigator.locks.query();
-  const prefix = uploadLock("");
+  const prefix = uploadLockName("");
   return new Set(held.flatMap(({ name }) => (name?.startsWith(prefix) === true ? [name.slice(prefix.length)] : [])));
 }

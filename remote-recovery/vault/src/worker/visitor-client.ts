@@ -1,18 +1,18 @@
-import { createGone, type Gone } from "@relicario/engine/worker-gone";
-import { serveCalls, signalAmong } from "@relicario/engine/worker-calls";
+import { createAbortableCalls, type AbortableCalls } from "@relicario/engine/abortable-calls";
+import { serveCalls, findSignal } from "@relicario/engine/worker-calls";
 import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { refuseCancelled } from "../cancelled.ts";
-import { forgetShown, requirePicture } from "../shown-image.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { releaseOpener, requirePresentedPicture } from "../presented-opener.ts";
 import { createDownloads } from "../transfer/downloads.ts";
 import { createTransferWorkers } from "../transfer/transfer-workers.ts";
-import { engineOnPage } from "./engine-on-page.ts";
-import { openedOnPage } from "./opened-on-page.ts";
-import { pageHttp } from "./port-http.ts";
+import { createPageEngine } from "./page-engine.ts";
+import { createOpenedContent } from "./opened-content.ts";
+import { createPageHttp } from "./page-http.ts";
 import { browserWorkers, type WorkerStarter } from "./start-workers.ts";
-import { startedOnce } from "./started-once.ts";
+import { createRestartable } from "./restartable.ts";
 import type { VisitorPage, VisitorWorkerApi } from "./visitor-worker-api.ts";
 
 /** The contract's visitor but for what it draws. */
@@ -24,9 +24,9 @@ export async function createVisitor(portal: PortalForVisitors): Promise<VisitorC
 }
 
 /** The visitor's worker. */
-interface Running {
+interface RunningVisitor {
   readonly remote: Comlink.Remote<VisitorWorkerApi>;
-  readonly orGone: Gone["orGone"];
+  readonly abortable: AbortableCalls["abortable"];
   readonly end: (code: "link_incomplete" | "vault_unavailable") => void;
 }
 
@@ -39,66 +39,66 @@ export function createVisitorClient(
   { http, takeLinkSecret }: Pick<PortalForVisitors, "http" | "takeLinkSecret">,
   workers: Pick<WorkerStarter, "visitor" | "engine" | "transfer">,
 ): VisitorClient {
-  const visitor = startedOnce(start);
+  const runningVisitor = createRestartable(start);
   const downloads = createDownloads(
     createTransferWorkers({ account: null, http, startWorker: workers.transfer, phase: "opening" }),
   );
 
-  async function start(onEnd: () => void): Promise<Running> {
+  async function start(onEnd: () => void): Promise<RunningVisitor> {
     const worker = await workers.visitor();
-    const [page, channel] = [new MessageChannel(), new MessageChannel()];
-    const { orGone, say } = createGone();
-    const end: Running["end"] = (code) => {
+    const [pageChannel, engineChannel] = [new MessageChannel(), new MessageChannel()];
+    const { abortable, abort } = createAbortableCalls();
+    const end: RunningVisitor["end"] = (code) => {
       onEnd();
-      say(new PortalError(code));
+      abort(new PortalError(code));
       worker.end();
-      page.port1.close();
+      pageChannel.port1.close();
       engine.end();
     };
     const fail = (): void => {
       end("vault_unavailable");
     };
-    const engine = engineOnPage(workers.engine, channel.port1, fail);
-    void worker.failed.then(fail);
-    const answers: VisitorPage = { ...pageHttp(http), startEngine: engine.ensure, takeLinkSecret };
-    serveCalls(answers, page.port1);
-    const [pagePort, enginePort] = [page.port2, channel.port2];
-    await orGone(
+    const engine = createPageEngine(workers.engine, engineChannel.port1, fail);
+    void worker.failure.then(fail);
+    const pageApi: VisitorPage = { ...createPageHttp(http), startEngine: engine.ensure, takeLinkSecret };
+    serveCalls(pageApi, pageChannel.port1);
+    const [pagePort, enginePort] = [pageChannel.port2, engineChannel.port2];
+    await abortable(
       worker.remote.start(Comlink.transfer(pagePort, [pagePort]), Comlink.transfer(enginePort, [enginePort])),
     );
-    return { remote: worker.remote, orGone, end };
+    return { remote: worker.remote, abortable, end };
   }
 
   /** An act of the worker, with the same arguments and the same answer. */
-  function inWorker<Given extends readonly unknown[], Answer>(
-    act: (worker: Comlink.Remote<VisitorWorkerApi>) => (...given: Given) => Promise<Answer>,
-  ): (...given: Given) => Promise<Answer> {
-    return async (...given) => {
-      const signal = signalAmong(given);
-      refuseCancelled(signal);
-      const { remote, orGone } = await visitor.ensure();
-      refuseCancelled(signal);
-      return orGone(act(remote)(...given));
+  function callWorker<Arguments extends readonly unknown[], Result>(
+    operation: (worker: Comlink.Remote<VisitorWorkerApi>) => (...args: Arguments) => Promise<Result>,
+  ): (...args: Arguments) => Promise<Result> {
+    return async (...args) => {
+      const signal = findSignal(args);
+      throwIfCancelled(signal);
+      const { remote, abortable } = await runningVisitor.ensure();
+      throwIfCancelled(signal);
+      return abortable(operation(remote)(...args));
     };
   }
 
-  const acts = { openShare: inWorker((worker) => worker.openShare) };
+  const operations = { openShare: callWorker((worker) => worker.openShare) };
 
   return {
-    lookAtShare: inWorker((worker) => worker.lookAtShare),
+    previewShare: callWorker((worker) => worker.inspectShare),
     openShare: async (shareId, { password, picture }, options) => {
       // a handle that stands for nothing reaches no worker
-      const shown = picture === null ? null : requirePicture(picture).picture;
-      const opener = await visitor.ensure();
-      const { openedId, ...share } = await acts.openShare(shareId, { password, picture: shown }, options);
-      return { ...share, ...openedOnPage({ openedId, ...share }, opener, downloads) };
+      const sharePicture = picture === null ? null : requirePresentedPicture(picture).picture;
+      const openingWorker = await runningVisitor.ensure();
+      const { openedId, ...share } = await operations.openShare(shareId, { password, picture: sharePicture }, options);
+      return { ...share, ...createOpenedContent({ openedId, ...share }, openingWorker, downloads) };
     },
-    lookAtRequest: inWorker((worker) => worker.lookAtRequest),
-    answer: inWorker((worker) => worker.answer),
-    forgetShown,
+    previewRequest: callWorker((worker) => worker.inspectRequest),
+    answer: callWorker((worker) => worker.answer),
+    releaseOpener,
     close: () => {
       void downloads.lock();
-      void visitor.release().then((one) => one?.end("link_incomplete"));
+      void runningVisitor.release().then((running) => running?.end("link_incomplete"));
     },
   };
 }

@@ -1,21 +1,27 @@
 import type { Engine } from "@relicario/engine";
-import { callsTo } from "@relicario/engine/worker-calls";
+import { createCallClient } from "@relicario/engine/worker-calls";
 import type { CallOptions, LinkSecret, OpenedShare, ProvidedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { answerRequest, lookAtRequest, requestLink, type AnswerOptions, type AnswerParts } from "../requests/answer.ts";
-import { answerCallsOn } from "../requests/answer-calls.ts";
+import {
+  answerRequest,
+  inspectRequest,
+  resolveRequestLink,
+  type AnswerOptions,
+  type AnswerDeps,
+} from "../requests/answer.ts";
+import { createAnswerCalls } from "../requests/answer-calls.ts";
 import { openAnswerRecords, type AnswerRecords } from "../requests/answer-records.ts";
-import { lookAtShare, openShare, type ShareAnswers } from "../shares/open-link.ts";
-import { pauseFor } from "../steps/until-answered.ts";
-import { createRunningDigest } from "../transfer/running-digest.ts";
-import { browserPatience } from "../transfer/until-through.ts";
-import { transferCallsOn, type TransferCalls } from "../transfer/upload-calls.ts";
+import { inspectShare, openShare, type ShareCredentials } from "../shares/open-link.ts";
+import { pauseFor } from "../operation-parts/send-with-retry.ts";
+import { createResumableDigest } from "../transfer/resumable-digest.ts";
+import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
+import { createTransferCalls, type TransferCalls } from "../transfer/upload-calls.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
-import { engineOverPage } from "./engine-over-page.ts";
-import { createOpenedContents, type Crossing, type SealedContentKey } from "./opened-contents.ts";
-import { httpOverPage, type PageHttp } from "./port-http.ts";
+import { createLazyEngine } from "./lazy-engine.ts";
+import { createOpenedContentStore, type TransferredContent, type SealedContentKey } from "./opened-content-store.ts";
+import { createHttpOverPage, type PageHttp } from "./page-http.ts";
 
 /** What the page answers to the visitor's worker. */
 export interface VisitorPage extends PageHttp {
@@ -33,10 +39,10 @@ export interface VisitorPage extends PageHttp {
  */
 export type VisitorWorkerApi = ReturnType<typeof createVisitorWorkerApi>;
 
-/** @param engineOn how the worker reaches the engine on a port; a seam for tests */
-export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) {
+/** @param connectEngine how the worker reaches the engine on a port; a seam for tests */
+export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Engine) {
   let started: { readonly visitor: VisitorContext; readonly calls: TransferCalls } | null = null;
-  const opened = createOpenedContents<{ readonly sealed: SealedContentKey }>(() => requireStarted().calls);
+  const openedContents = createOpenedContentStore<{ readonly sealed: SealedContentKey }>(() => requireStarted().calls);
 
   function requireStarted(): { readonly visitor: VisitorContext; readonly calls: TransferCalls } {
     if (started === null) throw new PortalError("vault_unavailable");
@@ -44,21 +50,21 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
   }
 
   /** An act of the visitor of this worker. */
-  function act<Given extends readonly unknown[], Answer>(
-    run: (visitor: VisitorContext, ...given: Given) => Promise<Answer>,
-  ): (...given: Given) => Promise<Answer> {
-    return async (...given) => run(requireStarted().visitor, ...given);
+  function operation<Arguments extends readonly unknown[], Result>(
+    run: (visitor: VisitorContext, ...args: Arguments) => Promise<Result>,
+  ): (...args: Arguments) => Promise<Result> {
+    return async (...args) => run(requireStarted().visitor, ...args);
   }
 
   let records: Promise<AnswerRecords> | null = null;
 
   /** What was begun here is read at the first request that is looked at. */
-  function answerParts({ http, now }: VisitorContext): AnswerParts {
+  function createAnswerDeps({ http, now }: VisitorContext): AnswerDeps {
     return {
-      calls: answerCallsOn(http),
-      records: () => (records ??= openAnswerRecords(now)),
-      newDigest: createRunningDigest,
-      patience: browserPatience,
+      calls: createAnswerCalls(http),
+      openRecords: () => (records ??= openAnswerRecords(now)),
+      createDigest: createResumableDigest,
+      retryPolicy: browserRetryPolicy,
       now,
     };
   }
@@ -69,9 +75,9 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
 
     /** Once, before any other call. The page answers at `pagePort`, the engine at `enginePort`. */
     start: (pagePort: MessagePort, enginePort: MessagePort): void => {
-      const page = callsTo<VisitorPage>(pagePort);
-      const http = httpOverPage(page);
-      const engine = engineOverPage(page.startEngine, engineOn(enginePort));
+      const page = createCallClient<VisitorPage>(pagePort);
+      const http = createHttpOverPage(page);
+      const engine = createLazyEngine(page.startEngine, connectEngine(enginePort));
       started = {
         visitor: openVisitorContext({
           http,
@@ -80,33 +86,33 @@ export function createVisitorWorkerApi(engineOn: (port: MessagePort) => Engine) 
           pause: pauseFor,
           takeLinkSecret: page.takeLinkSecret,
         }),
-        calls: transferCallsOn(http),
+        calls: createTransferCalls(http),
       };
     },
 
-    lookAtShare: act(lookAtShare),
-    openShare: act(
+    inspectShare: operation(inspectShare),
+    openShare: operation(
       async (
         visitor,
         shareId: string,
-        answers: ShareAnswers,
+        credentials: ShareCredentials,
         options?: CallOptions,
-      ): Promise<Crossing<OpenedShare>> => {
-        const { sealed, ...share } = await openShare(visitor, shareId, answers, options);
+      ): Promise<TransferredContent<OpenedShare>> => {
+        const { sealed, ...share } = await openShare(visitor, shareId, credentials, options);
         return Comlink.transfer(
-          { ...share, openedId: opened.keep({ sealed }) },
+          { ...share, openedId: openedContents.add({ sealed }) },
           share.content === null ? [] : [share.content.buffer],
         );
       },
     ),
-    lookAtRequest: act(async (visitor, requestId: string, options?: CallOptions) =>
-      lookAtRequest(answerParts(visitor), await requestLink(visitor, requestId), options?.signal),
+    inspectRequest: operation(async (visitor, requestId: string, options?: CallOptions) =>
+      inspectRequest(createAnswerDeps(visitor), await resolveRequestLink(visitor, requestId), options?.signal),
     ),
-    answer: act(async (visitor, requestId: string, provided: ProvidedSecret, options?: AnswerOptions) =>
-      answerRequest(answerParts(visitor), await requestLink(visitor, requestId), provided, options),
+    answer: operation(async (visitor, requestId: string, provided: ProvidedSecret, options?: AnswerOptions) =>
+      answerRequest(createAnswerDeps(visitor), await resolveRequestLink(visitor, requestId), provided, options),
     ),
 
-    serveContentKeys: opened.serveKeys,
-    putAway: opened.putAway,
+    serveContentKeys: openedContents.serveKeys,
+    disposeContent: openedContents.dispose,
   };
 }

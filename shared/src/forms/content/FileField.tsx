@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { usePortal } from "../../contract/portal.ts";
-import { formatsOf } from "../../i18n/index.ts";
+import { getFormats } from "../../i18n/index.ts";
 import { Button } from "../../ui/Button.tsx";
 import { SmallText, visuallyHidden } from "../../ui/layout.tsx";
 import { media, s, space } from "../../ui/tokens.ts";
@@ -15,7 +15,7 @@ export interface FileFieldProps {
   /** Accessible name of the field: what the file is for. */
   readonly label: string;
   /** Shown while no file is chosen. */
-  readonly invitation: string;
+  readonly placeholder: string;
   readonly hint: string;
   readonly value: File | null;
   readonly onChange: (file: File) => void;
@@ -27,16 +27,16 @@ export interface FileFieldProps {
  * One file, by the file chooser or by drag and drop. Cloud drives that the system mounts are in its
  * chooser.
  */
-export function FileField({ label, invitation, hint, value, onChange, error, disabled }: FileFieldProps) {
+export function FileField({ label, placeholder, hint, value, onChange, error, disabled }: FileFieldProps) {
   const { t } = useTranslation("common");
   const { language } = usePortal();
   const titleId = useId();
-  const take = (files: readonly File[]) => {
+  const handleDrop = (files: readonly File[]) => {
     const file = files[0];
     if (file !== undefined) onChange(file);
   };
   const { getRootProps, getInputProps, open, isDragActive } = useDropzone({
-    onDrop: take,
+    onDrop: handleDrop,
     disabled,
     noClick: true,
     noKeyboard: true,
@@ -45,17 +45,17 @@ export function FileField({ label, invitation, hint, value, onChange, error, dis
   return (
     <Box role="group" aria-labelledby={titleId}>
       <Title id={titleId}>{t("file.title")}</Title>
-      <Drop {...getRootProps()} data-drag={isDragActive} data-chosen={value !== null}>
+      <DropZone {...getRootProps()} data-drag={isDragActive} data-chosen={value !== null}>
         <FileInput {...getInputProps({ "aria-label": label, style: {} })} />
         <Icon aria-hidden>{value === null ? <FileUp /> : <FileText />}</Icon>
         <Text>
-          {value === null ? <span>{invitation}</span> : <Name>{value.name}</Name>}
-          <SmallText>{value === null ? hint : formatsOf(language).size(value.size)}</SmallText>
+          {value === null ? <span>{placeholder}</span> : <Name>{value.name}</Name>}
+          <SmallText>{value === null ? hint : getFormats(language).size(value.size)}</SmallText>
           <Button tone={value === null ? "primary" : "quiet"} disabled={disabled} onClick={open}>
             {t(value === null ? "file.choose_action" : "file.another_action")}
           </Button>
         </Text>
-      </Drop>
+      </DropZone>
       {error !== null && <FieldError>{error}</FieldError>}
     </Box>
   );
@@ -72,7 +72,7 @@ const Title = styled.span`
   font-weight: 600;
 `;
 
-const Drop = styled.div`
+const DropZone = styled.div`
   position: relative;
   display: flex;
   align-items: center;

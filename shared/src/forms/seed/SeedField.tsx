@@ -30,7 +30,7 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
   const [caret, setCaret] = useState(0);
   const prefix = /\S+$/u.exec(value.slice(0, caret))?.[0] ?? "";
   const atEndOfWord = !/^\S/u.test(value.slice(caret));
-  const suggested = state.status === "checked" && atEndOfWord ? state.complete(prefix) : [];
+  const suggestions = state.status === "checked" && atEndOfWord ? state.complete(prefix) : [];
 
   const insertWord = (word: string) => {
     const before = `${value.slice(0, caret - prefix.length)}${word} `;
@@ -71,7 +71,7 @@ export function SeedField({ value, onChange, onBlur, error, disabled, fieldRef }
       />
       {!disabled && (
         <Words role="group" aria-label={t("seed.suggestions_aria")}>
-          {suggested.map((word) => (
+          {suggestions.map((word) => (
             <Button
               key={word}
               tone="quiet"
@@ -100,7 +100,7 @@ function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
     case "fits":
       return (
         <Notice tone="success" role="status">
-          {t("seed.fits_status", { count: check.count, language })}
+          {t("seed.fits_status", { count: check.wordCount, language })}
         </Notice>
       );
     case "wrong":
@@ -111,14 +111,18 @@ function SeedCheckResult({ state }: { readonly state: SeedCheckState }) {
       );
     case "unknown":
       return (
-        <Notice tone="warn" role="status" title={t("seed.unknown_title", { count: check.unknown.length, language })}>
-          {t("seed.unknown_body", { words: [...new Set(check.unknown)].slice(0, 6).join(", ") })}
+        <Notice
+          tone="warn"
+          role="status"
+          title={t("seed.unknown_title", { count: check.unknownWords.length, language })}
+        >
+          {t("seed.unknown_body", { words: [...new Set(check.unknownWords)].slice(0, 6).join(", ") })}
         </Notice>
       );
     case "short":
       return (
         <SmallText role="status">
-          {t("seed.short_status", { count: check.count, lengths: seedLengths.join(", ") })}
+          {t("seed.short_status", { count: check.wordCount, lengths: seedLengths.join(", ") })}
         </SmallText>
       );
     default:

@@ -5,12 +5,12 @@ import type { SeedLanguage } from "./word-lists.ts";
 
 export interface SeedCheck {
   readonly language: SeedLanguage;
-  readonly count: number;
+  readonly wordCount: number;
   /** Words as typed that are not in the list, with repetitions. */
-  readonly unknown: readonly string[];
+  readonly unknownWords: readonly string[];
   /**
-   * `unknown`: some words are not in the list. `short`: not a BIP-39 length yet. `wrong`: all words
-   * known, checksum does not match.
+   * `unknownWords`: some words are not in the list. `short`: not a BIP-39 length yet. `wrong`: all
+   * words known, checksum does not match.
    */
   readonly checksum: "fits" | "wrong" | "short" | "unknown";
 }
@@ -20,50 +20,53 @@ export interface SeedCheck {
  * that is still being typed is ignored, too.
  */
 export function checkSeed(text: string, list: readonly string[], language: SeedLanguage): SeedCheck {
-  const known = foldedWords(list);
-  const typed = text.split(/\s+/u).filter((word) => word !== "");
-  const last = typed.at(-1);
-  const unfinished =
-    last !== undefined && !/\s$/u.test(text) && !known.has(foldWord(last)) && completions(last, list).length > 0;
-  const checkedWords = unfinished ? typed.slice(0, -1) : typed;
-  const unknown = checkedWords.filter((word) => !known.has(foldWord(word)));
-  const phrase = typed.map((word) => known.get(foldWord(word)) ?? word);
-  const completeLength = seedLengths.some((length) => length === typed.length);
+  const wordsByFolded = foldWords(list);
+  const typedWords = text.split(/\s+/u).filter((word) => word !== "");
+  const lastWord = typedWords.at(-1);
+  const isLastUnfinished =
+    lastWord !== undefined &&
+    !/\s$/u.test(text) &&
+    !wordsByFolded.has(foldWord(lastWord)) &&
+    completeWord(lastWord, list).length > 0;
+  const checkedWords = isLastUnfinished ? typedWords.slice(0, -1) : typedWords;
+  const unknownWords = checkedWords.filter((word) => !wordsByFolded.has(foldWord(word)));
+  const phrase = typedWords.map((word) => wordsByFolded.get(foldWord(word)) ?? word);
+  const hasValidLength = seedLengths.some((wordCount) => wordCount === typedWords.length);
   const checksum =
-    unknown.length > 0
+    unknownWords.length > 0
       ? "unknown"
-      : unfinished || !completeLength
+      : isLastUnfinished || !hasValidLength
         ? "short"
         : validateMnemonic(phrase.join(" "), [...list])
           ? "fits"
           : "wrong";
-  return { language, count: typed.length, unknown, checksum };
+  return { language, wordCount: typedWords.length, unknownWords, checksum };
 }
 
 /**
- * Words of the list with this prefix, at most `most`; none when the prefix is already the only
+ * Words of the list with this prefix, at most `limit`; none when the prefix is already the only
  * match.
  */
-export function completions(prefix: string, list: readonly string[], most = 6): readonly string[] {
-  const folded = foldWord(prefix);
-  if (folded === "") return [];
-  const found: string[] = [];
-  for (const [plain, word] of foldedWords(list)) {
-    if (plain.startsWith(folded)) found.push(word);
-    if (found.length === most) break;
+export function completeWord(prefix: string, list: readonly string[], limit = 6): readonly string[] {
+  const foldedPrefix = foldWord(prefix);
+  if (foldedPrefix === "") return [];
+  const matches: string[] = [];
+  for (const [foldedWord, word] of foldWords(list)) {
+    if (foldedWord.startsWith(foldedPrefix)) matches.push(word);
+    if (matches.length === limit) break;
   }
-  return found.length === 1 && foldWord(found[0] ?? "") === folded ? [] : found;
+  return matches.length === 1 && foldWord(matches[0] ?? "") === foldedPrefix ? [] : matches;
 }
 
-const folded = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
+const foldedLists = new WeakMap<readonly string[], ReadonlyMap<string, string>>();
 
 /** Folded word to the word as the list has it. */
-function foldedWords(list: readonly string[]): ReadonlyMap<string, string> {
-  const known = folded.get(list);
-  if (known !== undefined) return known;
-  const made = new Map(list.map((word) => [foldWord(word), word] as const));
-  folded.set(list, made);
-  return made;
+function foldWords(list: readonly string[]): ReadonlyMap<string, string> {
+  const cached = foldedLists.get(list);
+  if (cached !== undefined) return cached;
+  const wordsByFolded = new Map(list.map((word) => [foldWord(word), word] as const));
+  foldedLists.set(list, wordsByFolded);
+  return wordsByFolded;
 }
 
 /**

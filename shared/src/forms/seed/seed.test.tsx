@@ -3,45 +3,45 @@ import userEvent from "@testing-library/user-event";
 import { useState } from "react";
 
 import { expectAccessible, renderApp } from "../../testing/index.ts";
-import { checkSeed, completions } from "./check-seed.ts";
+import { checkSeed, completeWord } from "./check-seed.ts";
 import { SeedField } from "./SeedField.tsx";
-import { likelyLanguages, loadWords, seedLanguages, type SeedLanguage } from "./word-lists.ts";
+import { guessLanguages, loadWordList, seedLanguages, type SeedLanguage } from "./word-lists.ts";
 
 /**
  * The phrase of sixteen zero bytes in each list (BIP-39): eleven times the first word, and the one
  * that fits.
  */
 async function zeroPhrase(language: SeedLanguage): Promise<string> {
-  const list = await loadWords(language);
+  const list = await loadWordList(language);
   return [...Array.from({ length: 11 }, () => list[0] ?? ""), list[3] ?? ""].join(" ");
 }
-const zero = `${"abandon ".repeat(11)}about`;
+const zeroEnglish = `${"abandon ".repeat(11)}about`;
 
 describe("checkSeed", () => {
   it("fits in every list with the checksum of BIP-39", async () => {
     for (const language of seedLanguages) {
-      expect(checkSeed(await zeroPhrase(language), await loadWords(language), language)).toEqual({
+      expect(checkSeed(await zeroPhrase(language), await loadWordList(language), language)).toEqual({
         language,
-        count: 12,
-        unknown: [],
+        wordCount: 12,
+        unknownWords: [],
         checksum: "fits",
       });
     }
   });
 
   it.each([
-    ["no capitals count, nor the space between", `  ${zero.toUpperCase().replaceAll(" ", "\n ")} `, "fits"],
+    ["no capitals count, nor the space between", `  ${zeroEnglish.toUpperCase().replaceAll(" ", "\n ")} `, "fits"],
     ["a wrong last word is told", `${"abandon ".repeat(11)}ability`, "wrong"],
     ["two words in each other's place are told", `about ${"abandon ".repeat(11)}`, "wrong"],
     ["eleven words are short", "abandon ".repeat(11), "short"],
     ["a word that is being typed is not judged", "abandon abi", "short"],
     ["a word that is ended is", "abandon abi ", "unknown"],
   ])("%s", async (_, text, checksum) => {
-    expect(checkSeed(text, await loadWords("english"), "english").checksum).toBe(checksum);
+    expect(checkSeed(text, await loadWordList("english"), "english").checksum).toBe(checksum);
   });
 
   it("takes Spanish words with their accents, and without", async () => {
-    const list = await loadWords("spanish");
+    const list = await loadWordList("spanish");
     const phrase = await zeroPhrase("spanish");
     expect(phrase.normalize("NFC")).toMatch(/^ábaco /u);
     expect(checkSeed(phrase.normalize("NFC"), list, "spanish").checksum).toBe("fits");
@@ -49,27 +49,30 @@ describe("checkSeed", () => {
   });
 
   it("names unknown words as they were typed", async () => {
-    expect(checkSeed("Abandon WALET abel ", await loadWords("english"), "english").unknown).toEqual(["WALET", "abel"]);
+    expect(checkSeed("Abandon WALET abel ", await loadWordList("english"), "english").unknownWords).toEqual([
+      "WALET",
+      "abel",
+    ]);
   });
 });
 
 describe("completions", () => {
   it("are the words that begin so, and none for a whole word", async () => {
-    const list = await loadWords("english");
-    expect(completions("aban", list)).toEqual(["abandon"]);
-    expect(completions("ACT", list)).toEqual(["act", "action", "actor", "actress", "actual"]);
-    expect(completions("abandon", list)).toEqual([]);
-    expect(completions("", list)).toEqual([]);
+    const list = await loadWordList("english");
+    expect(completeWord("aban", list)).toEqual(["abandon"]);
+    expect(completeWord("ACT", list)).toEqual(["act", "action", "actor", "actress", "actual"]);
+    expect(completeWord("abandon", list)).toEqual([]);
+    expect(completeWord("", list)).toEqual([]);
   });
 });
 
 describe("likelyLanguages", () => {
   it("looks at the script first, then at the language of the portal", () => {
-    expect(likelyLanguages("あいこくしん", "en")).toEqual([["japanese"]]);
-    expect(likelyLanguages("가격", "en")).toEqual([["korean"]]);
-    expect(likelyLanguages("的", "en")).toEqual([["simplified-chinese", "traditional-chinese"]]);
-    expect(likelyLanguages("abandon", "es").slice(0, 2)).toEqual([["spanish"], ["english"]]);
-    expect(likelyLanguages("abandon", "en").slice(0, 2)).toEqual([["english"], ["spanish"]]);
+    expect(guessLanguages("あいこくしん", "en")).toEqual([["japanese"]]);
+    expect(guessLanguages("가격", "en")).toEqual([["korean"]]);
+    expect(guessLanguages("的", "en")).toEqual([["simplified-chinese", "traditional-chinese"]]);
+    expect(guessLanguages("abandon", "es").slice(0, 2)).toEqual([["spanish"], ["english"]]);
+    expect(guessLanguages("abandon", "en").slice(0, 2)).toEqual([["english"], ["spanish"]]);
   });
 });
 
@@ -112,9 +115,9 @@ describe("SeedField", () => {
   it("warns of words that are not in the list, and changes nothing of them", async () => {
     await renderApp(<Field />);
     await userEvent.click(field());
-    await userEvent.paste(`walet ${zero}`);
+    await userEvent.paste(`walet ${zeroEnglish}`);
     expect(await screen.findByText(/^walet\. /)).toBeVisible();
-    expect(field()).toHaveValue(`walet ${zero}`);
+    expect(field()).toHaveValue(`walet ${zeroEnglish}`);
   });
 
   it("warns of words that do not fit together", async () => {

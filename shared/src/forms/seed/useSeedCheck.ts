@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 
 import { usePortal } from "../../contract/portal.ts";
 import type { SeedCheck } from "./check-seed.ts";
-import { likelyLanguages, loadWords, type SeedLanguage } from "./word-lists.ts";
+import { guessLanguages, loadWordList, type SeedLanguage } from "./word-lists.ts";
 
 export type SeedCheckState =
   | { readonly status: "empty" }
@@ -20,11 +20,11 @@ export function useSeedCheck(text: string): SeedCheckState {
   const [checked, setChecked] = useState<{ readonly text: string; readonly state: SeedCheckState } | null>(null);
   useEffect(() => {
     let current = true;
-    const settle = (state: SeedCheckState) => {
+    const finish = (state: SeedCheckState) => {
       if (current) setChecked({ text, state });
     };
     if (text.trim() !== "")
-      bestCheck(text, likelyLanguages(text, language)).then(settle, () => settle({ status: "unchecked" }));
+      findBestCheck(text, guessLanguages(text, language)).then(finish, () => finish({ status: "unchecked" }));
     return () => {
       current = false;
     };
@@ -34,18 +34,18 @@ export function useSeedCheck(text: string): SeedCheckState {
   return checked?.state ?? { status: "checking" };
 }
 
-async function bestCheck(text: string, groups: readonly (readonly SeedLanguage[])[]): Promise<SeedCheckState> {
-  const { checkSeed, completions } = await import(/* webpackChunkName: "words-check" */ "./check-seed.ts");
+async function findBestCheck(text: string, groups: readonly (readonly SeedLanguage[])[]): Promise<SeedCheckState> {
+  const { checkSeed, completeWord } = await import(/* webpackChunkName: "words-check" */ "./check-seed.ts");
   let best: { readonly check: SeedCheck; readonly list: readonly string[] } | null = null;
   for (const group of groups) {
     for (const language of group) {
-      const list = await loadWords(language);
+      const list = await loadWordList(language);
       const check = checkSeed(text, list, language);
-      if (best === null || check.unknown.length < best.check.unknown.length) best = { check, list };
+      if (best === null || check.unknownWords.length < best.check.unknownWords.length) best = { check, list };
     }
-    if (best?.check.unknown.length === 0) break;
+    if (best?.check.unknownWords.length === 0) break;
   }
   if (best === null) return { status: "unchecked" };
   const { check, list } = best;
-  return { status: "checked", check, complete: (prefix) => completions(prefix, list) };
+  return { status: "checked", check, complete: (prefix) => completeWord(prefix, list) };
 }

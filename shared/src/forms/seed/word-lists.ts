@@ -35,7 +35,7 @@ const loaders: Readonly<Record<SeedLanguage, () => Promise<WordListModule>>> = {
     import(/* webpackChunkName: "words-traditional-chinese" */ "@scure/bip39/wordlists/traditional-chinese.js"),
 };
 
-export async function loadWords(language: SeedLanguage): Promise<readonly string[]> {
+export async function loadWordList(language: SeedLanguage): Promise<readonly string[]> {
   return (await loaders[language]()).wordlist;
 }
 
@@ -44,13 +44,13 @@ export async function loadWords(language: SeedLanguage): Promise<readonly string
  * know every word. The script of the text decides; for Latin script the portal's language comes
  * first.
  */
-export function likelyLanguages(text: string, own: Language): readonly (readonly SeedLanguage[])[] {
+export function guessLanguages(text: string, portalLanguage: Language): readonly (readonly SeedLanguage[])[] {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return [["japanese"]];
   if (/\p{Script=Hangul}/u.test(text)) return [["korean"]];
   if (/\p{Script=Han}/u.test(text)) return [["simplified-chinese", "traditional-chinese"]];
   return [
-    own === "es" ? ["spanish"] : ["english"],
-    own === "es" ? ["english"] : ["spanish"],
+    portalLanguage === "es" ? ["spanish"] : ["english"],
+    portalLanguage === "es" ? ["english"] : ["spanish"],
     ["french", "italian", "portuguese", "czech"],
   ];
 }

@@ -5,14 +5,14 @@ import { styled } from "styled-components";
 import { usePortal } from "../../contract/portal.ts";
 import { SmallText } from "../../ui/layout.tsx";
 import { s, space } from "../../ui/tokens.ts";
-import { loadStrength, type StrengthLevel } from "./strength.ts";
+import { loadStrengthEstimator, type StrengthLevel } from "./strength.ts";
 
 export interface StrengthMeterProps {
   readonly passphrase: string;
 }
 
 const levels = [1, 2, 3, 4] as const;
-const goodEnough = 3;
+const adviceThreshold = 3;
 
 /**
  * How hard a passphrase or password is to guess, told while it is typed. It advises, and refuses
@@ -21,12 +21,12 @@ const goodEnough = 3;
 export function StrengthMeter({ passphrase }: StrengthMeterProps) {
   const { t } = useTranslation("common");
   const level = useStrength(passphrase);
-  const told = level === null ? 0 : level === "unknown" ? 0 : Math.max(level, passphrase === "" ? 0 : 1);
+  const filledBars = level === null ? 0 : level === "unknown" ? 0 : Math.max(level, passphrase === "" ? 0 : 1);
   return (
     <Box>
       <Bars aria-hidden data-level={level}>
-        {levels.map((each) => (
-          <span key={each} data-on={each <= told} />
+        {levels.map((bar) => (
+          <span key={bar} data-on={bar <= filledBars} />
         ))}
       </Bars>
       <SmallText role="status">
@@ -37,7 +37,7 @@ export function StrengthMeter({ passphrase }: StrengthMeterProps) {
             : level === "unknown"
               ? t("strength.unknown_status")
               : `${t("strength.label")}: ${t(`strength.level_${String(level)}_status`)}. `}
-        {typeof level === "number" && passphrase !== "" && level < goodEnough && t("strength.advice_hint")}
+        {typeof level === "number" && passphrase !== "" && level < adviceThreshold && t("strength.advice_hint")}
       </SmallText>
     </Box>
   );
@@ -49,13 +49,13 @@ export function StrengthMeter({ passphrase }: StrengthMeterProps) {
  */
 function useStrength(passphrase: string): StrengthLevel | "unknown" | null {
   const { language } = usePortal();
-  const typed = useDeferredValue(passphrase);
+  const deferredPassphrase = useDeferredValue(passphrase);
   const [level, setLevel] = useState<StrengthLevel | "unknown" | null>(null);
   useEffect(() => {
     let current = true;
-    loadStrength(language).then(
-      (check) => {
-        if (current) setLevel(check(typed));
+    loadStrengthEstimator(language).then(
+      (estimate) => {
+        if (current) setLevel(estimate(deferredPassphrase));
       },
       () => {
         if (current) setLevel("unknown");
@@ -64,7 +64,7 @@ function useStrength(passphrase: string): StrengthLevel | "unknown" | null {
     return () => {
       current = false;
     };
-  }, [typed, language]);
+  }, [deferredPassphrase, language]);
   return level;
 }
 

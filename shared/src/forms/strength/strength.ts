@@ -6,25 +6,25 @@ import type { Language } from "../../contract/language.ts";
  */
 export type StrengthLevel = 0 | 1 | 2 | 3 | 4;
 
-type Check = (passphrase: string) => StrengthLevel;
+type StrengthEstimator = (passphrase: string) => StrengthLevel;
 
-const checks = new Map<Language, Promise<Check>>();
+const estimators = new Map<Language, Promise<StrengthEstimator>>();
 
 /**
  * The estimator with the words of one language, fetched when a passphrase is first asked for. A
  * failed load is forgotten.
  */
-export function loadStrength(language: Language): Promise<Check> {
-  const known = checks.get(language);
-  if (known !== undefined) return known;
-  const loading = load(language);
-  checks.set(language, loading);
-  loading.catch(() => checks.delete(language));
+export function loadStrengthEstimator(language: Language): Promise<StrengthEstimator> {
+  const cached = estimators.get(language);
+  if (cached !== undefined) return cached;
+  const loading = createEstimator(language);
+  estimators.set(language, loading);
+  loading.catch(() => estimators.delete(language));
   return loading;
 }
 
-async function load(language: Language): Promise<Check> {
-  const [{ ZxcvbnFactory }, common, own] = await Promise.all([
+async function createEstimator(language: Language): Promise<StrengthEstimator> {
+  const [{ ZxcvbnFactory }, common, languagePack] = await Promise.all([
     import(/* webpackChunkName: "strength" */ "@zxcvbn-ts/core"),
     import(/* webpackChunkName: "strength-common" */ "@zxcvbn-ts/language-common"),
     language === "es"
@@ -32,7 +32,7 @@ async function load(language: Language): Promise<Check> {
       : import(/* webpackChunkName: "strength-en" */ "@zxcvbn-ts/language-en"),
   ]);
   const estimator = new ZxcvbnFactory({
-    dictionary: { ...common.dictionary, ...own.dictionary },
+    dictionary: { ...common.dictionary, ...languagePack.dictionary },
     graphs: common.adjacencyGraphs,
   });
   return (passphrase) => estimator.check(passphrase).score;

@@ -1,14 +1,14 @@
-import { nameOfNode, type Account } from "./held.ts";
+import { describeNode, type ResourceTracker } from "./resource-tracker.ts";
 
 /**
  * All elements of the page: of dialogs, menus and messages that stay when their screen has gone.
  */
-export function watchElements(): Account {
+export function watchElements(): ResourceTracker {
   return {
-    held: () =>
+    listHeld: () =>
       [...document.querySelectorAll("*")].map((element) => ({
-        what: `${nameOfNode(element)} in ${element.parentElement === null ? "the document" : nameOfNode(element.parentElement)}`,
-        which: () => element.outerHTML.slice(0, 200),
+        resourceKind: `${describeNode(element)} in ${element.parentElement === null ? "the document" : describeNode(element.parentElement)}`,
+        locate: () => element.outerHTML.slice(0, 200),
       })),
     stop: () => undefined,
   };

@@ -1,14 +1,20 @@
-import { nameOfNode, placeOfCall, replace, type Account, type Held } from "./held.ts";
+import {
+  describeNode,
+  captureCallSite,
+  replaceMember,
+  type ResourceTracker,
+  type HeldResource,
+} from "./resource-tracker.ts";
 
-interface Attached {
+interface AttachedListener {
   readonly target: EventTarget;
   readonly type: string;
   readonly callback: EventListenerOrEventListenerObject;
   readonly capture: boolean;
   readonly signal: AbortSignal | undefined;
-  readonly place: () => string;
+  readonly callSite: () => string;
   /** Takes back what tells that a listener for one time has run. */
-  readonly forgetOnce: () => void;
+  readonly removeOnceMarker: () => void;
 }
 
 type Add = typeof EventTarget.prototype.addEventListener;
@@ -20,89 +26,92 @@ type Remove = typeof EventTarget.prototype.removeEventListener;
  * them. One that a signal took away, or that was for one time and has run, is none; `onresize = …`
  * counts when it is another function each time.
  */
-export function watchListeners(): Account {
-  const lasting = lastingTargets();
+export function watchListeners(): ResourceTracker {
+  const persistentTargets = findPersistentTargets();
   const handlers = new Map(
-    [...lasting].map(([target, name]) => [
+    [...persistentTargets].map(([target, name]) => [
       target,
       { name, members: handlerMembers(target), seen: new Map<string, Set<unknown>>() },
     ]),
   );
-  const attached = new Set<Attached>();
-  const isThere = ({ signal }: Attached) => signal?.aborted !== true;
+  const attachedListeners = new Set<AttachedListener>();
+  const isActive = ({ signal }: AttachedListener) => signal?.aborted !== true;
   const find = (target: EventTarget, type: string, callback: unknown, capture: boolean) =>
-    [...attached].find(
-      (one) =>
-        one.target === target &&
-        one.type === type &&
-        one.callback === callback &&
-        one.capture === capture &&
-        isThere(one),
+    [...attachedListeners].find(
+      (listener) =>
+        listener.target === target &&
+        listener.type === type &&
+        listener.callback === callback &&
+        listener.capture === capture &&
+        isActive(listener),
     );
-  const forget = (one: Attached) => {
-    attached.delete(one);
-    one.forgetOnce();
+  const untrack = (listener: AttachedListener) => {
+    attachedListeners.delete(listener);
+    listener.removeOnceMarker();
   };
 
-  const adding = (add: Add, remove: Remove): Add =>
+  const wrapAdd = (add: Add, remove: Remove): Add =>
     function (this: EventTarget | undefined, type, callback, options) {
       const target = this ?? window;
-      const capture = captures(options);
+      const capture = isCapturing(options);
       const { once = false, signal } = typeof options === "object" ? options : {};
       const isNew =
         callback !== null &&
-        isLasting(target, lasting) &&
+        isPersistent(target, persistentTargets) &&
         signal?.aborted !== true &&
         find(target, type, callback, capture) === undefined;
       if (isNew) {
         // Stands right before the listener, so that it is called exactly when that is.
-        const ran = () => attached.delete(one);
-        const one: Attached = {
+        const handleRun = () => attachedListeners.delete(listener);
+        const listener: AttachedListener = {
           target,
           type,
           callback,
           capture,
           signal,
-          place: placeOfCall(),
-          forgetOnce: () => Reflect.apply(remove, target, [type, ran, capture]),
+          callSite: captureCallSite(),
+          removeOnceMarker: () => Reflect.apply(remove, target, [type, handleRun, capture]),
         };
-        if (once) Reflect.apply(add, target, [type, ran, { capture, once }]);
-        attached.add(one);
+        if (once) Reflect.apply(add, target, [type, handleRun, { capture, once }]);
+        attachedListeners.add(listener);
       }
       Reflect.apply(add, target, [type, callback, options]);
     };
-  const removing = (remove: Remove): Remove =>
+  const wrapRemove = (remove: Remove): Remove =>
     function (this: EventTarget | undefined, type, callback, options) {
       const target = this ?? window;
-      const one = find(target, type, callback, captures(options));
-      if (one !== undefined) forget(one);
+      const listener = find(target, type, callback, isCapturing(options));
+      if (listener !== undefined) untrack(listener);
       Reflect.apply(remove, target, [type, callback, options]);
     };
 
   // The prototype has the functions; jest gives the window its own.
-  const restore = [EventTarget.prototype, ...lasting.keys()]
+  const restorers = [EventTarget.prototype, ...persistentTargets.keys()]
     .filter((owner) => Object.hasOwn(owner, "addEventListener"))
     .flatMap((owner) => {
       const { addEventListener: add, removeEventListener: remove } = owner;
       return [
-        replace(owner, "addEventListener", adding(add, remove)),
-        replace(owner, "removeEventListener", removing(remove)),
+        replaceMember(owner, "addEventListener", wrapAdd(add, remove)),
+        replaceMember(owner, "removeEventListener", wrapRemove(remove)),
       ];
     });
 
   return {
-    held: () => [
-      ...[...attached].filter(isThere).map(({ target, type, place }): Held => ({
-        what: `listener "${type}" of ${lasting.get(target) ?? nameOfQuery(target)}`,
-        which: place,
+    listHeld: () => [
+      ...[...attachedListeners].filter(isActive).map(({ target, type, callSite }): HeldResource => ({
+        resourceKind: `listener "${type}" of ${persistentTargets.get(target) ?? describeMediaQuery(target)}`,
+        locate: callSite,
       })),
       ...[...handlers.values()].flatMap(({ name, seen }) =>
         [...seen].flatMap(([member, functions]) =>
-          [...functions].map((one): Held => ({ what: `${member} of ${name}`, which: () => String(one) })),
+          [...functions].map((handler): HeldResource => ({
+            resourceKind: `${member} of ${name}`,
+            locate: () => String(handler),
+          })),
         ),
       ),
     ],
-    screenGone: () => {
+    handleUnmount: () => {
       for (const [target, { members, seen }] of handlers) {
         for (const member of members) {
           const handler: unknown = Reflect.get(target, member);
@@ -114,22 +123,22 @@ export function watchListeners(): Account {
       }
     },
     stop: () => {
-      for (const one of attached) forget(one);
-      for (const undo of restore) undo();
+      for (const listener of attachedListeners) untrack(listener);
+      for (const restoreMember of restorers) restoreMember();
     },
   };
 }
 
-function captures(options: boolean | EventListenerOptions | undefined): boolean {
+function isCapturing(options: boolean | EventListenerOptions | undefined): boolean {
   return (typeof options === "object" ? options.capture : options) === true;
 }
 
-function lastingTargets(): Map<EventTarget, string> {
+function findPersistentTargets(): Map<EventTarget, string> {
   const targets = new Map<EventTarget, string>([
     [window, "window"],
     [document, "document"],
     ...[document.documentElement, document.head, document.body].map(
-      (element) => [element, nameOfNode(element)] as const,
+      (element) => [element, describeNode(element)] as const,
     ),
   ]);
   const owners: readonly (readonly [object, readonly string[]])[] = [
@@ -153,10 +162,10 @@ function handlerMembers(target: EventTarget): string[] {
 }
 
 /** The browser keeps a media query for as long as somebody listens to it. */
-function isLasting(target: EventTarget, lasting: ReadonlyMap<EventTarget, string>): boolean {
-  return lasting.has(target) || (!(target instanceof Node) && "media" in target);
+function isPersistent(target: EventTarget, persistentTargets: ReadonlyMap<EventTarget, string>): boolean {
+  return persistentTargets.has(target) || (!(target instanceof Node) && "media" in target);
 }
 
-function nameOfQuery(target: EventTarget): string {
+function describeMediaQuery(target: EventTarget): string {
   return "media" in target ? `matchMedia("${String(target.media)}")` : "a media query";
 }

@@ -1,8 +1,8 @@
-import { nameOfNode, placeOfCall, replace, type Account } from "./held.ts";
+import { describeNode, captureCallSite, replaceMember, type ResourceTracker } from "./resource-tracker.ts";
 
-type Act = (this: object, ...given: unknown[]) => unknown;
+type ObserverMethod = (this: object, ...parameters: unknown[]) => unknown;
 
-class StandIn {
+class StubObserver {
   observe(): void {}
   unobserve(): void {}
   disconnect(): void {}
@@ -11,47 +11,47 @@ class StandIn {
   }
 }
 
-const names = ["MutationObserver", "ResizeObserver", "IntersectionObserver"];
+const observerNames = ["MutationObserver", "ResizeObserver", "IntersectionObserver"];
 
 /**
  * Observers of what is still in the page. One whose element went with the screen goes with it.
  * jsdom has no layout, so that two of the three are stand-ins there, which see nothing.
  */
-export function watchObservers(): Account {
-  const observed = new Map<object, { readonly name: string; readonly nodes: Map<Node, () => string> }>();
-  const restore = names.flatMap((name) => {
-    const known: unknown = Reflect.get(globalThis, name);
-    const Observer = typeof known === "function" ? known : class extends StandIn {};
-    const prototype = Observer.prototype as Record<"observe" | "unobserve" | "disconnect", Act>;
+export function watchObservers(): ResourceTracker {
+  const observations = new Map<object, { readonly name: string; readonly nodes: Map<Node, () => string> }>();
+  const restorers = observerNames.flatMap((name) => {
+    const native: unknown = Reflect.get(globalThis, name);
+    const Observer = typeof native === "function" ? native : class extends StubObserver {};
+    const prototype = Observer.prototype as Record<"observe" | "unobserve" | "disconnect", ObserverMethod>;
     const { observe, unobserve, disconnect } = prototype;
     return [
-      replace(globalThis, name, Observer),
-      replace(prototype, "observe", function (this: object, node: unknown, ...rest: unknown[]) {
+      replaceMember(globalThis, name, Observer),
+      replaceMember(prototype, "observe", function (this: object, node: unknown, ...rest: unknown[]) {
         Reflect.apply(observe, this, [node, ...rest]);
-        const one = observed.get(this) ?? { name, nodes: new Map<Node, () => string>() };
-        if (node instanceof Node) one.nodes.set(node, placeOfCall());
-        observed.set(this, one);
+        const observation = observations.get(this) ?? { name, nodes: new Map<Node, () => string>() };
+        if (node instanceof Node) observation.nodes.set(node, captureCallSite());
+        observations.set(this, observation);
       }),
-      replace(prototype, "unobserve", function (this: object, node: unknown) {
-        if (node instanceof Node) observed.get(this)?.nodes.delete(node);
+      replaceMember(prototype, "unobserve", function (this: object, node: unknown) {
+        if (node instanceof Node) observations.get(this)?.nodes.delete(node);
         Reflect.apply(unobserve, this, [node]);
       }),
-      replace(prototype, "disconnect", function (this: object) {
-        observed.delete(this);
+      replaceMember(prototype, "disconnect", function (this: object) {
+        observations.delete(this);
         Reflect.apply(disconnect, this, []);
       }),
     ];
   });
 
   return {
-    held: () =>
-      [...observed.values()].flatMap(({ name, nodes }) =>
+    listHeld: () =>
+      [...observations.values()].flatMap(({ name, nodes }) =>
         [...nodes]
           .filter(([node]) => node.isConnected)
-          .map(([node, place]) => ({ what: `${name} of ${nameOfNode(node)}`, which: place })),
+          .map(([node, callSite]) => ({ resourceKind: `${name} of ${describeNode(node)}`, locate: callSite })),
       ),
     stop: () => {
-      for (const undo of restore.reverse()) undo();
+      for (const restoreMember of restorers.reverse()) restoreMember();
     },
   };
 }

@@ -1,10 +1,10 @@
-import { placeOfCall, replace, type Account } from "./held.ts";
+import { captureCallSite, replaceMember, type ResourceTracker } from "./resource-tracker.ts";
 
 /**
  * jsdom starts no workers, and its page has no channels: these take their place, and answer
  * nothing.
  */
-class StandIn extends EventTarget {
+class StubResource extends EventTarget {
   onmessage = null;
   onmessageerror = null;
   onerror = null;
@@ -13,54 +13,55 @@ class StandIn extends EventTarget {
   close(): void {}
 }
 
-const ends = { Worker: "terminate", BroadcastChannel: "close" } as const;
+const closeMethods = { Worker: "terminate", BroadcastChannel: "close" } as const;
 
 /**
  * Workers that were not terminated, channels that were not closed, addresses of blobs that were not
  * revoked. A worker that ends itself is not seen from here.
  */
-export function watchResources(): Account {
-  const open = new Map<object | string, { readonly what: string; readonly place: () => string }>();
-  const restore = Object.entries(ends).flatMap(([name, end]) => {
-    const known: unknown = Reflect.get(globalThis, name);
-    const Resource = typeof known === "function" ? known : class extends StandIn {};
+export function watchResources(): ResourceTracker {
+  const openResources = new Map<object | string, { readonly resourceKind: string; readonly callSite: () => string }>();
+  const restorers = Object.entries(closeMethods).flatMap(([name, closeMethod]) => {
+    const native: unknown = Reflect.get(globalThis, name);
+    const Resource = typeof native === "function" ? native : class extends StubResource {};
     const prototype = Resource.prototype as Partial<Record<string, (this: object) => unknown>>;
-    const ending = prototype[end];
-    const counted = new Proxy(Resource, {
-      construct: (target, given: unknown[], newTarget) => {
-        const made = Reflect.construct(target, given, newTarget) as object;
-        open.set(made, { what: name, place: placeOfCall() });
-        return made;
+    const close = prototype[closeMethod];
+    const trackingProxy = new Proxy(Resource, {
+      construct: (target, parameters: unknown[], newTarget) => {
+        const instance = Reflect.construct(target, parameters, newTarget) as object;
+        openResources.set(instance, { resourceKind: name, callSite: captureCallSite() });
+        return instance;
       },
     });
     return [
-      replace(globalThis, name, counted),
-      replace(prototype, end, function (this: object) {
-        open.delete(this);
-        ending?.call(this);
+      replaceMember(globalThis, name, trackingProxy),
+      replaceMember(prototype, closeMethod, function (this: object) {
+        openResources.delete(this);
+        close?.call(this);
       }),
     ];
   });
 
   const { createObjectURL, revokeObjectURL } = URL as Partial<Pick<typeof URL, "createObjectURL" | "revokeObjectURL">>;
-  let made = 0;
-  restore.push(
-    replace(URL, "createObjectURL", (blob: Blob | MediaSource) => {
-      const address =
-        createObjectURL === undefined ? `blob:${location.origin}/${String(++made)}` : createObjectURL(blob);
-      open.set(address, { what: "object URL", place: placeOfCall() });
-      return address;
+  let urlCount = 0;
+  restorers.push(
+    replaceMember(URL, "createObjectURL", (blob: Blob | MediaSource) => {
+      const url =
+        createObjectURL === undefined ? `blob:${location.origin}/${String(++urlCount)}` : createObjectURL(blob);
+      openResources.set(url, { resourceKind: "object URL", callSite: captureCallSite() });
+      return url;
     }),
-    replace(URL, "revokeObjectURL", (address: string) => {
-      open.delete(address);
-      revokeObjectURL?.(address);
+    replaceMember(URL, "revokeObjectURL", (url: string) => {
+      openResources.delete(url);
+      revokeObjectURL?.(url);
     }),
   );
 
   return {
-    held: () => [...open.values()].map(({ what, place }) => ({ what, which: place })),
+    listHeld: () =>
+      [...openResources.values()].map(({ resourceKind, callSite }) => ({ resourceKind, locate: callSite })),
     stop: () => {
-      for (const undo of restore.reverse()) undo();
+      for (const restoreMember of restorers.reverse()) restoreMember();
     },
   };
 }

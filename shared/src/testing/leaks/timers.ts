@@ -1,26 +1,26 @@
 import { timeoutManager } from "@tanstack/react-query";
 
-import { placeOfCall, replace, type Account } from "./held.ts";
+import { captureCallSite, replaceMember, type ResourceTracker } from "./resource-tracker.ts";
 
 interface Timer {
-  readonly what: "interval" | "timeout" | "animation frame";
+  readonly resourceKind: "interval" | "timeout" | "animation frame";
   readonly delay: unknown;
-  readonly place: () => string;
+  readonly callSite: () => string;
   /** It was still to come when its screen had gone. */
-  outlived: boolean;
+  hasOutlivedScreen: boolean;
 }
 
 /** What is set by these is not counted. Null where nobody counts: then those of the page. */
-let uncounted: Pick<typeof window, "setTimeout" | "clearTimeout"> | null = null;
+let untrackedTimers: Pick<typeof window, "setTimeout" | "clearTimeout"> | null = null;
 
 // A query that is out of its cache, but was looked at, sets a timer to leave the cache. It ends by
 // itself, and no screen could end it. Polling is counted.
 timeoutManager.setTimeoutProvider({
-  setTimeout: (run, delay) => (uncounted ?? window).setTimeout(run, delay),
+  setTimeout: (callback, delay) => (untrackedTimers ?? window).setTimeout(callback, delay),
   clearTimeout: (id: number | undefined) => {
-    (uncounted ?? window).clearTimeout(id);
+    (untrackedTimers ?? window).clearTimeout(id);
   },
-  setInterval: (run, delay) => window.setInterval(run, delay),
+  setInterval: (callback, delay) => window.setInterval(callback, delay),
   clearInterval: (id: number | undefined) => {
     window.clearInterval(id);
   },
@@ -30,27 +30,32 @@ timeoutManager.setTimeoutProvider({
  * What a page does later. A timeout that comes when its screen has gone counts though it is over by
  * then: one that the screen clears, or somebody later, is none.
  */
-export function watchTimers(): Account {
+export function watchTimers(): ResourceTracker {
   const timers = new Map<number, Timer>();
   const frames = new Map<number, Timer>();
   const {
-    setTimeout: later,
-    setInterval: often,
-    clearTimeout: clearLater,
-    clearInterval: clearOften,
-    requestAnimationFrame: request,
-    cancelAnimationFrame: cancel,
+    setTimeout: nativeSetTimeout,
+    setInterval: nativeSetInterval,
+    clearTimeout: nativeClearTimeout,
+    clearInterval: nativeClearInterval,
+    requestAnimationFrame: nativeRequestFrame,
+    cancelAnimationFrame: nativeCancelFrame,
   } = window;
-  uncounted = { setTimeout: later, clearTimeout: clearLater };
-  const note = (what: Timer["what"], delay: unknown): Timer => ({ what, delay, place: placeOfCall(), outlived: false });
+  untrackedTimers = { setTimeout: nativeSetTimeout, clearTimeout: nativeClearTimeout };
+  const createTimer = (resourceKind: Timer["resourceKind"], delay: unknown): Timer => ({
+    resourceKind,
+    delay,
+    callSite: captureCallSite(),
+    hasOutlivedScreen: false,
+  });
 
-  const restore = [
-    replace(window, "setTimeout", (run: TimerHandler, delay?: number, ...rest: unknown[]) => {
-      const timer = note("timeout", delay);
-      const id = later(
-        (...given: unknown[]) => {
-          if (!timer.outlived) timers.delete(id);
-          if (typeof run === "function") Reflect.apply(run, window, given);
+  const restorers = [
+    replaceMember(window, "setTimeout", (callback: TimerHandler, delay?: number, ...rest: unknown[]) => {
+      const timer = createTimer("timeout", delay);
+      const id = nativeSetTimeout(
+        (...parameters: unknown[]) => {
+          if (!timer.hasOutlivedScreen) timers.delete(id);
+          if (typeof callback === "function") Reflect.apply(callback, window, parameters);
         },
         delay,
         ...rest,
@@ -58,44 +63,44 @@ export function watchTimers(): Account {
       timers.set(id, timer);
       return id;
     }),
-    replace(window, "setInterval", (run: TimerHandler, delay?: number, ...rest: unknown[]) => {
-      const id = often(run, delay, ...rest);
-      timers.set(id, note("interval", delay));
+    replaceMember(window, "setInterval", (callback: TimerHandler, delay?: number, ...rest: unknown[]) => {
+      const id = nativeSetInterval(callback, delay, ...rest);
+      timers.set(id, createTimer("interval", delay));
       return id;
     }),
     // Each clears what the other one set, as the standard has it.
     ...(["clearTimeout", "clearInterval"] as const).map((name) =>
-      replace(window, name, (id: number | undefined) => {
+      replaceMember(window, name, (id: number | undefined) => {
         if (id !== undefined) timers.delete(id);
-        (name === "clearTimeout" ? clearLater : clearOften)(id);
+        (name === "clearTimeout" ? nativeClearTimeout : nativeClearInterval)(id);
       }),
     ),
-    replace(window, "requestAnimationFrame", (run: FrameRequestCallback) => {
-      const id = request((time) => {
+    replaceMember(window, "requestAnimationFrame", (callback: FrameRequestCallback) => {
+      const id = nativeRequestFrame((time) => {
         frames.delete(id);
-        run(time);
+        callback(time);
       });
-      frames.set(id, note("animation frame", undefined));
+      frames.set(id, createTimer("animation frame", undefined));
       return id;
     }),
-    replace(window, "cancelAnimationFrame", (id: number) => {
+    replaceMember(window, "cancelAnimationFrame", (id: number) => {
       frames.delete(id);
-      cancel(id);
+      nativeCancelFrame(id);
     }),
   ];
 
   return {
-    held: () =>
-      [...timers.values(), ...frames.values()].map(({ what, delay, place }) => ({
-        what,
-        which: () => `${typeof delay === "number" ? `of ${String(delay)} ms ` : ""}${place()}`,
+    listHeld: () =>
+      [...timers.values(), ...frames.values()].map(({ resourceKind, delay, callSite }) => ({
+        resourceKind,
+        locate: () => `${typeof delay === "number" ? `of ${String(delay)} ms ` : ""}${callSite()}`,
       })),
-    screenGone: () => {
-      for (const timer of timers.values()) timer.outlived = true;
+    handleUnmount: () => {
+      for (const timer of timers.values()) timer.hasOutlivedScreen = true;
     },
     stop: () => {
-      uncounted = window;
-      for (const undo of restore) undo();
+      untrackedTimers = window;
+      for (const restoreMember of restorers) restoreMember();
     },
   };
 }

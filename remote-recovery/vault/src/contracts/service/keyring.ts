@@ -23,14 +23,14 @@ import {
   storeSecret,
   type Account,
   type ServiceUnderTest,
-} from "./under-test.ts";
+} from "./service-under-test.ts";
 
 const passkeyId = newId(Date.now());
 
 /**
  * Changes of an account with one image that the service refuses, whatever session they come with.
  */
-const unfit: readonly (readonly [string, (signer: Signer) => KeyringChange])[] = [
+const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringChange])[] = [
   [
     "is signed by another key",
     (signer) => signWith("put", buildChange(signer), generateKeyPairSync("ed25519").privateKey),
@@ -124,7 +124,7 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
     it("is none before the first secret, which brings it", async () => {
       const account = await service().signIn();
       const { calls, http, signer } = account;
-      expect(await calls.keyring(null)).toBeNull();
+      expect(await calls.getKeyring(null)).toBeNull();
       await expectRefusal(http.request("GET", "/user/keyring", z.unknown()), "no_keyring");
       await expectRefusal(calls.changeKeyring(buildChange(signer)), "keyring_change_invalid");
       await expectRefusal(calls.store(buildSecret(signer, { change: { state_rev: 2 } }).body), "no_keyring");
@@ -134,12 +134,12 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
           "keyring_change_invalid",
         );
       }
-      expect(await calls.keyring(null)).toBeNull();
+      expect(await calls.getKeyring(null)).toBeNull();
       const {
         body: { keyring: change },
       } = await storeSecret(account);
       const { book, shares, state, key_statement: statement } = change;
-      expect(await calls.keyring(null)).toEqual({
+      expect(await calls.getKeyring(null)).toEqual({
         key_epoch: 1,
         state_rev: 1,
         state,
@@ -149,7 +149,7 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
         slots: change.slots?.set,
         key_statement: statement,
       });
-      expect(await calls.imageRecords()).toEqual(change.image_records?.set);
+      expect(await calls.getImageRecords()).toEqual(change.image_records?.set);
     });
 
     it("takes the change that follows, and answers the same one as the first time", async () => {
@@ -162,7 +162,7 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
       const after = await stateOf(account);
       await calls.changeKeyring(change);
       expect(await stateOf(account)).toEqual(after);
-      expect(await calls.keyring(null)).toMatchObject({ state_rev: 2, state: change.state, book: change.book });
+      expect(await calls.getKeyring(null)).toMatchObject({ state_rev: 2, state: change.state, book: change.book });
     });
 
     it("refuses a change that follows another state", async () => {
@@ -178,14 +178,14 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
     });
 
     describe("refuses a change that", () => {
-      let settled: { account: Account; before: unknown };
+      let fixture: { account: Account; before: unknown };
       beforeAll(async () => {
         const { account } = await signInWithSecret(service());
-        settled = { account, before: await stateOf(account) };
+        fixture = { account, before: await stateOf(account) };
       });
 
-      it.each(unfit)("%s", async (_what, build) => {
-        const { account, before } = settled;
+      it.each(invalidChanges)("%s", async (_case, build) => {
+        const { account, before } = fixture;
         await expectRefusal(account.calls.changeKeyring(build(account.signer)), "keyring_change_invalid");
         expect(await stateOf(account)).toEqual(before);
       });
@@ -194,26 +194,26 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
     it("adds openers, replaces and removes them", async () => {
       const { account } = await signInWithSecret(service());
       const { calls, signer } = account;
-      const [printed, image] = [newId(Date.now()), newId(Date.now())];
-      const change = (slots: Json, records?: Json): KeyringChange =>
+      const [codeId, imageId] = [newId(Date.now()), newId(Date.now())];
+      const buildOpenerChange = (slots: Json, records?: Json): KeyringChange =>
         buildChange(signer, { slots, ...(records === undefined ? {} : { image_records: records }) });
-      const record = buildImageRecord(image);
+      const record = buildImageRecord(imageId);
       await putChange(
         account,
-        change(
-          { set: [buildSlot(printed, "recovery_code"), buildSlot(image)], remove: [] },
+        buildOpenerChange(
+          { set: [buildSlot(codeId, "recovery_code"), buildSlot(imageId)], remove: [] },
           { set: [record], remove: [] },
         ),
       );
-      const other = buildSlot(printed, "recovery_code");
+      const replacedSlot = buildSlot(codeId, "recovery_code");
       await putChange(
         account,
-        change({ set: [other], remove: [signer.imageId] }, { set: [], remove: [signer.imageId] }),
+        buildOpenerChange({ set: [replacedSlot], remove: [signer.imageId] }, { set: [], remove: [signer.imageId] }),
       );
-      const slots = (await calls.keyring(null))?.slots ?? [];
+      const slots = (await calls.getKeyring(null))?.slots ?? [];
       expect(slots).toHaveLength(2);
-      expect(slots).toEqual(expect.arrayContaining([other, expect.objectContaining({ opener_id: image })]));
-      expect(await calls.imageRecords()).toEqual([record]);
+      expect(slots).toEqual(expect.arrayContaining([replacedSlot, expect.objectContaining({ opener_id: imageId })]));
+      expect(await calls.getImageRecords()).toEqual([record]);
     });
 
     it("gives the states after a number, oldest first", async () => {
@@ -225,15 +225,15 @@ export function describeKeyring(service: () => ServiceUnderTest): void {
         changes.push(change);
       }
       const states = changes.map(({ state_rev, state }) => ({ state_rev, state }));
-      expect((await account.calls.keyring(0))?.states).toEqual(states);
-      expect((await account.calls.keyring(2))?.states).toEqual(states.slice(2));
-      expect((await account.calls.keyring(4))?.states).toEqual([]);
+      expect((await account.calls.getKeyring(0))?.states).toEqual(states);
+      expect((await account.calls.getKeyring(2))?.states).toEqual(states.slice(2));
+      expect((await account.calls.getKeyring(4))?.states).toEqual([]);
     });
 
     it("is its owner's alone", async () => {
       const { account } = await signInWithSecret(service());
       const other = await service().signIn();
-      expect(await other.calls.keyring(null)).toBeNull();
+      expect(await other.calls.getKeyring(null)).toBeNull();
       await expectRefusal(other.calls.changeKeyring(buildChange(account.signer)), "no_keyring");
       await expectRefusal(service().visitor.request("GET", "/user/keyring", z.unknown()), "unauthorized");
     });

@@ -1,49 +1,53 @@
 import { randomBytes } from "node:crypto";
 
-import { buildChangeWith, buildRequest, inDays, newPublicId } from "@relicario/api/testing/sharing";
-import { confirm } from "@relicario/api/testing/person";
+import { buildChangeWith, buildRequest, daysFromNow, newPublicId } from "@relicario/api/testing/sharing";
+import { confirmChange } from "@relicario/api/testing/person";
 import {
   AnswerState,
   answerPath,
   answerTokenHeader,
   maxOpenRequests,
   ReceivedPart,
-  formOfPart,
+  buildPartForm,
   RequestList,
-  type CreateRequest,
+  type CreateRequestBody,
 } from "@relicario/shared/api";
 
 import { newId } from "../../seal/ids.ts";
-import { answerCallsOn, type AnswerCalls, type AnswerPlace } from "../../requests/answer-calls.ts";
-import { transferCallsOn } from "../../transfer/upload-calls.ts";
+import { createAnswerCalls, type AnswerCalls, type AnswerUpload } from "../../requests/answer-calls.ts";
+import { createTransferCalls } from "../../transfer/upload-calls.ts";
 import {
   day,
   digestB64u,
   expectRefusal,
   expectRefusals,
-  noise,
+  randomB64u,
   signInWithSecret,
   type Account,
   type ServiceUnderTest,
-} from "./under-test.ts";
+} from "./service-under-test.ts";
 
 type Request = ReturnType<typeof buildRequest>;
 
-async function ask({ calls, signer }: Account, more: Partial<CreateRequest> = {}): Promise<Request> {
-  const request = buildRequest(signer, { max_size: 40_000_000, ...more });
+async function createRequest({ calls, signer }: Account, overrides: Partial<CreateRequestBody> = {}): Promise<Request> {
+  const request = buildRequest(signer, { max_size: 40_000_000, ...overrides });
   await calls.requests.create(request.body);
-  confirm(signer, request.body.keyring);
+  confirmChange(signer, request.body.keyring);
   return request;
 }
 
-async function settle({ calls, signer }: Account, requestId: string, how: "markCollected" | "drop"): Promise<void> {
+async function endRequest(
+  { calls, signer }: Account,
+  requestId: string,
+  call: "markCollected" | "drop",
+): Promise<void> {
   const keyring = buildChangeWith(signer, "requests");
-  await calls.requests[how](requestId, keyring);
-  confirm(signer, keyring);
+  await calls.requests[call](requestId, keyring);
+  confirmChange(signer, keyring);
 }
 
-interface Answer {
-  readonly place: AnswerPlace;
+interface StartedAnswer {
+  readonly upload: AnswerUpload;
   readonly content: Uint8Array<ArrayBuffer>;
   readonly part: (
     number: number,
@@ -55,68 +59,72 @@ interface Answer {
 export function describeRequests(service: () => ServiceUnderTest): void {
   const stateOf = async ({ calls }: Account, requestId: string) =>
     (await calls.requests.list()).find(({ request_id: id }) => id === requestId);
-  const asked = async (
-    more: Partial<CreateRequest> = {},
+  const createRequestWithCalls = async (
+    overrides: Partial<CreateRequestBody> = {},
   ): Promise<{ account: Account; request: Request; calls: AnswerCalls }> => {
     const { account } = await signInWithSecret(service());
-    return { account, request: await ask(account, more), calls: answerCallsOn(service().visitor) };
+    return { account, request: await createRequest(account, overrides), calls: createAnswerCalls(service().visitor) };
   };
-  const begin = async (calls: AnswerCalls, { requestId, linkAuth }: Request, bytes = 1_000): Promise<Answer> => {
+  const startAnswer = async (
+    calls: AnswerCalls,
+    { requestId, linkAuth }: Request,
+    bytes = 1_000,
+  ): Promise<StartedAnswer> => {
     const content = Uint8Array.from(randomBytes(bytes));
     const {
       answer_id: answerId,
       token,
       part_size: partSize,
     } = await calls.start({ request_id: requestId, link_auth: linkAuth, size: bytes });
-    const place = { answerId, token };
+    const upload = { answerId, token };
     return {
-      ...{ place, content },
+      ...{ upload, content },
       part: (
         number,
         { data = content.slice((number - 1) * partSize, number * partSize), sha256 = digestB64u(data) } = {},
-      ) => calls.part(place, { part: number, sha256 }, new Blob([data])),
-      body: { ticket: noise(1_500), content_sha256: digestB64u(content) },
+      ) => calls.part(upload, { part: number, sha256 }, new Blob([data])),
+      body: { ticket: randomB64u(1_500), content_sha256: digestB64u(content) },
     };
   };
-  const provide = async (calls: AnswerCalls, request: Request): Promise<Answer> => {
-    const answer = await begin(calls, request);
+  const provide = async (calls: AnswerCalls, request: Request): Promise<StartedAnswer> => {
+    const answer = await startAnswer(calls, request);
     await answer.part(1);
-    await calls.finish(answer.place, answer.body);
+    await calls.finish(answer.upload, answer.body);
     return answer;
   };
 
   describe("a request", () => {
     it("is listed for its owner and shown to its link, which costs nothing", async () => {
-      const { account, request, calls } = await asked();
+      const { account, request, calls } = await createRequestWithCalls();
       await account.calls.requests.create(request.body);
       const { body } = request;
-      const facts = { state: "awaiting", expires_at: body.expires_at, max_size: body.max_size };
+      const expected = { state: "awaiting", expires_at: body.expires_at, max_size: body.max_size };
       expect(await account.calls.requests.list()).toEqual([
         {
           request_id: request.requestId,
-          ...facts,
+          ...expected,
           created_at: expect.any(String) as string,
           size: null,
           provided_at: null,
           collected_at: null,
         },
       ]);
-      expect(await account.calls.keyring(null)).toMatchObject({ state_rev: 2, requests: body.keyring.requests });
-      expect(await calls.look(request.requestId, request.linkAuth)).toEqual({
-        ...facts,
+      expect(await account.calls.getKeyring(null)).toMatchObject({ state_rev: 2, requests: body.keyring.requests });
+      expect(await calls.inspect(request.requestId, request.linkAuth)).toEqual({
+        ...expected,
         document: body.document,
         part_size: service().partBytes,
       });
-      await expectRefusal(calls.look(request.requestId, noise(32)), "request_unavailable");
-      await expectRefusal(calls.look(newPublicId(), request.linkAuth), "request_unavailable");
+      await expectRefusal(calls.inspect(request.requestId, randomB64u(32)), "request_unavailable");
+      await expectRefusal(calls.inspect(newPublicId(), request.linkAuth), "request_unavailable");
       expect(await (await service().signIn()).calls.requests.list()).toEqual([]);
     });
 
     it("takes a time to come, the document of requests, and an id that nobody has", async () => {
-      const { account, request } = await asked();
-      const attempt = (more: Partial<CreateRequest>): Promise<unknown> =>
-        account.calls.requests.create(buildRequest(account.signer, more).body);
-      for (const days of [-1, 60]) await expectRefusal(attempt({ expires_at: inDays(days) }), "validation_error");
+      const { account, request } = await createRequestWithCalls();
+      const attempt = (overrides: Partial<CreateRequestBody>): Promise<unknown> =>
+        account.calls.requests.create(buildRequest(account.signer, overrides).body);
+      for (const days of [-1, 60]) await expectRefusal(attempt({ expires_at: daysFromNow(days) }), "validation_error");
       await expectRefusal(attempt({ request_id: request.requestId }), "id_taken");
       await expectRefusal(
         attempt({ keyring: buildChangeWith(account.signer, "requests", { requests: undefined }) }),
@@ -132,41 +140,44 @@ export function describeRequests(service: () => ServiceUnderTest): void {
     });
 
     it("is one of twenty at most that wait", async () => {
-      const { account, request } = await asked();
-      for (let made = 1; made < maxOpenRequests; made++) await ask(account);
-      await expectRefusal(ask(account), "limit_reached");
-      await settle(account, request.requestId, "drop");
-      await ask(account);
+      const { account, request } = await createRequestWithCalls();
+      for (let count = 1; count < maxOpenRequests; count++) await createRequest(account);
+      await expectRefusal(createRequest(account), "limit_reached");
+      await endRequest(account, request.requestId, "drop");
+      await createRequest(account);
     });
 
     it("is over with its time, and closed by its owner", async () => {
-      const { account, request, calls } = await asked();
-      const other = await ask(account);
-      await settle(account, other.requestId, "drop");
+      const { account, request, calls } = await createRequestWithCalls();
+      const other = await createRequest(account);
+      await endRequest(account, other.requestId, "drop");
       expect(await stateOf(account, other.requestId)).toMatchObject({ state: "revoked" });
-      await expectRefusal(calls.look(other.requestId, other.linkAuth), "request_unavailable");
-      await expectRefusal(begin(calls, other), "request_unavailable");
+      await expectRefusal(calls.inspect(other.requestId, other.linkAuth), "request_unavailable");
+      await expectRefusal(startAnswer(calls, other), "request_unavailable");
       const { requests } = await account.http.request("GET", "/requests", RequestList);
       expect(requests.map(({ request_id: id }) => id)).toEqual([request.requestId]);
-      await expectRefusal(settle(account, newPublicId(), "drop"), "not_found");
-      await expectRefusal(settle((await signInWithSecret(service())).account, request.requestId, "drop"), "not_found");
-      service().goAhead(7 * day);
+      await expectRefusal(endRequest(account, newPublicId(), "drop"), "not_found");
+      await expectRefusal(
+        endRequest((await signInWithSecret(service())).account, request.requestId, "drop"),
+        "not_found",
+      );
+      service().setClockOffset(7 * day);
       expect(await stateOf(account, request.requestId)).toMatchObject({ state: "expired" });
-      expect(await calls.look(request.requestId, request.linkAuth)).toMatchObject({ state: "expired" });
-      await expectRefusal(begin(calls, request), "request_unavailable");
+      expect(await calls.inspect(request.requestId, request.linkAuth)).toMatchObject({ state: "expired" });
+      await expectRefusal(startAnswer(calls, request), "request_unavailable");
     });
   });
 
   describe("an answer", () => {
     it("is sent in parts by whoever has the link, and collected by the owner alone", async () => {
-      const { account, request, calls } = await asked();
+      const { account, request, calls } = await createRequestWithCalls();
       const { partBytes } = service();
       await expectRefusal(account.calls.requests.collect(request.requestId), "not_found");
-      const answer = await begin(calls, request, partBytes + 1_000);
-      const facts = { answer_id: answer.place.answerId, size: partBytes + 1_000, part_size: partBytes, parts: 2 };
+      const answer = await startAnswer(calls, request, partBytes + 1_000);
+      const expected = { answer_id: answer.upload.answerId, size: partBytes + 1_000, part_size: partBytes, parts: 2 };
       for (const number of [2, 1, 1]) await answer.part(number);
-      expect(await calls.state(answer.place)).toMatchObject({
-        ...facts,
+      expect(await calls.state(answer.upload)).toMatchObject({
+        ...expected,
         received: [
           { part: 1, size: partBytes },
           { part: 2, size: 1_000, sha256: digestB64u(answer.content.slice(partBytes)) },
@@ -174,23 +185,23 @@ export function describeRequests(service: () => ServiceUnderTest): void {
         finished: false,
       });
       expect(await stateOf(account, request.requestId)).toMatchObject({ state: "awaiting", size: null });
-      await calls.finish(answer.place, answer.body);
-      await calls.finish(answer.place, answer.body);
-      expect(await calls.state(answer.place)).toMatchObject({ finished: true });
+      await calls.finish(answer.upload, answer.body);
+      await calls.finish(answer.upload, answer.body);
+      expect(await calls.state(answer.upload)).toMatchObject({ finished: true });
       expect(await stateOf(account, request.requestId)).toMatchObject({
         state: "provided",
         size: answer.content.length,
         provided_at: expect.any(String) as string,
         collected_at: null,
       });
-      expect(await calls.look(request.requestId, request.linkAuth)).toMatchObject({ state: "provided" });
+      expect(await calls.inspect(request.requestId, request.linkAuth)).toMatchObject({ state: "provided" });
 
       const { ticket, download } = await account.calls.requests.collect(request.requestId);
       expect({ ticket, size: download.size }).toEqual({ ticket: answer.body.ticket, size: answer.content.length });
       const { bytes } = await account.calls.content.range({ token: download.token }, partBytes - 4, partBytes + 4);
       expect(Buffer.from(bytes)).toEqual(Buffer.from(answer.content.slice(partBytes - 4, partBytes + 4)));
       await expectRefusal(
-        transferCallsOn(service().visitor).range({ token: download.token }, 0, 9),
+        createTransferCalls(service().visitor).range({ token: download.token }, 0, 9),
         "share_unavailable",
       );
       const other = (await signInWithSecret(service())).account;
@@ -199,22 +210,22 @@ export function describeRequests(service: () => ServiceUnderTest): void {
     });
 
     it("takes its parts by its own token, with their lengths and digests", async () => {
-      const { request, calls } = await asked();
-      const answer = await begin(calls, request);
+      const { request, calls } = await createRequestWithCalls();
+      const answer = await startAnswer(calls, request);
       await expectRefusal(answer.part(1, { sha256: digestB64u(Buffer.from("another")) }), "digest_mismatch");
       await expectRefusal(answer.part(1, { data: answer.content.slice(1) }), "validation_error");
       await expectRefusal(answer.part(2, { data: answer.content }), "validation_error");
-      await expectRefusal(calls.finish(answer.place, answer.body), "upload_incomplete");
+      await expectRefusal(calls.finish(answer.upload, answer.body), "upload_incomplete");
       await answer.part(1);
       await expectRefusal(answer.part(1, { data: answer.content.map((byte) => byte ^ 1) }), "conflict");
       await expectRefusal(
-        calls.finish(answer.place, { ...answer.body, content_sha256: digestB64u(Buffer.from("another")) }),
+        calls.finish(answer.upload, { ...answer.body, content_sha256: digestB64u(Buffer.from("another")) }),
         "digest_mismatch",
       );
-      const form = formOfPart({ part: 1, sha256: digestB64u(answer.content) }, new Blob([answer.content]));
+      const form = buildPartForm({ part: 1, sha256: digestB64u(answer.content) }, new Blob([answer.content]));
       for (const [id, token] of [
-        [answer.place.answerId, "another"],
-        [newId(Date.now()), answer.place.token],
+        [answer.upload.answerId, "another"],
+        [newId(Date.now()), answer.upload.token],
       ] as const) {
         await expectRefusal(
           service().visitor.request("GET", answerPath(id), AnswerState, { headers: { [answerTokenHeader]: token } }),
@@ -228,73 +239,73 @@ export function describeRequests(service: () => ServiceUnderTest): void {
           "not_found",
         );
       }
-      expect((await calls.state(answer.place)).finished).toBe(false);
+      expect((await calls.state(answer.upload)).finished).toBe(false);
     });
 
     it("is begun by the link alone, no larger than was asked for", async () => {
-      const { request, calls } = await asked({ max_size: 5_000 });
-      await expectRefusal(begin(calls, request, 5_001), "payload_too_large");
-      await expectRefusal(begin(calls, { ...request, linkAuth: noise(32) }), "request_unavailable");
-      await expectRefusal(begin(calls, { ...request, requestId: newPublicId() }), "request_unavailable");
-      await begin(calls, request, 5_000);
+      const { request, calls } = await createRequestWithCalls({ max_size: 5_000 });
+      await expectRefusal(startAnswer(calls, request, 5_001), "payload_too_large");
+      await expectRefusal(startAnswer(calls, { ...request, linkAuth: randomB64u(32) }), "request_unavailable");
+      await expectRefusal(startAnswer(calls, { ...request, requestId: newPublicId() }), "request_unavailable");
+      await startAnswer(calls, request, 5_000);
     });
 
     it("is one of two that may be unfinished: a third ends the oldest", async () => {
-      const { request, calls } = await asked();
-      const [oldest, second] = [await begin(calls, request), await begin(calls, request)];
-      service().goAhead(1_000);
-      await begin(calls, request);
-      await expectRefusal(calls.state(oldest.place), "upload_dropped");
-      expect(await calls.state(second.place)).toMatchObject({ finished: false });
+      const { request, calls } = await createRequestWithCalls();
+      const [oldest, second] = [await startAnswer(calls, request), await startAnswer(calls, request)];
+      service().setClockOffset(1_000);
+      await startAnswer(calls, request);
+      await expectRefusal(calls.state(oldest.upload), "upload_dropped");
+      expect(await calls.state(second.upload)).toMatchObject({ finished: false });
     });
 
     it("closes the request for every other one", async () => {
-      const { request, calls } = await asked();
-      const late = await begin(calls, request);
-      await late.part(1);
+      const { request, calls } = await createRequestWithCalls();
+      const lateAnswer = await startAnswer(calls, request);
+      await lateAnswer.part(1);
       const first = await provide(calls, request);
       await expectRefusals(
         [
-          late.part(1),
-          calls.state(late.place),
-          calls.finish(late.place, late.body),
-          begin(calls, request),
+          lateAnswer.part(1),
+          calls.state(lateAnswer.upload),
+          calls.finish(lateAnswer.upload, lateAnswer.body),
+          startAnswer(calls, request),
           first.part(1),
         ],
         "request_closed",
       );
-      await expectRefusal(calls.finish(first.place, { ...first.body, ticket: noise(1_500) }), "request_closed");
+      await expectRefusal(calls.finish(first.upload, { ...first.body, ticket: randomB64u(1_500) }), "request_closed");
     });
 
     it("is nothing any more once its request is revoked", async () => {
-      const { account, request, calls } = await asked();
-      const answer = await begin(calls, request);
+      const { account, request, calls } = await createRequestWithCalls();
+      const answer = await startAnswer(calls, request);
       await answer.part(1);
-      await settle(account, request.requestId, "drop");
+      await endRequest(account, request.requestId, "drop");
       await expectRefusals(
-        [answer.part(1), calls.state(answer.place), calls.finish(answer.place, answer.body)],
+        [answer.part(1), calls.state(answer.upload), calls.finish(answer.upload, answer.body)],
         "request_closed",
       );
       await expectRefusal(account.calls.requests.collect(request.requestId), "not_found");
     });
 
     it("is marked as collected once it came, and stays until it is dropped", async () => {
-      const { account, request, calls } = await asked();
-      await expectRefusal(settle(account, request.requestId, "markCollected"), "conflict");
-      await expectRefusal(settle(account, newPublicId(), "markCollected"), "not_found");
+      const { account, request, calls } = await createRequestWithCalls();
+      await expectRefusal(endRequest(account, request.requestId, "markCollected"), "conflict");
+      await expectRefusal(endRequest(account, newPublicId(), "markCollected"), "not_found");
       const answer = await provide(calls, request);
-      await settle(account, request.requestId, "markCollected");
-      await settle(account, request.requestId, "markCollected");
+      await endRequest(account, request.requestId, "markCollected");
+      await endRequest(account, request.requestId, "markCollected");
       expect(await stateOf(account, request.requestId)).toMatchObject({
         state: "collected",
         size: 1_000,
         collected_at: expect.any(String) as string,
       });
       expect(await account.calls.requests.collect(request.requestId)).toMatchObject({ ticket: answer.body.ticket });
-      await settle(account, request.requestId, "drop");
+      await endRequest(account, request.requestId, "drop");
       expect(await stateOf(account, request.requestId)).toMatchObject({ state: "collected", size: null });
       await expectRefusal(account.calls.requests.collect(request.requestId), "content_gone");
-      await expectRefusal(calls.look(request.requestId, request.linkAuth), "request_unavailable");
+      await expectRefusal(calls.inspect(request.requestId, request.linkAuth), "request_unavailable");
     });
   });
 }

@@ -1,11 +1,11 @@
-import { buildBatch, buildChange, buildLabel, buildSecret, confirm } from "@relicario/api/testing/person";
+import { buildBatch, buildChange, buildLabel, buildSecret, confirmChange } from "@relicario/api/testing/person";
 import { maxSmallSecretBytes, SecretPage, type StoredSecret as Row } from "@relicario/shared/api";
 
 import { newId } from "../../seal/ids.ts";
 import {
   allPages,
   expectRefusal,
-  noise,
+  randomB64u,
   digestOfB64u,
   putChange,
   signInWithSecret,
@@ -13,7 +13,7 @@ import {
   storeSecret,
   type Account,
   type ServiceUnderTest,
-} from "./under-test.ts";
+} from "./service-under-test.ts";
 
 const rowsOf = ({ http }: Account, query: Record<string, string | number> = {}): Promise<Row[]> =>
   allPages(async (cursor) => {
@@ -22,9 +22,9 @@ const rowsOf = ({ http }: Account, query: Record<string, string | number> = {}):
     });
     return { rows: page.secrets, next: page.next_cursor };
   });
-const firstPage = ({ calls }: Account): Promise<SecretPage> => calls.page({ cursor: null, since: null });
+const firstPage = ({ calls }: Account): Promise<SecretPage> => calls.getListPage({ cursor: null, since: null });
 const idsOf = (rows: readonly Row[]): string[] => rows.map(({ secret_db_id: id }) => id);
-const nobodys = (): string => newId(Date.now());
+const makeUnknownId = (): string => newId(Date.now());
 
 export function describeSecrets(service: () => ServiceUnderTest): void {
   describe("storing a secret", () => {
@@ -34,21 +34,21 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { body } = buildSecret(signer);
       expect(await calls.store(body)).toEqual({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 });
       const { label, ticket, content } = body;
-      const line = {
+      const expectedLine = {
         version: 1,
         ticket_sha256: digestOfB64u(ticket),
         size: 700,
         created_at: expect.any(String) as string,
         dropped: false,
       };
-      expect(await calls.secret(body.secret_db_id, null)).toEqual({
+      expect(await calls.getSecret(body.secret_db_id, null)).toEqual({
         version: 1,
         ticket,
         content,
         label,
-        versions: [line],
+        versions: [expectedLine],
       });
-      expect(await calls.versions(body.secret_db_id)).toEqual([line]);
+      expect(await calls.getVersions(body.secret_db_id)).toEqual([expectedLine]);
       const page = await firstPage(account);
       expect(page).toMatchObject({ total: 1, next_cursor: null, state_rev: 1 });
       expect(page.secrets).toEqual([
@@ -68,7 +68,7 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { account, first } = await signInWithSecret(service());
       const after = await stateOf(account);
       expect(await account.calls.store(first.body)).toEqual({ secret_db_id: first.id, version: 1, state_rev: 1 });
-      await expectRefusal(account.calls.store({ ...first.body, ticket: noise(2_000) }), "state_conflict");
+      await expectRefusal(account.calls.store({ ...first.body, ticket: randomB64u(2_000) }), "state_conflict");
       expect(await stateOf(account)).toEqual(after);
     });
 
@@ -83,7 +83,7 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
         "version_conflict",
       );
       await expectRefusal(
-        calls.store(buildSecret(signer, { id: nobodys(), base: 1, change: stale }).body),
+        calls.store(buildSecret(signer, { id: makeUnknownId(), base: 1, change: stale }).body),
         "not_found",
       );
       await expectRefusal(calls.store(buildSecret(signer, { change: stale }).body), "state_conflict");
@@ -96,9 +96,9 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const before = await stateOf(account);
       const { body } = buildSecret(signer, { id: first.id, base: 1 });
       const labels = [
-        buildLabel(signer, nobodys(), 2),
+        buildLabel(signer, makeUnknownId(), 2),
         buildLabel(signer, first.id, 1),
-        buildLabel({ ...signer, userId: nobodys() }, first.id, 2),
+        buildLabel({ ...signer, userId: makeUnknownId() }, first.id, 2),
         buildLabel(signer, first.id, 2, 2, 2),
       ];
       for (const label of labels) await expectRefusal(calls.store({ ...body, label }), "keyring_change_invalid");
@@ -115,22 +115,22 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { account, first } = await signInWithSecret(service());
       const second = await storeSecret(account, { id: first.id, base: 1, bytes: 900 });
       const { calls } = account;
-      expect(await calls.secret(first.id, null)).toMatchObject({
+      expect(await calls.getSecret(first.id, null)).toMatchObject({
         version: 2,
         ticket: second.body.ticket,
         content: second.body.content,
         label: second.body.label,
       });
-      expect(await calls.secret(first.id, 1)).toMatchObject({
+      expect(await calls.getSecret(first.id, 1)).toMatchObject({
         version: 1,
         ticket: first.body.ticket,
         content: first.body.content,
         label: second.body.label,
       });
-      await expectRefusal(calls.secret(first.id, 3), "not_found");
-      await expectRefusal(calls.secret(nobodys(), null), "not_found");
-      await expectRefusal(calls.versions(nobodys()), "not_found");
-      expect(await calls.versions(first.id)).toMatchObject([
+      await expectRefusal(calls.getSecret(first.id, 3), "not_found");
+      await expectRefusal(calls.getSecret(makeUnknownId(), null), "not_found");
+      await expectRefusal(calls.getVersions(makeUnknownId()), "not_found");
+      expect(await calls.getVersions(first.id)).toMatchObject([
         { version: 2, size: 900 },
         { version: 1, size: 700 },
       ]);
@@ -140,26 +140,26 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
     it("replaces a label alone, with its ticket or without", async () => {
       const { account, first } = await signInWithSecret(service());
       const { calls, signer } = account;
-      const relabel = async (more: { readonly ticket?: string }, rev: number): Promise<string> => {
+      const relabel = async (changes: { readonly ticket?: string }, rev: number): Promise<string> => {
         const label = buildLabel(signer, first.id, 1, rev);
         const keyring = buildChange(signer);
-        expect(await calls.store({ secret_db_id: first.id, base_version: 1, label, keyring, ...more })).toEqual({
+        expect(await calls.store({ secret_db_id: first.id, base_version: 1, label, keyring, ...changes })).toEqual({
           secret_db_id: first.id,
           version: 1,
           state_rev: keyring.state_rev,
         });
-        confirm(signer, keyring);
+        confirmChange(signer, keyring);
         return label;
       };
       const label = await relabel({}, 2);
-      expect(await calls.secret(first.id, null)).toMatchObject({
+      expect(await calls.getSecret(first.id, null)).toMatchObject({
         label,
         ticket: first.body.ticket,
         content: first.body.content,
       });
-      const ticket = noise(1_900);
+      const ticket = randomB64u(1_900);
       const other = await relabel({ ticket }, 3);
-      expect(await calls.secret(first.id, null)).toMatchObject({
+      expect(await calls.getSecret(first.id, null)).toMatchObject({
         version: 1,
         label: other,
         ticket,
@@ -196,7 +196,7 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
     it("is its owner's alone", async () => {
       const { first } = await signInWithSecret(service());
       const other = await service().signIn();
-      await expectRefusal(other.calls.secret(first.id, null), "not_found");
+      await expectRefusal(other.calls.getSecret(first.id, null), "not_found");
       await expectRefusal(other.calls.trash(first.id), "not_found");
       await expectRefusal(other.calls.setFavorite(first.id, true), "not_found");
     });
@@ -207,13 +207,13 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const account = await service().signIn();
       const batch = buildBatch(account.signer, 4);
       expect(await account.calls.storeBatch(batch)).toEqual({ state_rev: 1 });
-      confirm(account.signer, batch.keyring);
+      confirmChange(account.signer, batch.keyring);
       const after = await stateOf(account);
       expect(await account.calls.storeBatch(batch)).toEqual({ state_rev: 1 });
       expect(await stateOf(account)).toEqual(after);
       expect(idsOf(await rowsOf(account))).toEqual(batch.secrets.map(({ secret_db_id: id }) => id).sort());
       for (const { secret_db_id: id, label, ticket, content } of batch.secrets)
-        expect(await account.calls.secret(id, null)).toMatchObject({ version: 1, label, ticket, content });
+        expect(await account.calls.getSecret(id, null)).toMatchObject({ version: 1, label, ticket, content });
     });
 
     it("keeps none of them when one cannot be kept", async () => {
@@ -221,15 +221,15 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { calls, signer } = account;
       const before = await stateOf(account);
       const batch = buildBatch(signer, 2);
-      const [one] = batch.secrets;
-      if (one === undefined) throw new TypeError("a batch of two");
-      const taken = { ...one, secret_db_id: first.id, label: buildLabel(signer, first.id, 1) };
-      await expectRefusal(calls.storeBatch({ ...batch, secrets: [...batch.secrets, taken] }), "id_taken");
+      const [secret] = batch.secrets;
+      if (secret === undefined) throw new TypeError("a batch of two");
+      const conflicting = { ...secret, secret_db_id: first.id, label: buildLabel(signer, first.id, 1) };
+      await expectRefusal(calls.storeBatch({ ...batch, secrets: [...batch.secrets, conflicting] }), "id_taken");
       await expectRefusal(
-        calls.storeBatch({ ...batch, secrets: [...batch.secrets, { ...one, secret_db_id: nobodys() }] }),
+        calls.storeBatch({ ...batch, secrets: [...batch.secrets, { ...secret, secret_db_id: makeUnknownId() }] }),
         "keyring_change_invalid",
       );
-      await expectRefusal(calls.storeBatch({ ...batch, secrets: [one, one] }), "validation_error");
+      await expectRefusal(calls.storeBatch({ ...batch, secrets: [secret, secret] }), "validation_error");
       await expectRefusal(calls.storeBatch(buildBatch(signer, 1, { state_rev: 9 })), "state_conflict");
       expect(await stateOf(account)).toEqual(before);
     });
@@ -254,20 +254,20 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const second = await storeSecret(account);
       const { calls, signer } = account;
       const since = async (count: number): Promise<unknown> => {
-        const { secrets, purged, total } = await calls.page({ cursor: null, since: count });
+        const { secrets, purged, total } = await calls.getListPage({ cursor: null, since: count });
         return { ids: idsOf(secrets), purged, total };
       };
       const counts = [(await firstPage(account)).changes];
       expect(await since(counts[0] ?? 0)).toEqual({ ids: [], purged: [], total: 2 });
-      const moves: (() => Promise<unknown>)[] = [
+      const changesOfRows: (() => Promise<unknown>)[] = [
         () => calls.setFavorite(first.id, true),
         () => calls.trash(second.id),
         () => calls.store({ secret_db_id: second.id, restore: true }),
         () => storeSecret(account, { id: first.id, base: 1 }),
         () => calls.trash(first.id),
       ];
-      for (const move of moves) {
-        await move();
+      for (const change of changesOfRows) {
+        await change();
         const { changes } = await firstPage(account);
         expect(changes).toBeGreaterThan(counts[counts.length - 1] ?? 0);
         expect((await since(counts[counts.length - 1] ?? 0)) as { ids: string[] }).toMatchObject({
@@ -315,9 +315,9 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
         state_rev: 1,
       });
       expect((await firstPage(account)).secrets[0]).not.toHaveProperty("deleted_at");
-      await expectRefusal(calls.store({ secret_db_id: nobodys(), restore: true }), "not_found");
-      await expectRefusal(calls.setFavorite(nobodys(), true), "not_found");
-      await expectRefusal(calls.trash(nobodys()), "not_found");
+      await expectRefusal(calls.store({ secret_db_id: makeUnknownId(), restore: true }), "not_found");
+      await expectRefusal(calls.setFavorite(makeUnknownId(), true), "not_found");
+      await expectRefusal(calls.trash(makeUnknownId()), "not_found");
     });
 
     it("give back to the list what gets a new version", async () => {
@@ -334,7 +334,7 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       await calls.trash(first.id);
       await putChange(account, buildChange(signer, { purge: [first.id] }));
       expect(await firstPage(account)).toMatchObject({ secrets: [], total: 0 });
-      await expectRefusal(calls.secret(first.id, null), "not_found");
+      await expectRefusal(calls.getSecret(first.id, null), "not_found");
       await expectRefusal(calls.store(buildSecret(signer, { id: first.id }).body), "id_taken");
     });
   });
@@ -344,19 +344,19 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { account, first } = await signInWithSecret(service());
       const { calls, signer } = account;
       await storeSecret(account, { id: first.id, base: 1 });
-      const drop = (versions: number[]) =>
+      const buildRemoval = (versions: number[]) =>
         buildChange(signer, { purge_versions: [{ secret_db_id: first.id, versions }] });
       for (const versions of [[2], [1, 2], [3]])
-        await expectRefusal(calls.changeKeyring(drop(versions)), "keyring_change_invalid");
-      expect(await calls.secret(first.id, 1)).toMatchObject({ version: 1 });
-      await putChange(account, drop([1]));
-      await expectRefusal(calls.secret(first.id, 1), "content_gone");
+        await expectRefusal(calls.changeKeyring(buildRemoval(versions)), "keyring_change_invalid");
+      expect(await calls.getSecret(first.id, 1)).toMatchObject({ version: 1 });
+      await putChange(account, buildRemoval([1]));
+      await expectRefusal(calls.getSecret(first.id, 1), "content_gone");
       await expectRefusal(calls.content.range({ secretId: first.id, version: 1 }, 0, 9), "content_gone");
-      expect(await calls.versions(first.id)).toMatchObject([
+      expect(await calls.getVersions(first.id)).toMatchObject([
         { version: 2, dropped: false },
         { version: 1, dropped: true, ticket_sha256: digestOfB64u(first.body.ticket), size: 700 },
       ]);
-      await putChange(account, drop([1])); // it went before
+      await putChange(account, buildRemoval([1])); // it went before
     });
   });
 
@@ -365,7 +365,7 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
       const { account, first } = await signInWithSecret(service());
       const content = Buffer.from(first.body.content, "base64url");
       const { range } = account.calls.content;
-      const at = { secretId: first.id, version: 1 };
+      const location = { secretId: first.id, version: 1 };
       for (const [start, end] of [
         [0, 700],
         [0, 1],
@@ -373,21 +373,21 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
         [100, 250],
         [600, 9_000],
       ] as const) {
-        const { bytes, size } = await range(at, start, end);
+        const { bytes, size } = await range(location, start, end);
         expect(size).toBe(700);
         expect(Buffer.from(bytes)).toEqual(content.subarray(start, end));
       }
-      await expectRefusal(range(at, 700, 701), "range_not_satisfiable");
+      await expectRefusal(range(location, 700, 701), "range_not_satisfiable");
       await expectRefusal(range({ secretId: first.id, version: 2 }, 0, 1), "not_found");
-      await expectRefusal(range({ secretId: nobodys(), version: 1 }, 0, 1), "not_found");
+      await expectRefusal(range({ secretId: makeUnknownId(), version: 1 }, 0, 1), "not_found");
     });
 
     it("comes whole without a range, of the present version without a number", async () => {
       const { account, first } = await signInWithSecret(service());
-      const { size, start, body } = await account.http.stream("POST", "/v2/secrets/get-secret", {
+      const { totalSize, offset, body } = await account.http.stream("POST", "/v2/secrets/get-secret", {
         body: { secret_db_id: first.id },
       });
-      expect({ size, start }).toEqual({ size: 700, start: 0 });
+      expect({ totalSize, offset }).toEqual({ totalSize: 700, offset: 0 });
       expect(Buffer.from(await new Response(body).arrayBuffer()).toString("base64url")).toBe(first.body.content);
       await expectRefusal(
         (await service().signIn()).calls.content.range({ secretId: first.id, version: 1 }, 0, 1),
@@ -402,7 +402,7 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
     it("has a size up to which it goes in one call", async () => {
       const account = await service().signIn();
       const largest = await storeSecret(account, { bytes: maxSmallSecretBytes });
-      expect((await account.calls.secret(largest.id, null)).content).toBe(largest.body.content);
+      expect((await account.calls.getSecret(largest.id, null)).content).toBe(largest.body.content);
       await expectRefusal(
         account.calls.store(buildSecret(account.signer, { bytes: maxSmallSecretBytes + 1 }).body),
         "validation_error",

@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
 
-import { buildChange, buildLabel, buildSecret, confirm } from "@relicario/api/testing/person";
-import { maxSmallSecretBytes, minPartBytes, type FinishUpload, type Json } from "@relicario/shared/api";
+import { buildChange, buildLabel, buildSecret, confirmChange } from "@relicario/api/testing/person";
+import { maxSmallSecretBytes, minPartBytes, type FinishUploadBody, type Json } from "@relicario/shared/api";
 
 import { newId } from "../../seal/ids.ts";
-import { transferCallsOn, type TransferCalls } from "../../transfer/upload-calls.ts";
+import { createTransferCalls, type TransferCalls } from "../../transfer/upload-calls.ts";
 import {
   digestB64u,
   expectRefusal,
-  noise,
+  randomB64u,
   signInWithSecret,
   stateOf,
   storeSecret,
   type Account,
   type ServiceUnderTest,
-} from "./under-test.ts";
+} from "./service-under-test.ts";
 
 const lastBytes = 1_000;
 
@@ -22,7 +22,7 @@ const lastBytes = 1_000;
  * A content too large for one call: whole parts and a small one. Made once: nobody looks into it.
  */
 const contents = new Map<number, Uint8Array<ArrayBuffer>>();
-function contentOf({ partBytes }: ServiceUnderTest): Uint8Array<ArrayBuffer> {
+function contentFor({ partBytes }: ServiceUnderTest): Uint8Array<ArrayBuffer> {
   const content =
     contents.get(partBytes) ??
     Uint8Array.from(randomBytes(Math.ceil(maxSmallSecretBytes / partBytes) * partBytes + lastBytes));
@@ -37,52 +37,52 @@ interface Upload {
   readonly secretId: string;
   readonly content: Uint8Array<ArrayBuffer>;
   /** The number of the small part. */
-  readonly last: number;
+  readonly lastPart: number;
   readonly part: (
     number: number,
-    change?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer>; readonly to?: string },
+    change?: { readonly sha256?: string; readonly data?: Uint8Array<ArrayBuffer>; readonly uploadId?: string },
   ) => Promise<void>;
   /** The last one first. */
   readonly sendAll: () => Promise<void>;
   readonly finish: (
-    more?: Partial<FinishUpload> & {
+    overrides?: Partial<FinishUploadBody> & {
       readonly version?: number;
       readonly change?: Readonly<Record<string, Json | undefined>>;
     },
-  ) => FinishUpload;
+  ) => FinishUploadBody;
 }
 
 /** An upload that was started: of a new secret, or with `base` of the version after it. */
-async function started(
+async function startUpload(
   service: ServiceUnderTest,
   account: Account,
   { secretId = newId(Date.now()), base = null }: { readonly secretId?: string; readonly base?: number | null } = {},
 ): Promise<Upload> {
-  const content = contentOf(service);
-  const transfer = transferCallsOn(account.http);
+  const content = contentFor(service);
+  const transfer = createTransferCalls(account.http);
   const { upload_id: id } = await transfer.start({
     size: content.length,
     partSize: minPartBytes,
     secretId,
     baseVersion: base,
   });
-  const last = Math.ceil(content.length / service.partBytes);
+  const lastPart = Math.ceil(content.length / service.partBytes);
   const part: Upload["part"] = (
     number,
     {
       data = content.slice((number - 1) * service.partBytes, number * service.partBytes),
       sha256 = digestB64u(data),
-      to = id,
+      uploadId = id,
     } = {},
-  ) => transfer.part(to, { part: number, sha256 }, new Blob([data]));
+  ) => transfer.part(uploadId, { part: number, sha256 }, new Blob([data]));
   return {
-    ...{ account, transfer, id, secretId, content, last, part },
+    ...{ account, transfer, id, secretId, content, lastPart, part },
     sendAll: async () => {
-      for (let number = last; number >= 1; number--) await part(number);
+      for (let number = lastPart; number >= 1; number--) await part(number);
     },
     finish: ({ version = (base ?? 0) + 1, change = {}, ...more } = {}) => ({
       label: buildLabel(account.signer, secretId, version),
-      ticket: noise(2_000),
+      ticket: randomB64u(2_000),
       content_sha256: digestB64u(content),
       keyring: buildChange(account.signer, change),
       ...more,
@@ -91,40 +91,40 @@ async function started(
 }
 
 export function describeUploads(service: () => ServiceUnderTest): void {
-  const begin = async (): Promise<Upload> => started(service(), (await signInWithSecret(service())).account);
+  const beginUpload = async (): Promise<Upload> => startUpload(service(), (await signInWithSecret(service())).account);
 
   describe("a content in parts", () => {
     it("is published by its finish, and read back in ranges", async () => {
-      const upload = await begin();
+      const upload = await beginUpload();
       const { account, transfer, content, secretId } = upload;
       const before = await stateOf(account);
       await upload.sendAll();
       expect(await stateOf(account)).toEqual(before);
       const { partBytes } = service();
-      const received = Array.from({ length: upload.last }, (_, at) => {
-        const part = content.slice(at * partBytes, (at + 1) * partBytes);
-        return { part: at + 1, size: part.length, sha256: digestB64u(part) };
+      const received = Array.from({ length: upload.lastPart }, (_, index) => {
+        const part = content.slice(index * partBytes, (index + 1) * partBytes);
+        return { part: index + 1, size: part.length, sha256: digestB64u(part) };
       });
-      const facts = {
+      const expected = {
         upload_id: upload.id,
         secret_db_id: secretId,
         base_version: null,
         size: content.length,
         part_size: partBytes,
-        parts: upload.last,
+        parts: upload.lastPart,
       };
-      expect(await transfer.state(upload.id)).toMatchObject({ ...facts, received, published: null });
+      expect(await transfer.state(upload.id)).toMatchObject({ ...expected, received, published: null });
 
       const body = upload.finish();
       const answer = { secret_db_id: secretId, version: 1, state_rev: 2 };
       expect(await transfer.finish(upload.id, body)).toEqual(answer);
       expect(await transfer.finish(upload.id, body)).toEqual(answer);
       expect(await transfer.state(upload.id)).toMatchObject({
-        ...facts,
+        ...expected,
         received: [],
         published: { version: 1, state_rev: 2 },
       });
-      expect(await account.calls.secret(secretId, null)).toMatchObject({
+      expect(await account.calls.getSecret(secretId, null)).toMatchObject({
         version: 1,
         ticket: body.ticket,
         content: null,
@@ -143,29 +143,29 @@ export function describeUploads(service: () => ServiceUnderTest): void {
     });
 
     it("takes each part once, with its length and digest", async () => {
-      const upload = await begin();
-      const { last } = upload;
+      const upload = await beginUpload();
+      const { lastPart } = upload;
       const rest = upload.content.slice(-lastBytes);
-      await expectRefusal(upload.part(last, { sha256: digestB64u(rest.slice(1)) }), "digest_mismatch");
-      await expectRefusal(upload.part(last, { data: rest.slice(1) }), "validation_error");
-      await expectRefusal(upload.part(last, { data: Uint8Array.from([...rest, 0]) }), "validation_error");
-      await expectRefusal(upload.part(last + 1, { data: rest }), "validation_error");
+      await expectRefusal(upload.part(lastPart, { sha256: digestB64u(rest.slice(1)) }), "digest_mismatch");
+      await expectRefusal(upload.part(lastPart, { data: rest.slice(1) }), "validation_error");
+      await expectRefusal(upload.part(lastPart, { data: Uint8Array.from([...rest, 0]) }), "validation_error");
+      await expectRefusal(upload.part(lastPart + 1, { data: rest }), "validation_error");
       await expectRefusal(upload.part(0, { data: rest }), "validation_error");
       expect((await upload.transfer.state(upload.id)).received).toEqual([]);
-      await upload.part(last);
-      await upload.part(last);
-      await expectRefusal(upload.part(last, { data: rest.map((byte) => byte ^ 1) }), "conflict");
+      await upload.part(lastPart);
+      await upload.part(lastPart);
+      await expectRefusal(upload.part(lastPart, { data: rest.map((byte) => byte ^ 1) }), "conflict");
       expect((await upload.transfer.state(upload.id)).received).toEqual([
-        { part: last, size: lastBytes, sha256: digestB64u(rest) },
+        { part: lastPart, size: lastBytes, sha256: digestB64u(rest) },
       ]);
-      await expectRefusal(upload.part(last, { to: newId(Date.now()) }), "upload_dropped");
+      await expectRefusal(upload.part(lastPart, { uploadId: newId(Date.now()) }), "upload_dropped");
     });
 
     it("is not published while parts are missing, under another digest, label or state", async () => {
-      const upload = await begin();
+      const upload = await beginUpload();
       const before = await stateOf(upload.account);
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "upload_incomplete");
-      await upload.part(upload.last);
+      await upload.part(upload.lastPart);
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "upload_incomplete");
       await upload.sendAll();
       await expectRefusal(
@@ -184,43 +184,43 @@ export function describeUploads(service: () => ServiceUnderTest): void {
     });
 
     it("changes no more once it is published", async () => {
-      const upload = await begin();
+      const upload = await beginUpload();
       await upload.sendAll();
       await upload.transfer.finish(upload.id, upload.finish());
-      await expectRefusal(upload.part(upload.last), "conflict");
+      await expectRefusal(upload.part(upload.lastPart), "conflict");
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "conflict");
       await upload.transfer.cancel(upload.id);
       expect(await upload.transfer.state(upload.id)).toMatchObject({ published: { version: 1 } });
     });
 
     it("is given up without a trace", async () => {
-      const upload = await begin();
+      const upload = await beginUpload();
       const before = await stateOf(upload.account);
-      await upload.part(upload.last);
+      await upload.part(upload.lastPart);
       await upload.transfer.cancel(upload.id);
       await upload.transfer.cancel(upload.id);
       await expectRefusal(upload.transfer.state(upload.id), "upload_dropped");
-      await expectRefusal(upload.part(upload.last), "upload_dropped");
+      await expectRefusal(upload.part(upload.lastPart), "upload_dropped");
       expect(await stateOf(upload.account)).toEqual(before);
-      const other = transferCallsOn((await service().signIn()).http);
-      await expectRefusal(other.state((await started(service(), upload.account)).id), "upload_dropped");
+      const other = createTransferCalls((await service().signIn()).http);
+      await expectRefusal(other.state((await startUpload(service(), upload.account)).id), "upload_dropped");
     });
 
     it("is refused at its start where it could not be published", async () => {
       const { account, first } = await signInWithSecret(service());
-      await expectRefusal(started(service(), account, { secretId: first.id }), "id_taken");
-      await expectRefusal(started(service(), account, { secretId: first.id, base: 2 }), "version_conflict");
-      await expectRefusal(started(service(), account, { base: 1 }), "not_found");
+      await expectRefusal(startUpload(service(), account, { secretId: first.id }), "id_taken");
+      await expectRefusal(startUpload(service(), account, { secretId: first.id, base: 2 }), "version_conflict");
+      await expectRefusal(startUpload(service(), account, { base: 1 }), "not_found");
       for (let base = 1; base <= service().formerVersions; base++) await storeSecret(account, { id: first.id, base });
       await expectRefusal(
-        started(service(), account, { secretId: first.id, base: service().formerVersions + 1 }),
+        startUpload(service(), account, { secretId: first.id, base: service().formerVersions + 1 }),
         "too_many_versions",
       );
     });
 
     it("follows the version that another device saved meanwhile, when its finish says so", async () => {
       const { account, first } = await signInWithSecret(service());
-      const upload = await started(service(), account, { secretId: first.id, base: 1 });
+      const upload = await startUpload(service(), account, { secretId: first.id, base: 1 });
       await upload.sendAll();
       await storeSecret(account, { id: first.id, base: 1 });
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "version_conflict");
@@ -230,16 +230,16 @@ export function describeUploads(service: () => ServiceUnderTest): void {
         version: 3,
         state_rev: 3,
       });
-      confirm(account.signer, body.keyring);
-      expect((await account.calls.versions(first.id)).map(({ version }) => version)).toEqual([3, 2, 1]);
+      confirmChange(account.signer, body.keyring);
+      expect((await account.calls.getVersions(first.id)).map(({ version }) => version)).toEqual([3, 2, 1]);
     });
 
     it("is no new secret where another device took its id meanwhile", async () => {
-      const upload = await begin();
+      const upload = await beginUpload();
       await upload.sendAll();
       const { body } = buildSecret(upload.account.signer, { id: upload.secretId });
       await upload.account.calls.store(body);
-      confirm(upload.account.signer, body.keyring);
+      confirmChange(upload.account.signer, body.keyring);
       await expectRefusal(upload.transfer.finish(upload.id, upload.finish()), "id_taken");
     });
   });

@@ -1,43 +1,48 @@
 import { z } from "zod";
 
-import { jsonOf, maybe } from "./decode.ts";
-import { firstOf, membersOf, parsed } from "./facts.ts";
+import { parseJsonAs, optionalText } from "./decode.ts";
+import { firstNonEmpty, remainingFields, parseItem } from "./item-values.ts";
 import type { Field } from "./field.ts";
-import { Items, type Entry } from "./items.ts";
-import { Refused } from "./refused.ts";
+import { ItemCollector, type Entry } from "./item-collector.ts";
+import { ImportRefusedError } from "./import-refused-error.ts";
 import type { Words } from "./words.ts";
 
-const named = z.array(z.object({ id: z.string(), name: maybe })).catch([]);
-const facts = z.record(z.string(), z.unknown()).nullish();
+const namedList = z.array(z.object({ id: z.string(), name: optionalText })).catch([]);
+const optionalRecord = z.record(z.string(), z.unknown()).nullish();
 
-const Passkey = z.looseObject({ rpId: maybe, rpName: maybe, userName: maybe, userDisplayName: maybe });
+const Passkey = z.looseObject({
+  rpId: optionalText,
+  rpName: optionalText,
+  userName: optionalText,
+  userDisplayName: optionalText,
+});
 const Item = z.looseObject({
-  id: maybe,
+  id: optionalText,
   type: z.int().catch(0),
-  name: maybe,
-  notes: maybe,
-  folderId: maybe,
+  name: optionalText,
+  notes: optionalText,
+  folderId: optionalText,
   favorite: z.boolean().nullish().catch(null),
   collectionIds: z.array(z.string()).nullish(),
-  fields: z.array(z.object({ name: maybe, value: maybe })).nullish(),
+  fields: z.array(z.object({ name: optionalText, value: optionalText })).nullish(),
   login: z
     .looseObject({
-      uris: z.array(z.object({ uri: maybe })).nullish(),
-      username: maybe,
-      password: maybe,
-      totp: maybe,
+      uris: z.array(z.object({ uri: optionalText })).nullish(),
+      username: optionalText,
+      password: optionalText,
+      totp: optionalText,
       fido2Credentials: z.array(Passkey).nullish(),
     })
     .nullish(),
-  card: facts,
-  identity: facts,
-  sshKey: facts,
-  passwordHistory: z.array(z.object({ password: maybe, lastUsedDate: maybe })).nullish(),
-  deletedDate: maybe,
-  attachments: z.array(z.looseObject({ fileName: maybe })).nullish(),
+  card: optionalRecord,
+  identity: optionalRecord,
+  sshKey: optionalRecord,
+  passwordHistory: z.array(z.object({ password: optionalText, lastUsedDate: optionalText })).nullish(),
+  deletedDate: optionalText,
+  attachments: z.array(z.looseObject({ fileName: optionalText })).nullish(),
 });
 /** What is read below, and what Bitwarden itself has written into an item. */
-const knownOfItem = [
+const knownItemKeys = [
   ...Object.keys(Item.shape),
   "organizationId",
   "reprompt",
@@ -52,7 +57,7 @@ const knownOfItem = [
   "permissions",
   "organizationUseTotp",
 ];
-const knownOfLogin = [
+const knownLoginKeys = [
   "uris",
   "uri",
   "username",
@@ -62,12 +67,12 @@ const knownOfLogin = [
   "passwordRevisionDate",
   "autofillOnPageLoad",
 ];
-const knownOfCard = ["cardholderName", "brand", "number", "expMonth", "expYear", "code"];
+const knownCardKeys = ["cardholderName", "brand", "number", "expMonth", "expYear", "code"];
 
 const Export = z.object({
   encrypted: z.boolean().optional(),
-  folders: named,
-  collections: named,
+  folders: namedList,
+  collections: namedList,
   items: z.array(z.unknown()),
 });
 const Named = z.object({ name: z.string() });
@@ -78,10 +83,10 @@ const kinds: Readonly<Record<number, Entry["kind"]>> = { 1: "login", 2: "note", 
  * The files beside the JSON in an archive: paths as `attachments/<item id>/<name>`, and how one is
  * read.
  */
-export interface BesideBitwarden {
+export interface BitwardenAttachments {
   readonly paths: readonly string[];
   /** Null where it cannot be read, which is then said of the item. */
-  readonly read: (items: Items, path: string, place: string) => Promise<Blob | null>;
+  readonly read: (items: ItemCollector, path: string, place: string) => Promise<Blob | null>;
 }
 
 /**
@@ -91,33 +96,36 @@ export interface BesideBitwarden {
 export async function readBitwarden(
   text: string,
   words: Words,
-  beside: BesideBitwarden = { paths: [], read: () => Promise.resolve(null) },
-): Promise<Items> {
-  if (jsonOf(z.object({ encrypted: z.boolean().optional() }), text).encrypted === true) throw new Refused("encrypted");
-  const { folders, collections, items: given } = jsonOf(Export, text);
+  attachmentFiles: BitwardenAttachments = { paths: [], read: () => Promise.resolve(null) },
+): Promise<ItemCollector> {
+  if (parseJsonAs(z.object({ encrypted: z.boolean().optional() }), text).encrypted === true)
+    throw new ImportRefusedError("encrypted");
+  const { folders, collections, items: rawItems } = parseJsonAs(Export, text);
   const names = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
-  const items = new Items("bitwarden_json", words);
-  const files = filesByItem(beside.paths);
-  const known = new Set<string>();
-  for (const [at, one] of given.entries()) {
-    const item = parsed(Item, one);
-    if (item?.id != null) known.add(item.id);
-    const place = firstOf(Named.safeParse(one).data?.name) ?? String(at + 1);
+  const items = new ItemCollector("bitwarden_json", words);
+  const files = filesByItem(attachmentFiles.paths);
+  const knownIds = new Set<string>();
+  for (const [index, rawItem] of rawItems.entries()) {
+    const item = parseItem(Item, rawItem);
+    if (item?.id != null) knownIds.add(item.id);
+    const place = firstNonEmpty(Named.safeParse(rawItem).data?.name) ?? String(index + 1);
     if (item === null) {
-      items.fail(place, "damaged");
+      items.addFailure(place, "damaged");
       continue;
     }
     if (item.deletedDate !== null) {
-      items.fail(place, "in_trash");
+      items.addFailure(place, "in_trash");
       continue;
     }
     const { id, type, name, notes, folderId, collectionIds, fields, login } = item;
-    const attached = (id == null ? undefined : files.get(id)) ?? [];
-    const absent = (item.attachments ?? []).filter(({ fileName }) => !attached.some(({ name }) => name === fileName));
-    for (const { fileName } of absent) items.fail(`${place}: ${fileName ?? "?"}`, "missing_file");
+    const attachedFiles = (id == null ? undefined : files.get(id)) ?? [];
+    const missingFiles = (item.attachments ?? []).filter(
+      ({ fileName }) => !attachedFiles.some(({ name }) => name === fileName),
+    );
+    for (const { fileName } of missingFiles) items.addFailure(`${place}: ${fileName ?? "?"}`, "missing_file");
     const attachments = [];
-    for (const { path, name } of attached) {
-      const content = await beside.read(items, path, `${place}: ${name}`);
+    for (const { path, name } of attachedFiles) {
+      const content = await attachmentFiles.read(items, path, `${place}: ${name}`);
       if (content !== null) attachments.push({ name, content });
     }
     items.add({
@@ -131,11 +139,11 @@ export async function readBitwarden(
         { name: "password", value: login?.password },
         ...(login?.uris ?? []).map(({ uri }): Field => ({ name: "url", value: uri })),
         ...cardFields(item.card ?? {}),
-        ...membersOf(item.identity ?? {}, []),
-        ...membersOf(item.sshKey ?? {}, []),
+        ...remainingFields(item.identity ?? {}, []),
+        ...remainingFields(item.sshKey ?? {}, []),
         ...(fields ?? []).map((field): Field => ({ name: { own: field.name ?? "…" }, value: field.value })),
-        ...membersOf(login ?? {}, knownOfLogin),
-        ...membersOf(item, knownOfItem),
+        ...remainingFields(login ?? {}, knownLoginKeys),
+        ...remainingFields(item, knownItemKeys),
         ...(item.passwordHistory ?? []).map(({ password, lastUsedDate }): Field => ({
           name: "password",
           value: password,
@@ -145,28 +153,28 @@ export async function readBitwarden(
       note: notes,
       otp: [login?.totp],
       passkeys: (login?.fido2Credentials ?? []).map(({ rpId, rpName, userName, userDisplayName }) => [
-        firstOf(rpId, rpName),
-        firstOf(userName, userDisplayName),
+        firstNonEmpty(rpId, rpName),
+        firstNonEmpty(userName, userDisplayName),
       ]),
       id,
       place,
       isFavorite: item.favorite === true,
       attachments,
-      hasFailed: absent.length > 0 || attachments.length < attached.length,
+      hasReportedFailure: missingFiles.length > 0 || attachments.length < attachedFiles.length,
     });
   }
-  for (const { path, name } of [...files].flatMap(([id, ofItem]) => (known.has(id) ? [] : ofItem))) {
+  for (const { path, name } of [...files].flatMap(([id, itemFiles]) => (knownIds.has(id) ? [] : itemFiles))) {
     // its item is not in the JSON, or could not be read: the file is kept by itself
-    const content = await beside.read(items, path, name);
+    const content = await attachmentFiles.read(items, path, name);
     if (content !== null)
-      items.file({
+      items.addFile({
         kind: "attachment",
         title: name,
         tags: [],
         name,
         mime: "application/octet-stream",
         content,
-        which: path,
+        itemKey: path,
       });
   }
   return items;
@@ -179,22 +187,22 @@ function filesByItem(
   for (const path of paths) {
     const [folder, id, ...name] = path.split("/");
     if (folder !== "attachments" || id === undefined || name.length === 0) continue;
-    const ofItem = files.get(id) ?? [];
-    ofItem.push({ path, name: name.join("/") });
-    files.set(id, ofItem);
+    const itemFiles = files.get(id) ?? [];
+    itemFiles.push({ path, name: name.join("/") });
+    files.set(id, itemFiles);
   }
   return files;
 }
 
 function cardFields(card: Readonly<Record<string, unknown>>): Field[] {
-  const text = (name: string): string | null => maybe.parse(card[name]);
-  const expiry = [text("expMonth"), text("expYear")].filter((part) => part !== null && part !== "").join("/");
+  const readText = (name: string): string | null => optionalText.parse(card[name]);
+  const expiry = [readText("expMonth"), readText("expYear")].filter((part) => part !== null && part !== "").join("/");
   return [
-    { name: "holder", value: text("cardholderName") },
-    { name: "brand", value: text("brand") },
-    { name: "number", value: text("number") },
+    { name: "holder", value: readText("cardholderName") },
+    { name: "brand", value: readText("brand") },
+    { name: "number", value: readText("number") },
     { name: "expiry", value: expiry },
-    { name: "code", value: text("code") },
-    ...membersOf(card, knownOfCard),
+    { name: "code", value: readText("code") },
+    ...remainingFields(card, knownCardKeys),
   ];
 }

@@ -2,10 +2,10 @@ import Papa from "papaparse";
 
 import type { ImportFormat } from "@relicario/shared/contract";
 
-import { firstOf } from "./facts.ts";
-import { Items, type Entry } from "./items.ts";
+import { firstNonEmpty } from "./item-values.ts";
+import { ItemCollector, type Entry } from "./item-collector.ts";
 import { maxItems } from "./limits.ts";
-import { Refused } from "./refused.ts";
+import { ImportRefusedError } from "./import-refused-error.ts";
 import type { Words } from "./words.ts";
 
 type Row = Readonly<Record<string, string>>;
@@ -14,10 +14,10 @@ interface Table {
   readonly format: ImportFormat;
   /** Columns that this table has, and no other one has together. */
   readonly columns: readonly string[];
-  readonly entryOf: (row: Row) => Omit<Entry, "place" | "id">;
+  readonly toEntry: (row: Row) => Omit<Entry, "place" | "id">;
 }
 
-const login = (row: Row, url: string, username: string, password: string): Entry["fields"] => [
+const loginFields = (row: Row, url: string, username: string, password: string): Entry["fields"] => [
   { name: "username", value: row[username] },
   { name: "password", value: row[password] },
   { name: "url", value: row[url] },
@@ -28,11 +28,14 @@ const tables: readonly Table[] = [
   {
     format: "bitwarden_csv",
     columns: ["folder", "type", "name", "notes", "login_uri", "login_username", "login_password"],
-    entryOf: (row) => ({
+    toEntry: (row) => ({
       kind: row["type"] === "note" ? "note" : "login",
       title: row["name"],
       tags: [row["folder"], ...(row["collections"] ?? "").split(",")],
-      fields: [...login(row, "login_uri", "login_username", "login_password"), ...ownFields(row["fields"] ?? "")],
+      fields: [
+        ...loginFields(row, "login_uri", "login_username", "login_password"),
+        ...customFields(row["fields"] ?? ""),
+      ],
       note: row["notes"],
       otp: [row["login_totp"]],
     }),
@@ -40,11 +43,11 @@ const tables: readonly Table[] = [
   {
     format: "proton_pass",
     columns: ["type", "name", "url", "username", "password", "note", "totp", "vault"],
-    entryOf: (row) => ({
+    toEntry: (row) => ({
       kind: row["type"] === "note" ? "note" : row["type"] === "login" ? "login" : "other",
       title: row["name"],
       tags: [row["vault"]],
-      fields: [{ name: "email", value: row["email"] }, ...login(row, "url", "username", "password")],
+      fields: [{ name: "email", value: row["email"] }, ...loginFields(row, "url", "username", "password")],
       note: row["note"],
       otp: [row["totp"]],
     }),
@@ -52,11 +55,11 @@ const tables: readonly Table[] = [
   {
     format: "firefox_csv",
     columns: ["url", "username", "password", "httprealm", "formactionorigin"],
-    entryOf: (row) => ({
+    toEntry: (row) => ({
       kind: "login",
       title: hostOf(row["url"] ?? ""),
       tags: [],
-      fields: login(row, "url", "username", "password"),
+      fields: loginFields(row, "url", "username", "password"),
       note: null,
       otp: [],
     }),
@@ -64,11 +67,11 @@ const tables: readonly Table[] = [
   {
     format: "onepassword_csv",
     columns: ["title", "username", "password"],
-    entryOf: (row) => ({
+    toEntry: (row) => ({
       kind: "login",
       title: row["title"],
       tags: (row["tags"] ?? "").split(/[,;]/),
-      fields: login(row, "url" in row ? "url" : "website", "username", "password"),
+      fields: loginFields(row, "url" in row ? "url" : "website", "username", "password"),
       note: row["notes"],
       otp: [row["otpauth"]],
     }),
@@ -76,11 +79,11 @@ const tables: readonly Table[] = [
   {
     format: "google_csv",
     columns: ["name", "url", "username", "password"],
-    entryOf: (row) => ({
+    toEntry: (row) => ({
       kind: "login",
       title: row["name"],
       tags: [],
-      fields: login(row, "url", "username", "password"),
+      fields: loginFields(row, "url", "username", "password"),
       note: row["note"],
       otp: [],
     }),
@@ -88,40 +91,42 @@ const tables: readonly Table[] = [
 ];
 
 /** A table with a line of names. @throws Refused `unknown_format`, `too_large`. */
-export function readCsv(text: string, words: Words): { readonly format: ImportFormat; readonly items: Items } {
+export function readCsv(text: string, words: Words): { readonly format: ImportFormat; readonly items: ItemCollector } {
   // blank lines are among them: they count as rows
   const { data, errors } = Papa.parse<string[]>(text, { header: false, preview: 2 * maxItems });
-  const head = Math.max(
+  const headerIndex = Math.max(
     0,
     data.findIndex((cells) => !isBlank(cells)),
   );
-  const [names = [], ...lines] = data.slice(head);
-  if (data.length === 2 * maxItems || lines.filter((cells) => !isBlank(cells)).length > maxItems)
-    throw new Refused("too_large");
-  const columns = names.map((name) => name.trim().toLowerCase());
-  const table = tables.find((one) => one.columns.every((column) => columns.includes(column)));
-  if (table === undefined) throw new Refused("unknown_format");
-  const items = new Items(table.format, words);
-  const broken = new Set(errors.map(({ row }) => row));
-  for (const [at, cells] of lines.entries()) {
+  const [headerNames = [], ...dataRows] = data.slice(headerIndex);
+  if (data.length === 2 * maxItems || dataRows.filter((cells) => !isBlank(cells)).length > maxItems)
+    throw new ImportRefusedError("too_large");
+  const columns = headerNames.map((name) => name.trim().toLowerCase());
+  const table = tables.find((candidate) => candidate.columns.every((column) => columns.includes(column)));
+  if (table === undefined) throw new ImportRefusedError("unknown_format");
+  const items = new ItemCollector(table.format, words);
+  const brokenRows = new Set(errors.map(({ row }) => row));
+  for (const [rowIndex, cells] of dataRows.entries()) {
     if (isBlank(cells)) continue;
-    const number = String(head + at + 2); // as a spreadsheet counts, the names first
-    if (cells.length !== columns.length || broken.has(head + at + 1)) {
-      items.fail(number, "damaged");
+    const rowNumber = String(headerIndex + rowIndex + 2); // as a spreadsheet counts, the names first
+    if (cells.length !== columns.length || brokenRows.has(headerIndex + rowIndex + 1)) {
+      items.addFailure(rowNumber, "damaged");
       continue;
     }
     const row = Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ""]));
-    const entry = table.entryOf(row);
-    const others = columns.flatMap((column, index) =>
-      readColumns.has(column) ? [] : [{ name: { own: firstOf(names[index])?.trim() ?? "…" }, value: cells[index] }],
+    const entry = table.toEntry(row);
+    const otherFields = columns.flatMap((column, index) =>
+      knownColumns.has(column)
+        ? []
+        : [{ name: { own: firstNonEmpty(headerNames[index])?.trim() ?? "…" }, value: cells[index] }],
     );
     const title = entry.title?.trim() ?? "";
     items.add({
       ...entry,
-      fields: [...entry.fields, ...others],
+      fields: [...entry.fields, ...otherFields],
       isFavorite: isYes(row["favorite"]),
       id: row["guid"] === "" ? null : (row["guid"] ?? null),
-      place: title === "" ? number : `${number} (${title})`,
+      place: title === "" ? rowNumber : `${rowNumber} (${title})`,
     });
   }
   return { format: table.format, items };
@@ -140,7 +145,7 @@ function isBlank(cells: readonly string[]): boolean {
  * Columns that are read by their names, in any table, and those that its program alone makes
  * something of.
  */
-const readColumns: ReadonlySet<string> = new Set([
+const knownColumns: ReadonlySet<string> = new Set([
   ...["folder", "collections", "type", "name", "title", "notes", "note", "fields", "tags", "vault", "guid"],
   ...[
     "username",
@@ -169,12 +174,17 @@ const readColumns: ReadonlySet<string> = new Set([
 ]);
 
 /** Bitwarden writes a line `name: value` for each. */
-function ownFields(text: string): Entry["fields"] {
+function customFields(text: string): Entry["fields"] {
   return text.split(/\r?\n/).flatMap((line) => {
-    const at = line.indexOf(": ");
+    const separator = line.indexOf(": ");
     return line.trim() === ""
       ? []
-      : [{ name: { own: at < 0 ? "…" : line.slice(0, at) }, value: at < 0 ? line : line.slice(at + 2) }];
+      : [
+          {
+            name: { own: separator < 0 ? "…" : line.slice(0, separator) },
+            value: separator < 0 ? line : line.slice(separator + 2),
+          },
+        ];
   });
 }
 

@@ -7,7 +7,7 @@ export interface Field {
   /**
    * Sections that it stands in, the outermost first. They stand in the text and not in the mark.
    */
-  readonly under?: readonly string[];
+  readonly sections?: readonly string[];
   /** Of a value that was replaced: the time that the file has for it, null where it has none. */
   readonly former?: string | number | null;
 }

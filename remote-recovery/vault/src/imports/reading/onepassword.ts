@@ -1,39 +1,41 @@
 import { z } from "zod";
 
-import { jsonOf, maybe } from "./decode.ts";
-import { dayOf, fieldsIn, firstOf, parsed } from "./facts.ts";
+import { parseJsonAs, optionalText } from "./decode.ts";
+import { formatDay, toFields, firstNonEmpty, parseItem } from "./item-values.ts";
 import type { Field } from "./field.ts";
-import { Items, type Entry } from "./items.ts";
+import { ItemCollector, type Entry } from "./item-collector.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
-import { Refused } from "./refused.ts";
+import { ImportRefusedError } from "./import-refused-error.ts";
 import type { Words } from "./words.ts";
 import type { Archive } from "./zip.ts";
 
-const list = <T extends z.ZodType>(item: T) => z.array(item).nullish();
+const optionalList = <T extends z.ZodType>(item: T) => z.array(item).nullish();
 
 const Value = z.record(z.string(), z.unknown()).nullish();
-const Passkey = z.looseObject({ rpId: maybe, userName: maybe }).catch({ rpId: null, userName: null });
+const Passkey = z.looseObject({ rpId: optionalText, userName: optionalText }).catch({ rpId: null, userName: null });
 const Item = z.object({
-  uuid: maybe,
-  categoryUuid: maybe,
+  uuid: optionalText,
+  categoryUuid: optionalText,
   trashed: z.boolean().nullish(),
   favIndex: z.number().nullish().catch(null),
   details: z.looseObject({
-    loginFields: list(z.object({ value: maybe, name: maybe, designation: maybe })),
-    notesPlain: maybe,
-    sections: list(z.object({ title: maybe, fields: list(z.object({ title: maybe, value: Value })) })),
-    passwordHistory: list(z.object({ value: maybe, time: maybe })),
+    loginFields: optionalList(z.object({ value: optionalText, name: optionalText, designation: optionalText })),
+    notesPlain: optionalText,
+    sections: optionalList(
+      z.object({ title: optionalText, fields: optionalList(z.object({ title: optionalText, value: Value })) }),
+    ),
+    passwordHistory: optionalList(z.object({ value: optionalText, time: optionalText })),
     documentAttributes: z.object({ fileName: z.string(), documentId: z.string() }).nullish(),
-    password: maybe,
+    password: optionalText,
   }),
   overview: z.object({
-    title: maybe,
-    url: maybe,
-    urls: list(z.object({ label: maybe, url: maybe })),
-    tags: list(z.string()),
+    title: optionalText,
+    url: optionalText,
+    urls: optionalList(z.object({ label: optionalText, url: optionalText })),
+    tags: optionalList(z.string()),
   }),
 });
-const knownOfDetails = [
+const knownDetailKeys = [
   ...Object.keys(Item.shape.details.shape),
   "htmlMethod",
   "htmlAction",
@@ -43,10 +45,10 @@ const knownOfDetails = [
 ];
 const Named = z.object({ overview: z.object({ title: z.string() }) });
 /** Under such a name stand passkeys, with what proves them. */
-const ofPasskey = /passkey/i;
+const passkeyPattern = /passkey/i;
 const Export = z.object({
   accounts: z.array(
-    z.object({ vaults: z.array(z.object({ attrs: z.object({ name: maybe }), items: z.array(z.unknown()) })) }),
+    z.object({ vaults: z.array(z.object({ attrs: z.object({ name: optionalText }), items: z.array(z.unknown()) })) }),
   ),
 });
 const FileValue = z.object({ fileName: z.string(), documentId: z.string() });
@@ -61,29 +63,29 @@ const kinds: Readonly<Record<string, Entry["kind"]>> = {
 };
 
 /** 1Password's 1PUX archive. @throws Refused `damaged`, `too_large`. */
-export async function readOnePassword(archive: Archive, words: Words): Promise<Items> {
+export async function readOnePassword(archive: Archive, words: Words): Promise<ItemCollector> {
   const data = await archive.read("export.data", maxTextBytes);
-  if (data === null) throw new Refused("damaged");
-  const { accounts } = jsonOf(Export, new TextDecoder().decode(data));
-  const items = new Items("onepassword_1pux", words);
-  for (const { attrs, items: given } of accounts.flatMap(({ vaults }) => vaults)) {
-    for (const one of given) await addItem(archive, items, attrs.name, one);
+  if (data === null) throw new ImportRefusedError("damaged");
+  const { accounts } = parseJsonAs(Export, new TextDecoder().decode(data));
+  const items = new ItemCollector("onepassword_1pux", words);
+  for (const { attrs, items: rawItems } of accounts.flatMap(({ vaults }) => vaults)) {
+    for (const rawItem of rawItems) await addItem(archive, items, attrs.name, rawItem);
   }
   return items;
 }
 
-async function addItem(archive: Archive, items: Items, vault: string | null, given: unknown): Promise<void> {
-  const item = parsed(Item, given);
-  const place = firstOf(Named.safeParse(given).data?.overview.title, item?.uuid) ?? `${vault ?? ""} ?`;
+async function addItem(archive: Archive, items: ItemCollector, vault: string | null, rawItem: unknown): Promise<void> {
+  const item = parseItem(Item, rawItem);
+  const place = firstNonEmpty(Named.safeParse(rawItem).data?.overview.title, item?.uuid) ?? `${vault ?? ""} ?`;
   if (item === null || item.trashed === true) {
-    items.fail(place, item === null ? "damaged" : "in_trash");
+    items.addFailure(place, item === null ? "damaged" : "in_trash");
     return;
   }
   const { uuid, categoryUuid, details, overview } = item;
   const [fields, otp, files]: [Field[], string[], z.infer<typeof FileValue>[]] = [[], [], []];
   const passkeys: (string | null)[][] = [];
   const isPasskey = (name: string, value: unknown): boolean => {
-    if (!ofPasskey.test(name) || value === null) return false;
+    if (!passkeyPattern.test(name) || value === null) return false;
     for (const { rpId, userName } of z.array(Passkey).parse(Array.isArray(value) ? value : [value]))
       passkeys.push([rpId, userName]);
     return true;
@@ -100,26 +102,26 @@ async function addItem(archive: Archive, items: Items, vault: string | null, giv
   fields.push({ name: "password", value: details.password });
   const labels = new Map((overview.urls ?? []).map(({ label, url }) => [url, label]));
   for (const url of new Set([overview.url, ...labels.keys()]))
-    fields.push({ name: "url", value: url, under: sectionOf(labels.get(url)) });
-  for (const { title: section, fields: own } of details.sections ?? []) {
-    for (const { title, value: held } of own ?? []) {
-      for (const [type, value] of Object.entries(held ?? {})) {
+    fields.push({ name: "url", value: url, sections: toSections(labels.get(url)) });
+  for (const { title: section, fields: sectionFields } of details.sections ?? []) {
+    for (const { title, value: values } of sectionFields ?? []) {
+      for (const [type, value] of Object.entries(values ?? {})) {
         const file = type === "file" ? FileValue.safeParse(value) : null;
         if (file?.success === true) files.push(file.data);
         else if (type === "totp") otp.push(String(value));
         else if (!isPasskey(type, value))
-          fields.push(...valueFields(title === null || title === "" ? "…" : title, sectionOf(section), type, value));
+          fields.push(...valueFields(title === null || title === "" ? "…" : title, toSections(section), type, value));
       }
     }
   }
   for (const [name, value] of Object.entries(details)) {
-    if (!knownOfDetails.includes(name) && !isPasskey(name, value)) fields.push(...fieldsIn(name, value));
+    if (!knownDetailKeys.includes(name) && !isPasskey(name, value)) fields.push(...toFields(name, value));
   }
   for (const { value, time } of details.passwordHistory ?? []) fields.push({ name: "password", value, former: time });
   if (details.documentAttributes != null) files.push(details.documentAttributes);
   const attachments = [];
   for (const { documentId, fileName } of files) {
-    const content = await readFile(archive, items, `files/${documentId}__${fileName}`, `${place}: ${fileName}`);
+    const content = await readAttachment(archive, items, `files/${documentId}__${fileName}`, `${place}: ${fileName}`);
     if (content !== null) attachments.push({ name: fileName, content });
   }
   items.add({
@@ -134,30 +136,35 @@ async function addItem(archive: Archive, items: Items, vault: string | null, giv
     place,
     isFavorite: (item.favIndex ?? 0) > 0,
     attachments,
-    hasFailed: attachments.length < files.length,
+    hasReportedFailure: attachments.length < files.length,
   });
 }
 
 /** A file that is missing or too large is told, and the item goes on without it. */
-export async function readFile(archive: Archive, items: Items, name: string, place: string): Promise<Blob | null> {
+export async function readAttachment(
+  archive: Archive,
+  items: ItemCollector,
+  name: string,
+  place: string,
+): Promise<Blob | null> {
   try {
     const bytes = await archive.read(name, maxAttachmentBytes);
     if (bytes !== null) return new Blob([bytes]);
-    items.fail(place, "missing_file");
+    items.addFailure(place, "missing_file");
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    items.fail(place, error.reason === "too_large" ? "too_large" : "damaged");
+    if (!(error instanceof ImportRefusedError)) throw error;
+    items.addFailure(place, error.reason === "too_large" ? "too_large" : "damaged");
   }
   return null;
 }
 
-function sectionOf(title: string | null | undefined): string[] {
+function toSections(title: string | null | undefined): string[] {
   return title == null || title === "" ? [] : [title];
 }
 
 /** A value as one line, and what it has beside that. */
-function valueFields(title: string, under: readonly string[], type: string, value: unknown): Field[] {
-  const line: Field = { name: { own: title }, value: written(type, value), under };
+function valueFields(title: string, sections: readonly string[], type: string, value: unknown): Field[] {
+  const line: Field = { name: { own: title }, value: formatValue(type, value), sections };
   if (typeof value !== "object" || value === null) return [line];
   const parts: readonly [string, unknown][] = Object.entries(value);
   const isInLine = ([name, part]: readonly [string, unknown]): boolean =>
@@ -168,16 +175,16 @@ function valueFields(title: string, under: readonly string[], type: string, valu
         : typeof part === "string";
   return [
     line,
-    ...parts.filter((part) => !isInLine(part)).flatMap(([name, part]) => fieldsIn(name, part, [...under, title])),
+    ...parts.filter((part) => !isInLine(part)).flatMap(([name, part]) => toFields(name, part, [...sections, title])),
   ];
 }
 
 /**
  * A value as a line: dates are seconds since 1970, months `202712`, addresses and keys have parts.
  */
-function written(type: string, value: unknown): string {
+function formatValue(type: string, value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (type === "date" && typeof value === "number") return dayOf(value) ?? "";
+  if (type === "date" && typeof value === "number") return formatDay(value) ?? "";
   if (type === "monthYear" && typeof value === "number")
     return `${String(value).slice(4)}/${String(value).slice(0, 4)}`;
   if (typeof value === "string") return value;

@@ -1,36 +1,36 @@
 import "../../testing/small-limits.ts";
 
 import { maxFileBytes } from "@relicario/shared/api";
-import type { ImportItem, ReadImport } from "@relicario/shared/contract";
+import type { ImportItem, ImportReadResult } from "@relicario/shared/contract";
 
 import type { Bytes } from "../../seal/bytes.ts";
-import { archiveOf, zipped } from "../../testing/own-archive.ts";
+import { buildArchive, zipEntries } from "../../testing/own-archive.ts";
 import { openSealedContent } from "../sealed-content.ts";
 import { sourceOf } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
-const read = (zip: Blob, exitIdentity: string): Promise<ReadImport> =>
+const read = (zip: Blob, exitIdentity: string): Promise<ImportReadResult> =>
   readImport([{ path: "secrets-export.zip", content: zip }], { language: "en", exitIdentity });
-const itemsOf = async (reading: Promise<ReadImport>): Promise<readonly ImportItem[]> => {
+const itemsOf = async (reading: Promise<ImportReadResult>): Promise<readonly ImportItem[]> => {
   const answer = await reading;
   if (answer.status !== "read") throw new Error(answer.reason);
   expect(answer.failures).toEqual([]);
   return answer.items;
 };
-const opened = async (item: ImportItem | undefined): Promise<Bytes> => {
+const openSealed = async (item: ImportItem | undefined): Promise<Bytes> => {
   if (item?.sealed === undefined) throw new Error("it is not sealed");
-  const pieces: Bytes[] = [];
+  const chunks: Bytes[] = [];
   await openSealedContent(
     item.content,
     { ...item.sealed, contentKind: item.contentKind },
-    (bytes) => void pieces.push(bytes),
+    (bytes) => void chunks.push(bytes),
   );
-  return new Uint8Array(await new Blob(pieces).arrayBuffer());
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 };
 const large = {
   title: "Film",
   contentKind: "file",
-  plain: Uint8Array.from({ length: 300_000 }, (_, at) => (at * at) % 251),
+  plain: Uint8Array.from({ length: 300_000 }, (_, index) => (index * index) % 251),
 } as const;
 const text = {
   title: "Diary",
@@ -41,7 +41,7 @@ const small = { title: "Key", contentKind: "text", plain: new TextEncoder().enco
 
 describe("large contents in an archive of this portal", () => {
   it("are read whatever their size and how many there are, as parts of the file, and opened when they are asked for", async () => {
-    const { zip, identity, entries } = await archiveOf([large, text, small]);
+    const { zip, identity, entries } = await buildArchive([large, text, small]);
     const [film, diary, key] = await itemsOf(read(zip, identity));
     expect([film?.content.size, diary?.content.size]).toEqual(
       [...entries].filter(([name]) => /^.{35}[01]\.age$/.test(name)).map(([, { length }]) => length),
@@ -51,39 +51,43 @@ describe("large contents in an archive of this portal", () => {
       text.plain.length,
       undefined,
     ]);
-    expect(await opened(film)).toEqual(large.plain);
-    expect(await opened(diary)).toEqual(text.plain);
+    expect(await openSealed(film)).toEqual(large.plain);
+    expect(await openSealed(diary)).toEqual(text.plain);
     expect(await key?.content.text()).toBe("under the mat");
   });
 
   it("have the marks that releases before gave them", async () => {
-    const { zip, identity } = await archiveOf([large, text]);
+    const { zip, identity } = await buildArchive([large, text]);
     const items = await itemsOf(read(zip, identity));
-    const before = [large, text].map(({ plain }, at): ImportItem => {
-      const { sealed: _, ...item } = items[at] ?? ({} as ImportItem);
+    const formerItems = [large, text].map(({ plain }, index): ImportItem => {
+      const { sealed: _, ...item } = items[index] ?? ({} as ImportItem);
       return { ...item, content: new Blob([plain]) };
     });
     const key = new Uint8Array(32).fill(7);
     expect(await Promise.all(items.map((item) => sourceOf(key, item)))).toEqual(
-      await Promise.all(before.map((item) => sourceOf(key, item))),
+      await Promise.all(formerItems.map((item) => sourceOf(key, item))),
     );
   });
 
   it.each([
     ["bytes that were changed", { changed: true }, "damaged"],
-    ["a ticket that says another size", { says: { size: 290_000 } }, "damaged"],
-    ["a ticket that says more than a file may have", { says: { size: maxFileBytes + 1 } }, "too_large"],
+    ["a ticket that says another size", { ticketOverrides: { size: 290_000 } }, "damaged"],
+    ["a ticket that says more than a file may have", { ticketOverrides: { size: maxFileBytes + 1 } }, "too_large"],
   ])(
     "are named and left with %s",
-    async (_name, { says = {}, changed = false }: { says?: { size?: number }; changed?: boolean }, reason) => {
-      const { identity, entries } = await archiveOf([{ ...large, says }, small]);
-      const [name, sealed] = [...entries].find(([each]) => each.endsWith("0.age")) ?? ["", new Uint8Array()];
+    async (
+      _name,
+      { ticketOverrides = {}, changed = false }: { ticketOverrides?: { size?: number }; changed?: boolean },
+      reason,
+    ) => {
+      const { identity, entries } = await buildArchive([{ ...large, ticketOverrides }, small]);
+      const [name, sealed] = [...entries].find(([entryName]) => entryName.endsWith("0.age")) ?? ["", new Uint8Array()];
       if (changed) sealed.subarray(-1_000).fill(0);
-      const answer = await read(await zipped(new Map([...entries, [name, sealed]])), identity);
+      const answer = await read(await zipEntries(new Map([...entries, [name, sealed]])), identity);
       expect(answer).toMatchObject({
         status: "read",
         items: [{ title: "Key" }],
-        failures: [{ place: "Film", reason }],
+        failures: [{ location: "Film", reason }],
       });
     },
   );
@@ -91,9 +95,9 @@ describe("large contents in an archive of this portal", () => {
   it.each([
     [
       "lies outside of it",
-      (entry: DataView, whole: number) =>
-        [20, 24].forEach((at) => {
-          entry.setUint32(at, whole, true);
+      (entry: DataView, archiveLength: number) =>
+        [20, 24].forEach((offset) => {
+          entry.setUint32(offset, archiveLength, true);
         }),
     ],
     [
@@ -109,19 +113,19 @@ describe("large contents in an archive of this portal", () => {
       },
     ],
   ])("refuse the archive where one %s", async (_name, change) => {
-    const { zip, identity } = await archiveOf([large]);
+    const { zip, identity } = await buildArchive([large]);
     const bytes = new Uint8Array(await zip.arrayBuffer());
     change(directoryEntry(bytes, "000000000000.age"), bytes.length);
     expect(await read(new Blob([bytes]), identity)).toEqual({ status: "refused", reason: "damaged" });
   });
 
   it("refuse the archive that names one of them again and again", async () => {
-    const { identity, entries } = await archiveOf([large]);
+    const { identity, entries } = await buildArchive([large]);
     const manifest = JSON.parse(new TextDecoder().decode(entries.get("manifest.json"))) as { secrets: unknown[] };
-    const again = new TextEncoder().encode(
+    const repeated = new TextEncoder().encode(
       JSON.stringify({ ...manifest, secrets: [...manifest.secrets, ...manifest.secrets] }),
     );
-    expect(await read(await zipped(new Map([...entries, ["manifest.json", again]])), identity)).toEqual({
+    expect(await read(await zipEntries(new Map([...entries, ["manifest.json", repeated]])), identity)).toEqual({
       status: "refused",
       reason: "damaged",
     });
@@ -130,7 +134,7 @@ describe("large contents in an archive of this portal", () => {
 
 /** The line of an entry in the central directory. */
 function directoryEntry(zip: Bytes, endOfName: string): DataView {
-  const at = Buffer.from(zip.buffer).lastIndexOf(endOfName);
-  const start = Buffer.from(zip.buffer).lastIndexOf(Buffer.from("PK\x01\x02", "latin1"), at);
+  const nameOffset = Buffer.from(zip.buffer).lastIndexOf(endOfName);
+  const start = Buffer.from(zip.buffer).lastIndexOf(Buffer.from("PK\x01\x02", "latin1"), nameOffset);
   return new DataView(zip.buffer, start);
 }

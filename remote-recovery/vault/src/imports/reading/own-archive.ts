@@ -4,16 +4,16 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { isIdentity, openWith } from "../../seal/age.ts";
-import { digestOf, newSha256, wipe } from "../../seal/bytes.ts";
+import { sha256Async, newSha256, wipe } from "../../seal/bytes.ts";
 import { openContent } from "../../seal/content.ts";
-import { contentHeadBytes, paddedLength, sealedLength } from "../../seal/content-pieces.ts";
+import { contentHeadSize, paddedLength, sealedLength } from "../../seal/content-sizes.ts";
 import { parseDocument } from "../../seal/document.ts";
 import { OwnerTicket } from "../../seal/ticket.ts";
-import { openSealedContent, type ContentOpening } from "../sealed-content.ts";
-import { jsonOf } from "./decode.ts";
-import { Items } from "./items.ts";
+import { openSealedContent, type SealedContentInfo } from "../sealed-content.ts";
+import { parseJsonAs } from "./decode.ts";
+import { ItemCollector } from "./item-collector.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
-import { Refused } from "./refused.ts";
+import { ImportRefusedError } from "./import-refused-error.ts";
 import type { Words } from "./words.ts";
 import type { Archive } from "./zip.ts";
 
@@ -38,25 +38,30 @@ const Manifest = z.discriminatedUnion("v", [
  * @param exitText the text of `exit.txt`, with or without lines around the identity
  * @throws Refused `identity_needed`, `identity_wrong`, `damaged`.
  */
-export async function readOwnArchive(archive: Archive, words: Words, exitText: string | undefined): Promise<Items> {
+export async function readOwnArchive(
+  archive: Archive,
+  words: Words,
+  exitText: string | undefined,
+): Promise<ItemCollector> {
   const manifest = await archive.read("manifest.json", maxTextBytes);
-  if (manifest === null) throw new Refused("damaged");
-  const { secrets } = jsonOf(Manifest, new TextDecoder().decode(manifest));
-  if (exitText === undefined || exitText.trim() === "") throw new Refused("identity_needed");
+  if (manifest === null) throw new ImportRefusedError("damaged");
+  const { secrets } = parseJsonAs(Manifest, new TextDecoder().decode(manifest));
+  if (exitText === undefined || exitText.trim() === "") throw new ImportRefusedError("identity_needed");
   const identity = exitText.split(/\s+/).find(isIdentity);
-  if (identity === undefined) throw new Refused("identity_wrong");
-  const items = new Items("relicario", words);
+  if (identity === undefined) throw new ImportRefusedError("identity_wrong");
+  const items = new ItemCollector("relicario", words);
   for (const entry of secrets) {
     let place = entry.ticket;
     try {
       const sealed = await archive.read(entry.ticket, maxTicketBytes);
       const plain =
-        sealed === null || toB64u(await digestOf(sealed)) !== entry.ticket_sha256
+        sealed === null || toB64u(await sha256Async(sealed)) !== entry.ticket_sha256
           ? null
           : await openWith(identity, sealed, "one");
       if (plain === null) {
-        if (sealed !== null && items.items.length + items.failures.length === 0) throw new Refused("identity_wrong");
-        items.fail(entry.ticket, sealed === null ? "missing_file" : "damaged");
+        if (sealed !== null && items.items.length + items.failures.length === 0)
+          throw new ImportRefusedError("identity_wrong");
+        items.addFailure(entry.ticket, sealed === null ? "missing_file" : "damaged");
         continue;
       }
       const {
@@ -71,47 +76,47 @@ export async function readOwnArchive(archive: Archive, words: Words, exitText: s
       } = parseDocument(OwnerTicket, plain);
       wipe(plain);
       place = title;
-      if (size > maxFileBytes) throw new Refused("too_large");
-      const content = (await archive.stored(entry.content)) ?? (await unpacked(archive, entry.content));
+      if (size > maxFileBytes) throw new ImportRefusedError("too_large");
+      const content = (await archive.stored(entry.content)) ?? (await readPacked(archive, entry.content));
       if (content === null) {
-        items.fail(title, "missing_file");
+        items.addFailure(title, "missing_file");
         continue;
       }
-      if (content.size > sealedLength(contentHeadBytes, paddedLength(contentKind, size)))
+      if (content.size > sealedLength(contentHeadSize, paddedLength(contentKind, size)))
         throw new PortalError("decryption_failed");
-      const opening = { identity: contentIdentity, contentKind, size, sha256 };
-      const held = await (size > maxSmallContentBytes
-        ? largeContent(content, opening)
-        : smallContent(content, opening));
-      items.file({
+      const info = { identity: contentIdentity, contentKind, size, sha256 };
+      const contentFields = await (size > maxSmallContentBytes
+        ? verifyLargeContent(content, info)
+        : openSmallContent(content, info));
+      items.addFile({
         kind: "secret",
         title,
         tags,
         name,
         mime,
-        which: entry.secret_id,
+        itemKey: entry.secret_id,
         contentKind,
         ...(entry.favorite ? { favorite: true } : {}),
-        ...held,
+        ...contentFields,
       });
     } catch (error) {
-      if (error instanceof Refused && error.reason !== "too_large") throw error;
-      if (!(error instanceof Refused) && !isPortalError(error, "decryption_failed")) throw error;
-      items.fail(place, error instanceof Refused ? "too_large" : "damaged");
+      if (error instanceof ImportRefusedError && error.reason !== "too_large") throw error;
+      if (!(error instanceof ImportRefusedError) && !isPortalError(error, "decryption_failed")) throw error;
+      items.addFailure(place, error instanceof ImportRefusedError ? "too_large" : "damaged");
     }
   }
   return items;
 }
 
 /** Of an archive that somebody packed again. */
-async function unpacked(archive: Archive, name: string): Promise<Blob | null> {
+async function readPacked(archive: Archive, name: string): Promise<Blob | null> {
   const bytes = await archive.read(name, maxAttachmentBytes);
   return bytes === null ? null : new Blob([bytes]);
 }
 
-async function smallContent(
+async function openSmallContent(
   sealed: Blob,
-  { contentKind, ...expected }: ContentOpening,
+  { contentKind, ...expected }: SealedContentInfo,
 ): Promise<Pick<ImportItem, "content">> {
   const opened = await openContent(contentKind, new Uint8Array(await sealed.arrayBuffer()), expected);
   const content = new Blob([opened]);
@@ -120,11 +125,14 @@ async function smallContent(
 }
 
 /** What is in it passes by here once, for its digest. */
-async function largeContent(content: Blob, opening: ContentOpening): Promise<Pick<ImportItem, "content" | "sealed">> {
+async function verifyLargeContent(
+  content: Blob,
+  info: SealedContentInfo,
+): Promise<Pick<ImportItem, "content" | "sealed">> {
   const digest = newSha256();
-  await openSealedContent(content, opening, (bytes) => {
+  await openSealedContent(content, info, (bytes) => {
     digest.update(bytes);
   });
-  const { identity, size, sha256 } = opening;
+  const { identity, size, sha256 } = info;
   return { content, sealed: { identity, size, sha256, plainSha256: toB64u(digest.finish()) } };
 }

@@ -1,43 +1,48 @@
 import { z } from "zod";
 
-import { jsonOf, maybe } from "./decode.ts";
-import { fieldsIn, firstOf, membersOf, parsed, spelled } from "./facts.ts";
+import { parseJsonAs, optionalText } from "./decode.ts";
+import { toFields, firstNonEmpty, remainingFields, parseItem, humanizeName } from "./item-values.ts";
 import type { Field } from "./field.ts";
-import { Items, type Entry } from "./items.ts";
-import { Refused } from "./refused.ts";
+import { ItemCollector, type Entry } from "./item-collector.ts";
+import { ImportRefusedError } from "./import-refused-error.ts";
 import type { Words } from "./words.ts";
 
-const ExtraField = z.looseObject({ fieldName: maybe, type: maybe, data: z.looseObject({}).nullish() });
-const Section = z.looseObject({ sectionName: maybe, sectionFields: z.array(ExtraField).nullish() });
-const Passkey = z.looseObject({ rpId: maybe, domain: maybe, userName: maybe, userDisplayName: maybe });
+const ExtraField = z.looseObject({ fieldName: optionalText, type: optionalText, data: z.looseObject({}).nullish() });
+const Section = z.looseObject({ sectionName: optionalText, sectionFields: z.array(ExtraField).nullish() });
+const Passkey = z.looseObject({
+  rpId: optionalText,
+  domain: optionalText,
+  userName: optionalText,
+  userDisplayName: optionalText,
+});
 const Item = z.object({
-  itemId: maybe,
+  itemId: optionalText,
   state: z.int().nullish(),
   pinned: z.boolean().nullish().catch(null),
-  aliasEmail: maybe,
+  aliasEmail: optionalText,
   files: z.array(z.string()).nullish(),
   data: z.looseObject({
     type: z.string(),
-    metadata: z.looseObject({ name: maybe, note: maybe }),
+    metadata: z.looseObject({ name: optionalText, note: optionalText }),
     extraFields: z.array(ExtraField).nullish(),
-    content: z.looseObject({ totpUri: maybe, passkeys: z.array(Passkey).nullish() }).nullish(),
+    content: z.looseObject({ totpUri: optionalText, passkeys: z.array(Passkey).nullish() }).nullish(),
   }),
 });
 const Export = z.object({
   encrypted: z.boolean().optional(),
-  vaults: z.record(z.string(), z.object({ name: maybe, items: z.array(z.unknown()) })),
+  vaults: z.record(z.string(), z.object({ name: optionalText, items: z.array(z.unknown()) })),
 });
 const Named = z.object({ data: z.object({ metadata: z.object({ name: z.string() }) }) });
 
 /** Of Proton's `ItemState`: 1 is active. */
-const trashed = 2;
+const trashedState = 2;
 const kinds: Readonly<Record<string, Entry["kind"]>> = {
   login: "login",
   note: "note",
   creditCard: "card",
   identity: "identity",
 };
-const known: Readonly<Record<string, Field["name"]>> = {
+const knownNames: Readonly<Record<string, Field["name"]>> = {
   itemEmail: "email",
   itemUsername: "username",
   username: "username",
@@ -52,80 +57,84 @@ const known: Readonly<Record<string, Field["name"]>> = {
  * What is read below, and what Proton itself has written: beside `data` an item holds nothing of
  * the person's but its files.
  */
-const knownOfContent = ["urls", "totpUri", "passkeys", "cardType"];
-const knownOfData = ["type", "metadata", "extraFields", "content", "platformSpecific"];
-const knownOfField = Object.keys(ExtraField.shape);
+const knownContentKeys = ["urls", "totpUri", "passkeys", "cardType"];
+const knownDataKeys = ["type", "metadata", "extraFields", "content", "platformSpecific"];
+const knownFieldKeys = Object.keys(ExtraField.shape);
 
 /** Gives a file of the archive; null where there is none, which is said of the item. */
-export type FileOf = (items: Items, name: string, place: string) => Promise<Blob | null>;
+export type ReadAttachment = (items: ItemCollector, name: string, place: string) => Promise<Blob | null>;
 
 /** Proton Pass's JSON, which stands in a ZIP file. @throws Refused `encrypted`, `damaged`. */
-export async function readProton(text: string, words: Words, fileOf: FileOf = missing): Promise<Items> {
-  const { encrypted, vaults } = jsonOf(Export, text);
-  if (encrypted === true) throw new Refused("encrypted");
-  const items = new Items("proton_pass", words);
-  for (const { name: vault, items: given } of Object.values(vaults)) {
-    for (const [at, one] of given.entries())
-      await addItem(items, vault, `${vault ?? ""} ${String(at + 1)}`, one, fileOf);
+export async function readProton(
+  text: string,
+  words: Words,
+  readAttachment: ReadAttachment = reportMissing,
+): Promise<ItemCollector> {
+  const { encrypted, vaults } = parseJsonAs(Export, text);
+  if (encrypted === true) throw new ImportRefusedError("encrypted");
+  const items = new ItemCollector("proton_pass", words);
+  for (const { name: vault, items: rawItems } of Object.values(vaults)) {
+    for (const [index, rawItem] of rawItems.entries())
+      await addItem(items, vault, `${vault ?? ""} ${String(index + 1)}`, rawItem, readAttachment);
   }
   return items;
 }
 
 async function addItem(
-  items: Items,
+  items: ItemCollector,
   vault: string | null,
-  number: string,
-  given: unknown,
-  fileOf: FileOf,
+  fallbackPlace: string,
+  rawItem: unknown,
+  readAttachment: ReadAttachment,
 ): Promise<void> {
-  const item = parsed(Item, given);
-  const place = firstOf(Named.safeParse(given).data?.data.metadata.name) ?? number;
-  if (item === null || item.state === trashed) {
-    items.fail(place, item === null ? "damaged" : "in_trash");
+  const item = parseItem(Item, rawItem);
+  const place = firstNonEmpty(Named.safeParse(rawItem).data?.data.metadata.name) ?? fallbackPlace;
+  if (item === null || item.state === trashedState) {
+    items.addFailure(place, item === null ? "damaged" : "in_trash");
     return;
   }
   const { itemId, aliasEmail, data } = item;
   const content: Readonly<Record<string, unknown>> = data.content ?? {};
   const [otp, fields]: [unknown[], Field[]] = [[data.content?.totpUri], []];
   const { urls } = content;
-  const members = Object.entries(content).filter(([name]) => !knownOfContent.includes(name));
+  const members = Object.entries(content).filter(([name]) => !knownContentKeys.includes(name));
   for (const [name, value] of members)
-    if (typeof value === "string") fields.push({ name: known[name] ?? { own: spelled(name) }, value });
+    if (typeof value === "string") fields.push({ name: knownNames[name] ?? { own: humanizeName(name) }, value });
   fields.push({ name: "email", value: aliasEmail });
   for (const url of Array.isArray(urls) ? urls : [urls])
     fields.push({ name: "url", value: url == null ? null : String(url) });
-  const extra = (fieldsGiven: readonly z.infer<typeof ExtraField>[], under: readonly string[]): void => {
-    for (const field of fieldsGiven) {
+  const addExtraFields = (extraFields: readonly z.infer<typeof ExtraField>[], sections: readonly string[]): void => {
+    for (const field of extraFields) {
       const { content: text, totpUri, ...rest } = field.data ?? {};
       const name = { own: field.fieldName ?? "…" };
       otp.push(totpUri);
       if (text !== undefined)
-        fields.push({ name, value: typeof text === "string" ? text : JSON.stringify(text), under });
+        fields.push({ name, value: typeof text === "string" ? text : JSON.stringify(text), sections });
       for (const value of Object.values(rest))
-        fields.push(...fieldsIn("…", value, under).map((one): Field => ({ ...one, name })));
-      fields.push(...membersOf(field, knownOfField, under));
+        fields.push(...toFields("…", value, sections).map((parsedField): Field => ({ ...parsedField, name })));
+      fields.push(...remainingFields(field, knownFieldKeys, sections));
     }
   };
-  extra(data.extraFields ?? [], []);
+  addExtraFields(data.extraFields ?? [], []);
   for (const [name, value] of members) {
     if (typeof value === "string") continue;
-    const [sections, own] = [
+    const [parsedSections, parsedFields] = [
       z.array(Section.required({ sectionFields: true })).safeParse(value),
       z.array(ExtraField.required({ data: true })).safeParse(value),
     ];
-    if (sections.success) {
-      for (const { sectionName, sectionFields, ...rest } of sections.data) {
-        const under = sectionName === null || sectionName === "" ? [] : [sectionName];
-        extra(sectionFields ?? [], under);
-        fields.push(...membersOf(rest, [], under));
+    if (parsedSections.success) {
+      for (const { sectionName, sectionFields, ...rest } of parsedSections.data) {
+        const sections = sectionName === null || sectionName === "" ? [] : [sectionName];
+        addExtraFields(sectionFields ?? [], sections);
+        fields.push(...remainingFields(rest, [], sections));
       }
-    } else if (own.success) extra(own.data, []);
-    else fields.push(...fieldsIn(name, value));
+    } else if (parsedFields.success) addExtraFields(parsedFields.data, []);
+    else fields.push(...toFields(name, value));
   }
-  fields.push(...membersOf(data, knownOfData), ...membersOf(data.metadata, ["name", "note", "itemUuid"]));
+  fields.push(...remainingFields(data, knownDataKeys), ...remainingFields(data.metadata, ["name", "note", "itemUuid"]));
   const attachments: NonNullable<Entry["attachments"]>[number][] = [];
   for (const name of item.files ?? []) {
-    const file = await fileOf(items, name, `${place}: ${name}`);
+    const file = await readAttachment(items, name, `${place}: ${name}`);
     if (file !== null) attachments.push({ name, content: file });
   }
   items.add({
@@ -136,18 +145,18 @@ async function addItem(
     note: data.metadata.note,
     otp: otp.map((seed) => (typeof seed === "string" ? seed : null)),
     passkeys: (data.content?.passkeys ?? []).map(({ rpId, domain, userName, userDisplayName }) => [
-      firstOf(rpId, domain),
-      firstOf(userName, userDisplayName),
+      firstNonEmpty(rpId, domain),
+      firstNonEmpty(userName, userDisplayName),
     ]),
     id: itemId,
     place,
     isFavorite: item.pinned === true,
     attachments,
-    hasFailed: attachments.length < (item.files ?? []).length,
+    hasReportedFailure: attachments.length < (item.files ?? []).length,
   });
 }
 
-function missing(items: Items, _name: string, place: string): Promise<null> {
-  items.fail(place, "missing_file");
+function reportMissing(items: ItemCollector, _name: string, place: string): Promise<null> {
+  items.addFailure(place, "missing_file");
   return Promise.resolve(null);
 }

@@ -3,22 +3,22 @@ import "fake-indexeddb/auto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { ImportItem, ReadImport } from "@relicario/shared/contract";
+import type { ImportItem, ImportReadResult } from "@relicario/shared/contract";
 import { makeZip } from "client-zip";
 
-import { exportSecrets } from "../../acts/export-secrets.ts";
-import { setFavorite } from "../../acts/favorite-and-trash.ts";
-import { list } from "../../acts/list.ts";
-import { protect } from "../../acts/protect.ts";
+import { exportSecrets } from "../../operations/export-secrets.ts";
+import { setFavorite } from "../../operations/favorite-and-trash.ts";
+import { list } from "../../operations/list.ts";
+import { protect } from "../../operations/protect.ts";
 import { copyOf, type Bytes } from "../../seal/bytes.ts";
-import { createWorld, shown, textSecret } from "../../testing/world.ts";
+import { createWorld, makePicture, textSecret } from "../../testing/world.ts";
 import type { Sink } from "../../transfer/sinks.ts";
 import { importSecrets } from "../import-secrets.ts";
 import { sourceOf, sourcesOf } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
 const sample = (name: string): Buffer<ArrayBuffer> => Buffer.from(readFileSync(join(__dirname, "../samples", name)));
-const readOne = (content: BlobPart, path = "export", exitIdentity?: string): Promise<ReadImport> =>
+const readFile = (content: BlobPart, path = "export", exitIdentity?: string): Promise<ImportReadResult> =>
   readImport([{ path, content: new Blob([content]) }], {
     language: "en",
     ...(exitIdentity === undefined ? {} : { exitIdentity }),
@@ -34,24 +34,24 @@ const zipOf = async (files: Record<string, BlobPart>): Promise<ArrayBuffer> =>
     ),
   ).arrayBuffer();
 
-interface Shown {
+interface ReadContents {
   readonly format: string;
-  readonly items: readonly (Pick<ImportItem, "title" | "tags" | "kind" | "changed" | "leftOut"> & {
+  readonly items: readonly (Pick<ImportItem, "title" | "tags" | "kind" | "adjustments" | "omitted"> & {
     readonly text: string;
   })[];
   readonly failures: readonly unknown[];
 }
 /** What was read, with the contents as text. */
-const opened = async (reading: Promise<ReadImport>): Promise<Shown> => {
+const readTexts = async (reading: Promise<ImportReadResult>): Promise<ReadContents> => {
   const read = await reading;
   if (read.status === "refused") throw new Error(read.reason);
   const items = await Promise.all(
-    read.items.map(async ({ title, tags, kind, changed, leftOut, content }) => ({
+    read.items.map(async ({ title, tags, kind, adjustments, omitted, content }) => ({
       title,
       tags,
       kind,
-      changed,
-      ...(leftOut === undefined ? {} : { leftOut }),
+      adjustments,
+      ...(omitted === undefined ? {} : { omitted }),
       text: await content.text(),
     })),
   );
@@ -61,40 +61,40 @@ const seed = expect.stringMatching(/^(otpauth:|JBSWY)/) as string;
 
 describe("reading what people have", () => {
   it("reads a Bitwarden CSV: commas, quotes, line ends, an empty title, blank lines, a short row, an empty item", async () => {
-    const { format, items, failures } = await opened(readOne(sample("bitwarden.csv")));
+    const { format, items, failures } = await readTexts(readFile(sample("bitwarden.csv")));
     expect(format).toBe("bitwarden_csv");
     expect(items).toEqual([
       {
         title: 'Mail, "the old one"',
         tags: ["Work/Café"],
         kind: "login",
-        changed: [],
+        adjustments: [],
         text: 'User name: ana@example.org\nPassword: p,a"ss\\wörd\nWebsite: https://mail.example/?a=1,2\nPIN: 0042\nOwner: José\n\nLine one\r\nline two, with a comma',
       },
       {
         title: 'Mail, "the old one" (One-time password)',
         tags: ["Work/Café"],
         kind: "one_time_password",
-        changed: [],
+        adjustments: [],
         text: seed,
       },
-      { title: "Wi-Fi", tags: [], kind: "note", changed: [], text: "SSID: Casa ☕" },
+      { title: "Wi-Fi", tags: [], kind: "note", adjustments: [], text: "SSID: Casa ☕" },
       {
         title: "https://untitled.example",
         tags: [],
         kind: "login",
-        changed: [],
+        adjustments: [],
         text: "User name: ana\nPassword: secret\nWebsite: https://untitled.example",
       },
     ]);
     expect(failures).toEqual([
-      { place: "7", reason: "damaged" },
-      { place: "8 (Nothing in it)", reason: "empty" },
+      { location: "7", reason: "damaged" },
+      { location: "8 (Nothing in it)", reason: "empty" },
     ]);
   });
 
   it("reads Bitwarden's JSON: folders, cards, identities, fields without a name, former passwords, what it has no name for", async () => {
-    const { format, items, failures } = await opened(readOne(sample("bitwarden.json")));
+    const { format, items, failures } = await readTexts(readFile(sample("bitwarden.json")));
     expect(format).toBe("bitwarden_json");
     expect(items.map(({ title, tags, kind }) => [title, tags, kind])).toEqual([
       ["Mail “old”", ["Work", "Mail"], "login"],
@@ -108,7 +108,7 @@ describe("reading what people have", () => {
     expect(items[0]?.text).toBe(
       'User name: ana\nPassword: p"a,ss\\\nWebsite: https://mail.example\nWebsite: https://webmail.example\nPIN: 0042\n…: no name\nPassword, formerly (2025-02-01): pw of, "January"\nPassword, formerly: the first\nPasskey (not here): mail.example, ana@mail.example\n\nFirst line\nsecond, line',
     );
-    expect(items[2]?.changed).toEqual(["title_made"]);
+    expect(items[2]?.adjustments).toEqual(["title_made"]);
     expect(items[3]?.text).toBe(
       "Name on the card: Ana Pérez\nBrand: Visa\nNumber: 4111111111111111\nExpires: 4/2031\nSecurity code: 123",
     );
@@ -117,20 +117,20 @@ describe("reading what people have", () => {
     expect(items[6]?.text).toBe(
       "Passport / Number: X123\nPassport / Issued / By: Madrid\nPassport / Issued / Copies: 1\nPassport / Issued / Copies: 2",
     );
-    expect(items.flatMap(({ title, leftOut = [] }) => leftOut.map((what) => [title, what]))).toEqual([
+    expect(items.flatMap(({ title, omitted = [] }) => omitted.map((omission) => [title, omission]))).toEqual([
       ["Mail “old”", "passkey"],
       ["Passkey alone", "passkey"],
     ]);
     expect(failures).toEqual([
-      { place: "Empty", reason: "empty" },
-      { place: "6", reason: "damaged" },
-      { place: "Thrown away", reason: "in_trash" },
+      { location: "Empty", reason: "empty" },
+      { location: "6", reason: "damaged" },
+      { location: "Thrown away", reason: "in_trash" },
     ]);
   });
 
   it("reads Bitwarden's archive: attachments by the id of their item, those of none by themselves, and says which is missing", async () => {
-    const { format, items, failures } = await opened(
-      readOne(
+    const { format, items, failures } = await readTexts(
+      readFile(
         await zipOf({
           "attachments/b2/data.json": "{}",
           "data.json": JSON.stringify({
@@ -163,7 +163,7 @@ describe("reading what people have", () => {
       ["nobody's.txt", "attachment", "x"],
       ["also nobody's.txt", "attachment", "y"],
     ]);
-    expect(failures).toEqual([{ place: "Deed: gone.pdf", reason: "missing_file" }]);
+    expect(failures).toEqual([{ location: "Deed: gone.pdf", reason: "missing_file" }]);
   });
 
   it.each([
@@ -196,7 +196,7 @@ describe("reading what people have", () => {
       "E-mail: ana@example.org\nUser name: ana\nPassword: pw\nWebsite: https://games.example",
     ],
   ])("reads %s", async (name, format, titles, tags, text) => {
-    const read = await opened(readOne(sample(name)));
+    const read = await readTexts(readFile(sample(name)));
     expect([read.format, read.items.map(({ title }) => title), read.items[0]?.tags, read.items[0]?.text]).toEqual([
       format,
       titles,
@@ -206,8 +206,8 @@ describe("reading what people have", () => {
   });
 
   it("reads Proton Pass's archive: seeds, aliases, cards, sections, files, no trash", async () => {
-    const { format, items, failures } = await opened(
-      readOne(
+    const { format, items, failures } = await readTexts(
+      readFile(
         await zipOf({ "Proton Pass/data.json": sample("proton.json"), "Proton Pass/files/door plan.txt": "left" }),
       ),
     );
@@ -233,44 +233,44 @@ describe("reading what people have", () => {
       "Full Name: Ana Pérez\nBirthdate: 1990-01-02\nBlood type: 0+\nBadge: b-9\nPassport / Number: X123",
     );
     expect(items[9]?.text).toBe("Ssid: Casa\nPassword: larga\nSecurity: 2");
-    expect(items.filter(({ leftOut }) => leftOut !== undefined).map(({ title }) => title)).toEqual(["Games"]);
+    expect(items.filter(({ omitted }) => omitted !== undefined).map(({ title }) => title)).toEqual(["Games"]);
     expect(failures).toEqual([
-      { place: "Locker: gone.txt", reason: "missing_file" },
-      { place: "Old forum", reason: "in_trash" },
-      { place: "Nothing", reason: "empty" },
+      { location: "Locker: gone.txt", reason: "missing_file" },
+      { location: "Old forum", reason: "in_trash" },
+      { location: "Nothing", reason: "empty" },
     ]);
   });
 
   it("reads KeePass XML: groups, entities, attachments, what was replaced, no recycle bin", async () => {
-    const { items, failures } = await opened(readOne(sample("keepass.xml")));
+    const { items, failures } = await readTexts(readFile(sample("keepass.xml")));
     expect(items).toEqual([
-      { title: "Work & Play", tags: ["Work & Play"], kind: "note", changed: [], text: "Ask Eva first." },
+      { title: "Work & Play", tags: ["Work & Play"], kind: "note", adjustments: [], text: "Ask Eva first." },
       {
         title: "Mail <old>",
         tags: ["Work & Play", "old", "mail"],
         kind: "login",
-        changed: [],
-        leftOut: ["passkey"],
+        adjustments: [],
+        omitted: ["passkey"],
         text: 'User name: ana\nPassword: p&"ss, ñ\nWebsite: https://mail.example\nQuestion: First pet?\nExpires: 2030-01-01\nPassword, formerly (2025-01-01): January\nPassword, formerly: the first\nPasskey (not here): mail.example, ana\n\ntwo\nlines',
       },
       {
         title: "Mail <old> (One-time password)",
         tags: ["Work & Play", "old", "mail"],
         kind: "one_time_password",
-        changed: [],
+        adjustments: [],
         text: seed,
       },
       {
         title: "Mail <old>: hello.txt",
         tags: ["Work & Play", "old", "mail"],
         kind: "attachment",
-        changed: [],
+        adjustments: [],
         text: "hello",
       },
     ]);
     expect(failures).toEqual([
-      { place: "Mail <old>: gone.txt", reason: "missing_file" },
-      { place: "Thrown away", reason: "in_trash" },
+      { location: "Mail <old>: gone.txt", reason: "missing_file" },
+      { location: "Thrown away", reason: "in_trash" },
     ]);
   });
 
@@ -280,7 +280,7 @@ describe("reading what people have", () => {
       "export.data": sample("1password-export-data.json"),
       "files/doc1__scan ñ.pdf": "scan",
     });
-    const { format, items, failures } = await opened(readOne(archive));
+    const { format, items, failures } = await readTexts(readFile(archive));
     expect(format).toBe("onepassword_1pux");
     expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([
       [
@@ -292,8 +292,8 @@ describe("reading what people have", () => {
       ["Bank: scan ñ.pdf", "attachment", "scan"],
     ]);
     expect(failures).toEqual([
-      { place: "Deed: deed.pdf", reason: "missing_file" },
-      { place: "Thrown away", reason: "in_trash" },
+      { location: "Deed: deed.pdf", reason: "missing_file" },
+      { location: "Thrown away", reason: "in_trash" },
     ]);
   });
 
@@ -312,7 +312,7 @@ describe("reading what people have", () => {
     ],
     ["proton.json", () => sample("proton.json"), ["Games", "Games (One-time password)", "Games (One-time password)"]],
   ])("keeps what was a favourite in %s, with all that is made of it", async (_name, content, titles) => {
-    const read = await readOne(await content());
+    const read = await readFile(await content());
     if (read.status !== "read") throw new Error(read.reason);
     expect(read.items.filter(({ favorite }) => favorite).map(({ title }) => title)).toEqual(titles);
   });
@@ -323,9 +323,9 @@ describe("reading what people have", () => {
       { path: "notes/photo.jpg", content: new Blob([new Uint8Array([255, 216, 0])]) },
       { path: "notes/.hidden.txt", content: new Blob(["x"]) },
     ];
-    const { items, failures } = await opened(readImport(files, { language: "en" }));
-    expect(items).toEqual([{ title: "Wi-Fi", tags: ["notes", "home"], kind: "text", changed: [], text: "código" }]);
-    expect(failures).toEqual([{ place: "notes/photo.jpg", reason: "damaged" }]);
+    const { items, failures } = await readTexts(readImport(files, { language: "en" }));
+    expect(items).toEqual([{ title: "Wi-Fi", tags: ["notes", "home"], kind: "text", adjustments: [], text: "código" }]);
+    expect(failures).toEqual([{ location: "notes/photo.jpg", reason: "damaged" }]);
   });
 
   it("takes a text file that is larger than a secret of text as the file that it is", async () => {
@@ -345,14 +345,14 @@ describe("reading what people have", () => {
     expect(await read.items[0]?.content.arrayBuffer()).toEqual(await content.arrayBuffer());
     expect(read.failures).toEqual([]);
     const short = await readImport([{ path: "notes/home/Log ñ.md", content: new Blob(["x"]) }], { language: "en" });
-    expect(short.status === "read" ? short.items[0]?.origin : null).toBe(read.items[0]?.origin);
+    expect(short.status === "read" ? short.items[0]?.sourceId : null).toBe(read.items[0]?.sourceId);
   });
 
   it("reads the encodings that spreadsheets write", async () => {
     const text = "name,url,username,password,note\nCafé,https://a.example,ana,señal,\n";
     const utf16 = new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]));
     for (const bytes of [utf16, new Uint8Array(Buffer.from(text, "latin1")), new Uint8Array(Buffer.from(`﻿${text}`))]) {
-      expect((await opened(readOne(bytes))).items[0]).toMatchObject({
+      expect((await readTexts(readFile(bytes))).items[0]).toMatchObject({
         title: "Café",
         text: expect.stringContaining("señal") as string,
       });
@@ -367,15 +367,15 @@ describe("reading what people have", () => {
     );
     if (english?.status !== "read" || spanish?.status !== "read") throw new Error("they are read");
     expect(await spanish.items[0]?.content.text()).toContain("Contraseña: ");
-    expect([spanish.items[0]?.origin, spanish.items[0]?.holds]).toEqual([
-      english.items[0]?.origin,
-      english.items[0]?.holds,
+    expect([spanish.items[0]?.sourceId, spanish.items[0]?.canonicalContent]).toEqual([
+      english.items[0]?.sourceId,
+      english.items[0]?.canonicalContent,
     ]);
   });
 
   it("holds, where nothing new is read, what it held for releases before, wherever it stands", async () => {
-    const google = await readOne(sample("google.csv"));
-    const section = (title: string): Promise<ReadImport> =>
+    const google = await readFile(sample("google.csv"));
+    const section = (title: string): Promise<ImportReadResult> =>
       zipOf({
         "export.data": JSON.stringify({
           accounts: [
@@ -395,12 +395,12 @@ describe("reading what people have", () => {
             },
           ],
         }),
-      }).then((archive) => readOne(archive));
-    const held = [google, await section(""), await section("Codes")].map((read) =>
-      read.status === "read" ? read.items[0]?.holds : null,
+      }).then((archive) => readFile(archive));
+    const holdings = [google, await section(""), await section("Codes")].map((read) =>
+      read.status === "read" ? read.items[0]?.canonicalContent : null,
     );
     const inSection = '[[{"name":{"own":"PIN"},"value":"1"}],""]';
-    expect(held).toEqual([
+    expect(holdings).toEqual([
       '[[{"name":"username","value":"ana@example.org"},{"name":"password","value":"contraseña, larga"},{"name":"url","value":"https://shop.example/login"}],""]',
       inSection,
       inSection,
@@ -409,22 +409,22 @@ describe("reading what people have", () => {
 
   it("cuts what is longer than a secret may have, says so, and has all of it in the text", async () => {
     const [title, tag] = ["🗝️x".repeat(200), "x".repeat(50)];
-    const { items } = await opened(
-      readOne(`title,url,username,password,tags\n${title},https://a.example,ana,pw,a;${tag}\n`),
+    const { items } = await readTexts(
+      readFile(`title,url,username,password,tags\n${title},https://a.example,ana,pw,a;${tag}\n`),
     );
     expect(Array.from(items[0]?.title ?? "")).toHaveLength(200);
-    expect(items[0]?.changed).toEqual(["title_cut", "tags_cut"]);
+    expect(items[0]?.adjustments).toEqual(["title_cut", "tags_cut"]);
     expect(items[0]?.text).toBe(
       `Title: ${title}\nTags: a, ${tag}\nUser name: ana\nPassword: pw\nWebsite: https://a.example`,
     );
   });
 
   it("numbers what is there twice, so that both are kept", async () => {
-    const read = await readOne(
+    const read = await readFile(
       "name,url,username,password,note\nA,https://a.example,ana,one,\nA,https://a.example,ana,two,\n",
     );
     if (read.status !== "read") throw new Error("it is read");
-    expect(new Set(read.items.map(({ origin }) => origin)).size).toBe(2);
+    expect(new Set(read.items.map(({ sourceId }) => sourceId)).size).toBe(2);
   });
 });
 
@@ -524,24 +524,26 @@ const untitledAndSeeds: readonly (readonly [
 ];
 
 describe("the same file in another language", () => {
-  const inLanguage = async (content: BlobPart, language: "en" | "es"): Promise<readonly ImportItem[]> => {
+  const readInLanguage = async (content: BlobPart, language: "en" | "es"): Promise<readonly ImportItem[]> => {
     const read = await readImport([{ path: "export", content: new Blob([content]) }], { language });
     if (read.status !== "read") throw new Error(read.reason);
     return read.items;
   };
   const key = new Uint8Array(32).fill(7);
 
-  it.each(untitledAndSeeds)("has the same marks, with titles of ours: %s", async (_name, content, made) => {
+  it.each(untitledAndSeeds)("has the same marks, with titles of ours: %s", async (_name, content, generatedTitles) => {
     const bytes = await new Blob([await content()]).arrayBuffer();
-    const [english, spanish] = [await inLanguage(bytes, "en"), await inLanguage(bytes, "es")];
-    expect(spanish.filter(({ title }, at) => title !== english[at]?.title)).toHaveLength(made);
+    const [english, spanish] = [await readInLanguage(bytes, "en"), await readInLanguage(bytes, "es")];
+    expect(spanish.filter(({ title }, at) => title !== english[at]?.title)).toHaveLength(generatedTitles);
     expect(await Promise.all(spanish.map((item) => sourceOf(key, item)))).toEqual(
       await Promise.all(english.map((item) => sourceOf(key, item))),
     );
     // as releases before gave them
-    const before = await Promise.all([...english, ...spanish].map(({ markTitles: _, ...item }) => sourceOf(key, item)));
-    const known = (await Promise.all(english.map((item) => sourcesOf(key, item)))).flat();
-    expect(known).toEqual(expect.arrayContaining(before));
+    const formerSources = await Promise.all(
+      [...english, ...spanish].map(({ canonicalTitles: _, ...item }) => sourceOf(key, item)),
+    );
+    const currentSources = (await Promise.all(english.map((item) => sourcesOf(key, item)))).flat();
+    expect(currentSources).toEqual(expect.arrayContaining(formerSources));
   });
 });
 
@@ -567,11 +569,11 @@ describe("hostile and foreign files", () => {
     ["XML that is nested without end", xml(`<KeePassFile>${"<Group>".repeat(10_000)}`), "damaged"],
     ["a ZIP that is cut", new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), "damaged"],
   ])("refuses %s", async (_name, content, reason) => {
-    expect(await readOne(content)).toEqual({ status: "refused", reason });
+    expect(await readFile(content)).toEqual({ status: "refused", reason });
   });
 
   it("reads a line of megabytes without giving up, as a file", async () => {
-    const read = await readOne(
+    const read = await readFile(
       `name,url,username,password,note\nA,https://a.example,ana,pw,"${"x".repeat(4_000_000)}"\n`,
     );
     if (read.status !== "read") throw new Error(read.reason);
@@ -592,9 +594,9 @@ describe("hostile and foreign files", () => {
         `{"vaults":{"v":{"name":"V","items":[{"itemId":"p1","data":{"type":"custom","metadata":{"name":"Deep"},"content":{"x":${deep}}}},{"itemId":"p2","data":{"type":"note","metadata":{"name":"Flat","note":"x"}}}]}}}`,
     ],
   ])("names an item that is nested without end, and reads the others: %s", async (_name, file) => {
-    const { items, failures } = await opened(readOne(file(`${'[{"a":'.repeat(5_000)}1${"}]".repeat(5_000)}`)));
+    const { items, failures } = await readTexts(readFile(file(`${'[{"a":'.repeat(5_000)}1${"}]".repeat(5_000)}`)));
     expect(items.map(({ title }) => title)).toEqual(["Flat"]);
-    expect(failures).toEqual([{ place: "Deep", reason: "damaged" }]);
+    expect(failures).toEqual([{ location: "Deep", reason: "damaged" }]);
   });
 
   it("refuses an archive that unpacks to more than it says", async () => {
@@ -603,19 +605,19 @@ describe("hostile and foreign files", () => {
         new Blob([new Uint8Array(70 * 1024 ** 2)]).stream().pipeThrough(new CompressionStream("deflate-raw")),
       ).arrayBuffer(),
     );
-    expect(await readOne(bomb(packed, 100))).toEqual({ status: "refused", reason: "damaged" });
-    expect(await readOne(bomb(packed, 70 * 1024 ** 2))).toEqual({ status: "refused", reason: "too_large" });
+    expect(await readFile(makeZipBomb(packed, 100))).toEqual({ status: "refused", reason: "damaged" });
+    expect(await readFile(makeZipBomb(packed, 70 * 1024 ** 2))).toEqual({ status: "refused", reason: "too_large" });
   });
 });
 
 /** A ZIP with one packed entry `export.data` that says it has so many bytes. */
-function bomb(packed: Uint8Array, says: number): Uint8Array<ArrayBuffer> {
+function makeZipBomb(packed: Uint8Array, claimedSize: number): Uint8Array<ArrayBuffer> {
   const name = Buffer.from("export.data");
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(20, 0);
   fields.writeUInt16LE(8, 4);
   fields.writeUInt32LE(packed.length, 14);
-  fields.writeUInt32LE(says, 18);
+  fields.writeUInt32LE(claimedSize, 18);
   fields.writeUInt16LE(name.length, 22);
   const local = Buffer.concat([Buffer.from("PK\x03\x04"), fields, name, packed]);
   const central = Buffer.concat([Buffer.from("PK\x01\x02"), Buffer.from([20, 0]), fields, Buffer.alloc(14), name]);
@@ -646,16 +648,16 @@ describe("an archive of this portal", () => {
   ) as ArchiveVectors;
 
   it.each(vectors.archives)("is read as another implementation writes version $v", async ({ v, zip }) => {
-    const read = await readOne(
+    const read = await readFile(
       new Uint8Array(Buffer.from(zip, "base64url")),
       "secrets-export.zip",
       vectors.exit_identity,
     );
     if (read.status !== "read") throw new Error(read.reason);
     const items = await Promise.all(
-      read.items.map(async ({ title, origin, favorite = false, content }) => ({
+      read.items.map(async ({ title, sourceId, favorite = false, content }) => ({
         title,
-        origin,
+        origin: sourceId,
         favorite,
         text: await content.text(),
       })),
@@ -673,7 +675,7 @@ describe("an archive of this portal", () => {
 
   it("is refused in a version that is not known yet", async () => {
     expect(
-      await readOne(
+      await readFile(
         await zipOf({ "manifest.json": JSON.stringify({ v: 3, secrets: [] }) }),
         "x.zip",
         vectors.exit_identity,
@@ -684,7 +686,7 @@ describe("an archive of this portal", () => {
   it("gives an empty account the same list, and asks for its identity", async () => {
     const world = createWorld();
     const vault = await world.open();
-    await protect(vault, textSecret("First ñ", shown("market")), {});
+    await protect(vault, textSecret("First ñ", makePicture("market")), {});
     await protect(
       vault,
       {
@@ -699,33 +701,33 @@ describe("an archive of this portal", () => {
     );
     const ids = (await list(vault)).map(({ secretId }) => secretId);
     await setFavorite(vault, ids[1] ?? "", true);
-    const pieces: Bytes[] = [];
+    const chunks: Bytes[] = [];
     const sink: Sink<Blob> = {
-      write: async (bytes) => void pieces.push(copyOf(bytes)),
-      commit: async () => new Blob(pieces),
+      write: async (bytes) => void chunks.push(copyOf(bytes)),
+      commit: async () => new Blob(chunks),
       discard: () => Promise.resolve(),
     };
-    const parts = {
+    const exportDeps = {
       range: () => Promise.reject(new Error("nothing here is large")),
-      patience: { wait: () => Promise.resolve() },
+      retryPolicy: { wait: () => Promise.resolve() },
       openSink: () => Promise.resolve(sink),
     };
-    const { archive, identity } = await exportSecrets(vault, parts, ids, shown("market"));
+    const { archive, identity } = await exportSecrets(vault, exportDeps, ids, makePicture("market"));
 
     const bytes = await archive.arrayBuffer();
-    expect(await readOne(bytes)).toEqual({ status: "refused", reason: "identity_needed" });
-    expect(await readOne(bytes, "x.zip", "AGE-SECRET-KEY-PQ-1")).toEqual({
+    expect(await readFile(bytes)).toEqual({ status: "refused", reason: "identity_needed" });
+    expect(await readFile(bytes, "x.zip", "AGE-SECRET-KEY-PQ-1")).toEqual({
       status: "refused",
       reason: "identity_wrong",
     });
-    const read = await readOne(bytes, "secrets-export.zip", `# exit\n${identity}\n`);
+    const read = await readFile(bytes, "secrets-export.zip", `# exit\n${identity}\n`);
     if (read.status !== "read") throw new Error(read.reason);
-    expect(await importSecrets(vault, read.items, shown("market"))).toMatchObject({ added: 0, same: 2 });
+    expect(await importSecrets(vault, read.items, makePicture("market"))).toMatchObject({ added: 0, unchanged: 2 });
 
-    const empty = await createWorld().open();
-    await importSecrets(empty, read.items, shown("lake"), { name: "The lake" });
-    const what = async (of: typeof vault) =>
-      (await list(of))
+    const emptyVault = await createWorld().open();
+    await importSecrets(emptyVault, read.items, makePicture("lake"), { name: "The lake" });
+    const summarize = async (openedVault: typeof vault) =>
+      (await list(openedVault))
         .map(({ label, favorite }) => [
           label?.title,
           label?.tags,
@@ -735,8 +737,8 @@ describe("an archive of this portal", () => {
           favorite,
         ])
         .sort();
-    expect(await what(empty)).toEqual(await what(vault)); // ids of one moment have no order
-    expect((await what(empty)).map(([title, , , , , favorite]) => [title, favorite])).toEqual([
+    expect(await summarize(emptyVault)).toEqual(await summarize(vault)); // ids of one moment have no order
+    expect((await summarize(emptyVault)).map(([title, , , , , favorite]) => [title, favorite])).toEqual([
       ["First ñ", false],
       ["Second", true],
     ]);

@@ -1,17 +1,17 @@
 import { maxFileBytes, maxSmallContentBytes } from "@relicario/shared/api";
 
-import { textOf } from "./decode.ts";
-import { Items } from "./items.ts";
-import { Refused } from "./refused.ts";
+import { decodeText } from "./decode.ts";
+import { ItemCollector } from "./item-collector.ts";
+import { ImportRefusedError } from "./import-refused-error.ts";
 import type { Words } from "./words.ts";
 
 /** A file, and where it lies in the folder that was chosen. */
-export interface GivenFile {
+export interface ChosenFile {
   readonly path: string;
   readonly content: Blob;
 }
 
-export function isTextFile({ path }: GivenFile): boolean {
+export function isTextFile({ path }: ChosenFile): boolean {
   return /\.(?:txt|md|markdown|text)$/i.test(path);
 }
 
@@ -19,35 +19,35 @@ export function isTextFile({ path }: GivenFile): boolean {
  * Each text file of a folder becomes a secret, with the folders as its tags: one that is larger
  * than a secret of text as the file that it is. Others are named and left.
  */
-export async function readTextFiles(files: readonly GivenFile[], words: Words): Promise<Items> {
-  const items = new Items("text_files", words);
+export async function readTextFiles(files: readonly ChosenFile[], words: Words): Promise<ItemCollector> {
+  const items = new ItemCollector("text_files", words);
   for (const file of files) {
-    const parts = file.path.split("/");
-    const name = parts.pop() ?? "";
+    const folders = file.path.split("/");
+    const name = folders.pop() ?? "";
     if (name.startsWith(".")) continue;
     const title = name.replace(/\.[^.]*$/, "");
     if (isTextFile(file) && file.content.size > maxSmallContentBytes) {
-      if (file.content.size > maxFileBytes) items.fail(file.path, "too_large");
+      if (file.content.size > maxFileBytes) items.addFailure(file.path, "too_large");
       else
-        items.file({
+        items.addFile({
           kind: "text",
           title,
-          tags: parts,
+          tags: folders,
           name,
           mime: "text/plain",
           content: file.content,
-          which: file.path,
+          itemKey: file.path,
         });
       continue;
     }
     try {
-      const text = isTextFile(file) ? await textOf(file.content) : null;
-      if (text === null) items.fail(file.path, "damaged");
+      const text = isTextFile(file) ? await decodeText(file.content) : null;
+      if (text === null) items.addFailure(file.path, "damaged");
       else
         items.add({
           kind: "text",
           title,
-          tags: parts,
+          tags: folders,
           fields: [],
           note: text,
           otp: [],
@@ -55,10 +55,10 @@ export async function readTextFiles(files: readonly GivenFile[], words: Words): 
           place: file.path,
         });
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      items.fail(file.path, error.reason === "too_large" ? "too_large" : "damaged");
+      if (!(error instanceof ImportRefusedError)) throw error;
+      items.addFailure(file.path, error.reason === "too_large" ? "too_large" : "damaged");
     }
   }
-  if (items.items.length === 0) throw new Refused("unknown_format");
+  if (items.items.length === 0) throw new ImportRefusedError("unknown_format");
   return items;
 }

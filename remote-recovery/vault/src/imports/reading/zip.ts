@@ -1,7 +1,7 @@
 import { BlobReader, configure, ZipReader, type FileEntry } from "@zip.js/zip.js/index-native.js";
 
 import { maxEntries, maxUnpackedBytes } from "./limits.ts";
-import { Refused } from "./refused.ts";
+import { ImportRefusedError } from "./import-refused-error.ts";
 
 configure({ useWebWorkers: false }); // this is one
 
@@ -9,7 +9,7 @@ configure({ useWebWorkers: false }); // this is one
 export interface Archive {
   readonly names: readonly string[];
   /** Null when there is none. @throws Refused `too_large`, `damaged`. */
-  readonly read: (name: string, most: number) => Promise<Uint8Array<ArrayBuffer> | null>;
+  readonly read: (name: string, maxBytes: number) => Promise<Uint8Array<ArrayBuffer> | null>;
   /**
    * A file that is stored as it is, as a part of the archive: it unpacks to nothing, and nothing of
    * it is read. Null when there is none, or it is packed. All of them together are never more than
@@ -22,85 +22,87 @@ export interface Archive {
  * Bytes before the name in the header that stands before the bytes of a file, and what it begins
  * with.
  */
-const [headerBytes, headerSignature] = [30, 0x04034b50];
+const [headerSize, headerSignature] = [30, 0x04034b50];
 
 /** @throws Refused `damaged`, `encrypted`, `too_large`. */
 export async function openZip(file: Blob): Promise<Archive> {
   const files = new Map<string, FileEntry>();
   try {
     for await (const entry of new ZipReader(new BlobReader(file)).getEntriesGenerator()) {
-      if (files.size >= maxEntries) throw new Refused("too_large");
-      if (entry.encrypted) throw new Refused("encrypted");
+      if (files.size >= maxEntries) throw new ImportRefusedError("too_large");
+      if (entry.encrypted) throw new ImportRefusedError("encrypted");
       if (!entry.directory) files.set(entry.filename, entry);
     }
   } catch (cause) {
-    throw cause instanceof Refused ? cause : new Refused("damaged", { cause });
+    throw cause instanceof ImportRefusedError ? cause : new ImportRefusedError("damaged", { cause });
   }
-  let [unpacked, given] = [0, 0];
+  let [unpackedTotal, storedTotal] = [0, 0];
   return {
     names: [...files.keys()],
-    read: async (name, most) => {
+    read: async (name, maxBytes) => {
       const entry = files.get(name);
       if (entry === undefined) return null;
       const controller = new AbortController();
-      if (entry.uncompressedSize > most) throw new Refused("too_large");
+      if (entry.uncompressedSize > maxBytes) throw new ImportRefusedError("too_large");
       // The size that an archive says is its own word: what comes is counted, too.
-      const counted = new Counted(Math.min(most, maxUnpackedBytes - unpacked), () => {
+      const sink = new LimitedSink(Math.min(maxBytes, maxUnpackedBytes - unpackedTotal), () => {
         controller.abort();
       });
       try {
-        await entry.getData(counted.stream, { signal: controller.signal, checkCrc32: true });
+        await entry.getData(sink.stream, { signal: controller.signal, checkCrc32: true });
       } catch (cause) {
-        throw counted.isOver ? new Refused("too_large", { cause }) : new Refused("damaged", { cause });
+        throw sink.isExceeded
+          ? new ImportRefusedError("too_large", { cause })
+          : new ImportRefusedError("damaged", { cause });
       }
-      unpacked += counted.size;
-      return counted.bytes();
+      unpackedTotal += sink.size;
+      return sink.toBytes();
     },
     stored: async (name) => {
       const entry = files.get(name);
       if (entry?.compressionMethod !== 0) return null;
       const { offset, compressedSize, uncompressedSize } = entry;
-      const header = new DataView(await file.slice(offset, offset + headerBytes).arrayBuffer());
-      if (header.byteLength < headerBytes || header.getUint32(0, true) !== headerSignature)
-        throw new Refused("damaged");
-      const start = offset + headerBytes + header.getUint16(26, true) + header.getUint16(28, true);
-      given += compressedSize;
+      const header = new DataView(await file.slice(offset, offset + headerSize).arrayBuffer());
+      if (header.byteLength < headerSize || header.getUint32(0, true) !== headerSignature)
+        throw new ImportRefusedError("damaged");
+      const start = offset + headerSize + header.getUint16(26, true) + header.getUint16(28, true);
+      storedTotal += compressedSize;
       // Entries that lie over each other would be more together than there is.
-      if (compressedSize !== uncompressedSize || start + compressedSize > file.size || given > file.size)
-        throw new Refused("damaged");
+      if (compressedSize !== uncompressedSize || start + compressedSize > file.size || storedTotal > file.size)
+        throw new ImportRefusedError("damaged");
       return file.slice(start, start + compressedSize);
     },
   };
 }
 
 /** Takes bytes up to a limit. */
-class Counted {
+class LimitedSink {
   readonly stream: WritableStream<Uint8Array>;
   size = 0;
-  isOver = false;
-  readonly #pieces: Uint8Array[] = [];
+  isExceeded = false;
+  readonly #chunks: Uint8Array[] = [];
 
-  constructor(most: number, onOver: () => void) {
+  constructor(maxBytes: number, onExceeded: () => void) {
     this.stream = new WritableStream({
-      write: (piece) => {
-        this.size += piece.length;
-        if (this.size > most) {
-          this.isOver = true;
-          onOver();
-          throw new Refused("too_large");
+      write: (chunk) => {
+        this.size += chunk.length;
+        if (this.size > maxBytes) {
+          this.isExceeded = true;
+          onExceeded();
+          throw new ImportRefusedError("too_large");
         }
-        this.#pieces.push(piece);
+        this.#chunks.push(chunk);
       },
     });
   }
 
-  bytes(): Uint8Array<ArrayBuffer> {
-    const whole = new Uint8Array(this.size);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      whole.set(piece, at);
-      at += piece.length;
+  toBytes(): Uint8Array<ArrayBuffer> {
+    const joined = new Uint8Array(this.size);
+    let offset = 0;
+    for (const chunk of this.#chunks) {
+      joined.set(chunk, offset);
+      offset += chunk.length;
     }
-    return whole;
+    return joined;
   }
 }

@@ -1,4 +1,4 @@
-import { speak, type Values } from "./speech.ts";
+import { bindText, type Values } from "./localized-text.ts";
 import type { TextKey } from "./texts.ts";
 
 type Child = Node | string | null;
@@ -7,7 +7,7 @@ type Child = Node | string | null;
  * An element with attributes and children. What comes from a secret goes in as text alone, never as
  * markup.
  */
-export function make<Tag extends keyof HTMLElementTagNameMap>(
+export function createElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Readonly<Record<string, string>> = {},
   ...children: readonly Child[]
@@ -19,37 +19,37 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
 }
 
 /** An element with a text of the page. */
-export function spoken<Tag extends keyof HTMLElementTagNameMap>(
+export function createTextElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   key: TextKey,
   values: Values = {},
   attributes: Readonly<Record<string, string>> = {},
 ): HTMLElementTagNameMap[Tag] {
-  const element = make(tag, attributes);
-  say(element, key, values);
+  const element = createElement(tag, attributes);
+  setText(element, key, values);
   return element;
 }
 
 /** Puts a text of the page into an element, in place of what is there. */
-export function say(element: HTMLElement, key: TextKey, values: Values = {}): void {
-  speak(element, (text) => {
-    element.textContent = text(key, values);
+export function setText(element: HTMLElement, key: TextKey, values: Values = {}): void {
+  bindText(element, (translate) => {
+    element.textContent = translate(key, values);
   });
 }
 
 /** Empties an element that speaks. */
-export function quieten(element: HTMLElement): void {
-  speak(element, () => {
+export function clearText(element: HTMLElement): void {
+  bindText(element, () => {
     element.textContent = "";
   });
 }
 
-export function button(
+export function createButton(
   key: TextKey,
   onClick: () => void,
   attributes: Readonly<Record<string, string>> = {},
 ): HTMLButtonElement {
-  const element = spoken("button", key, {}, { type: "button", ...attributes });
+  const element = createTextElement("button", key, {}, { type: "button", ...attributes });
   element.addEventListener("click", onClick);
   return element;
 }

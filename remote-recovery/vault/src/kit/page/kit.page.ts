@@ -5,98 +5,118 @@ import { PortalError, toPortalError } from "@relicario/shared/errors";
 import type { VaultProgress } from "@relicario/shared/contract";
 
 import { ageCommands, identityCommand } from "../commands.ts";
-import { besideName, kitElement, parseKit, partElement, type Kit } from "../kit-document.ts";
-import { takesPassphrase } from "../open-kit.ts";
-import type { ShownSecret } from "../kit-worker-api.ts";
-import { button, make, quieten, say, spoken } from "./dom.ts";
-import { errorKey } from "./error-key.ts";
-import { startKitWorker, type KitWorker } from "./opening.ts";
-import { dateOf, secretView } from "./secret-view.ts";
-import { changeLanguage, speak } from "./speech.ts";
+import { detachedContentName, kitElementId, parseKit, partElementId, type Kit } from "../kit-document.ts";
+import { requiresPassphrase } from "../open-kit.ts";
+import type { KitSecretSummary } from "../kit-worker-api.ts";
+import { createButton, createElement, clearText, setText, createTextElement } from "./dom.ts";
+import { errorTextKey } from "./error-text-key.ts";
+import { startKitWorker, type KitWorker } from "./start-kit-worker.ts";
+import { createDateElement, createSecretView } from "./secret-view.ts";
+import { toggleLanguage, bindText } from "./localized-text.ts";
 import type { TextKey } from "./texts.ts";
 
 const main = document.querySelector("main") ?? document.body;
-draw();
+render();
 
-function draw(): void {
-  speak(document.documentElement, (text, language) => {
+function render(): void {
+  bindText(document.documentElement, (translate, language) => {
     document.documentElement.lang = language;
-    document.title = text("title");
+    document.title = translate("title");
   });
   const kit = readDocument();
-  const head = make(
+  const header = createElement(
     "header",
     {},
-    spoken("h1", "title"),
-    button("language_action", changeLanguage, { class: "quiet", lang: "" }),
+    createTextElement("h1", "title"),
+    createButton("language_action", toggleLanguage, { class: "quiet", lang: "" }),
   );
-  speak(head, (_, language) => {
-    head.querySelector("button")?.setAttribute("lang", language === "en" ? "es" : "en");
+  bindText(header, (_, language) => {
+    header.querySelector("button")?.setAttribute("lang", language === "en" ? "es" : "en");
   });
-  main.replaceChildren(head);
-  if (kit instanceof PortalError) main.append(spoken("p", errorKey(kit), {}, { role: "alert", class: "error" }));
-  else main.append(spoken("p", "lead_body", {}, { class: "lead" }), about(kit), opening(kit), withoutThisPage(kit));
+  main.replaceChildren(header);
+  if (kit instanceof PortalError)
+    main.append(createTextElement("p", errorTextKey(kit), {}, { role: "alert", class: "error" }));
+  else
+    main.append(
+      createTextElement("p", "lead_body", {}, { class: "lead" }),
+      renderOverview(kit),
+      renderOpenForm(kit),
+      renderManualSteps(kit),
+    );
 }
 
 function readDocument(): (Kit & { readonly passphrase: boolean }) | PortalError {
-  const element = document.getElementById(kitElement);
+  const element = document.getElementById(kitElementId);
   try {
     const kit = parseKit((element?.textContent ?? "").replaceAll(/^\n|\n$/g, ""), element?.dataset["sha256"] ?? "");
-    return { ...kit, passphrase: takesPassphrase(kit) };
+    return { ...kit, passphrase: requiresPassphrase(kit) };
   } catch (error) {
     return toPortalError(error);
   }
 }
 
-function about(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
-  const beside = kit.secrets.filter(({ content }) => content === null).map(({ secret_id: id }) => besideName(id));
-  const fact = (key: TextKey, ...value: readonly HTMLElement[]): HTMLElement =>
-    make("div", {}, spoken("dt", key), ...value);
-  return make(
+function renderOverview(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
+  const detachedNames = kit.secrets
+    .filter(({ content }) => content === null)
+    .map(({ secret_id: id }) => detachedContentName(id));
+  const createRow = (key: TextKey, ...value: readonly HTMLElement[]): HTMLElement =>
+    createElement("div", {}, createTextElement("dt", key), ...value);
+  return createElement(
     "section",
     { class: "card", "aria-labelledby": "about" },
-    spoken("h2", "about_title", {}, { id: "about" }),
-    kit.note === "" ? null : make("figure", {}, spoken("figcaption", "note_title"), make("blockquote", {}, kit.note)),
-    make(
+    createTextElement("h2", "about_title", {}, { id: "about" }),
+    kit.note === ""
+      ? null
+      : createElement(
+          "figure",
+          {},
+          createTextElement("figcaption", "note_title"),
+          createElement("blockquote", {}, kit.note),
+        ),
+    createElement(
       "dl",
       {},
-      fact("made_title", dateOf(kit.made_at)),
-      fact("count_title", spoken("dd", "count_body", { count: String(kit.secrets.length) })),
-      fact("needed_title", spoken("dd", kit.passphrase ? "needed_passphrase_body" : "needed_body")),
-      beside.length === 0
+      createRow("made_title", createDateElement(kit.made_at)),
+      createRow("count_title", createTextElement("dd", "count_body", { count: String(kit.secrets.length) })),
+      createRow("needed_title", createTextElement("dd", kit.passphrase ? "needed_passphrase_body" : "needed_body")),
+      detachedNames.length === 0
         ? null
-        : fact(
+        : createRow(
             "beside_title",
-            make(
+            createElement(
               "dd",
               {},
-              spoken("p", "beside_body"),
-              make("ul", {}, ...beside.map((name) => make("li", {}, make("code", {}, name)))),
+              createTextElement("p", "beside_body"),
+              createElement(
+                "ul",
+                {},
+                ...detachedNames.map((name) => createElement("li", {}, createElement("code", {}, name))),
+              ),
             ),
           ),
     ),
-    kit.passphrase ? null : spoken("p", "open_body", {}, { class: "warn" }),
+    kit.passphrase ? null : createTextElement("p", "open_body", {}, { class: "warn" }),
   );
 }
 
 /** The form, and below it what is open. */
-function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
-  const file = make("input", {
+function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
+  const file = createElement("input", {
     type: "file",
     id: "picture",
     accept: "image/*,.heic,.heif,.avif",
     "aria-describedby": "picture-hint picture-name",
   });
-  const chosen = make("p", { id: "picture-name", class: "chosen" });
-  const zone = make(
+  const chosenName = createElement("p", { id: "picture-name", class: "chosen" });
+  const zone = createElement(
     "div",
     { class: "field drop" },
-    spoken("label", "picture_label", {}, { for: "picture" }),
-    spoken("p", hintOf(), {}, { id: "picture-hint", class: "hint" }),
+    createTextElement("label", "picture_label", {}, { for: "picture" }),
+    createTextElement("p", pictureHintKey(), {}, { id: "picture-hint", class: "hint" }),
     file,
-    chosen,
+    chosenName,
   );
-  const passphrase = make("input", {
+  const passphrase = createElement("input", {
     type: "password",
     id: "passphrase",
     autocomplete: "off",
@@ -104,27 +124,27 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
     spellcheck: "false",
     "aria-describedby": "passphrase-hint",
   });
-  const submit = spoken("button", "open_action", {}, { type: "submit" });
-  const cancel = button("cancel_action", () => controller?.abort(), { class: "quiet", hidden: "" });
-  const status = make("p", { role: "status" });
-  const bar = make("progress", { max: "1", hidden: "" });
-  speak(bar, (text) => {
-    bar.setAttribute("aria-label", text("opening_status"));
+  const submit = createTextElement("button", "open_action", {}, { type: "submit" });
+  const cancel = createButton("cancel_action", () => controller?.abort(), { class: "quiet", hidden: "" });
+  const status = createElement("p", { role: "status" });
+  const bar = createElement("progress", { max: "1", hidden: "" });
+  bindText(bar, (translate) => {
+    bar.setAttribute("aria-label", translate("opening_status"));
   });
-  const error = make("p", { role: "alert", class: "error" });
-  const results = make("div");
+  const error = createElement("p", { role: "alert", class: "error" });
+  const results = createElement("div");
   let picture: Blob | null = null;
   let controller: AbortController | null = null;
   let worker: KitWorker | null = null;
 
-  const take = (given: File | undefined): void => {
-    if (given === undefined || controller !== null) return;
-    picture = given;
-    say(chosen, "picture_chosen", { name: given.name });
-    quieten(error);
+  const selectPicture = (selected: File | undefined): void => {
+    if (selected === undefined || controller !== null) return;
+    picture = selected;
+    setText(chosenName, "picture_chosen", { name: selected.name });
+    clearText(error);
   };
   file.addEventListener("change", () => {
-    take(file.files?.[0]);
+    selectPicture(file.files?.[0]);
   });
   for (const name of ["dragenter", "dragover"] as const) {
     zone.addEventListener(name, (event) => {
@@ -139,140 +159,140 @@ function opening(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
   }
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
-    take(event.dataTransfer?.files[0]);
+    selectPicture(event.dataTransfer?.files[0]);
   });
 
-  const busy = (running: boolean): void => {
-    submit.disabled = file.disabled = passphrase.disabled = running;
-    cancel.hidden = bar.hidden = !running;
-    if (!running) quieten(status);
+  const setBusy = (isBusy: boolean): void => {
+    submit.disabled = file.disabled = passphrase.disabled = isBusy;
+    cancel.hidden = bar.hidden = !isBusy;
+    if (!isBusy) clearText(status);
   };
-  const tell = ({ phase, step, done, total }: VaultProgress): void => {
+  const showProgress = ({ phase, step, done, total }: VaultProgress): void => {
     if (controller?.signal.aborted !== false) return;
-    say(status, statusKey(phase, step));
+    setText(status, statusKey(phase, step));
     if (total > 0) bar.value = done / total;
   };
-  const putAway = (): void => {
+  const reset = (): void => {
     worker?.end();
     worker = null;
     results.replaceChildren();
     form.hidden = false;
     picture = null;
     file.value = passphrase.value = "";
-    quieten(chosen);
+    clearText(chosenName);
     file.focus();
   };
-  const show = (running: KitWorker, secrets: readonly (ShownSecret | null)[]): void => {
-    const open = secrets.filter((secret) => secret !== null).length;
-    const heading = spoken(
+  const showResults = (activeWorker: KitWorker, secrets: readonly (KitSecretSummary | null)[]): void => {
+    const openCount = secrets.filter((secret) => secret !== null).length;
+    const heading = createTextElement(
       "h2",
-      open === 1 ? "opened_title_one" : "opened_title_other",
-      { count: String(open) },
+      openCount === 1 ? "opened_title_one" : "opened_title_other",
+      { count: String(openCount) },
       { tabindex: "-1" },
     );
     const views = secrets.map((secret, index) =>
       secret === null
-        ? make(
+        ? createElement(
             "article",
             { class: "card" },
-            spoken("h3", "damaged_title"),
-            spoken("p", "damaged_body", {}, { class: "error" }),
+            createTextElement("h3", "damaged_title"),
+            createTextElement("p", "damaged_body", {}, { class: "error" }),
           )
-        : secretView(secret, {
-            inside: () => running.orGone(running.remote.content(index)),
-            beside: (sealed) => running.orGone(running.remote.beside(index, sealed)),
+        : createSecretView(secret, {
+            embedded: () => activeWorker.abortable(activeWorker.remote.content(index)),
+            detached: (sealed) => activeWorker.abortable(activeWorker.remote.detachedContent(index, sealed)),
           }),
     );
     results.replaceChildren(
       heading,
       ...views,
-      make("div", { class: "row" }, button("away_action", putAway, { class: "quiet" })),
-      spoken("p", "away_hint", {}, { class: "hint" }),
+      createElement("div", { class: "row" }, createButton("away_action", reset, { class: "quiet" })),
+      createTextElement("p", "away_hint", {}, { class: "hint" }),
     );
     form.hidden = true;
     heading.focus();
   };
 
-  const open = async (): Promise<void> => {
-    const missing =
+  const handleOpen = async (): Promise<void> => {
+    const missingTextKey =
       picture === null ? "error_no_picture" : kit.passphrase && passphrase.value === "" ? "error_no_passphrase" : null;
-    quieten(error);
-    if (missing !== null || picture === null) {
-      say(error, missing ?? "error_no_picture");
-      (missing === "error_no_passphrase" ? passphrase : file).focus();
+    clearText(error);
+    if (missingTextKey !== null || picture === null) {
+      setText(error, missingTextKey ?? "error_no_picture");
+      (missingTextKey === "error_no_passphrase" ? passphrase : file).focus();
       return;
     }
     controller = new AbortController();
-    busy(true);
+    setBusy(true);
     bar.value = 0;
-    say(status, "starting_status");
+    setText(status, "starting_status");
     try {
       worker ??= await startKitWorker();
-      const { passphrase: takes, ...plain } = kit;
-      const secrets = await worker.orGone(
-        worker.remote.open(plain, picture, takes ? passphrase.value : null, {
+      const { passphrase: usesPassphrase, ...kitDocument } = kit;
+      const secrets = await worker.abortable(
+        worker.remote.open(kitDocument, picture, usesPassphrase ? passphrase.value : null, {
           signal: controller.signal,
-          onProgress: tell,
+          onProgress: showProgress,
         }),
       );
       passphrase.value = "";
-      show(worker, secrets);
+      showResults(worker, secrets);
     } catch (cause) {
       const failure = toPortalError(cause);
       if (failure.code === "unknown" || failure.code === "vault_unavailable") {
         worker?.end(); // the next try starts a new one
         worker = null;
       }
-      if (failure.code !== "cancelled") say(error, errorKey(failure));
+      if (failure.code !== "cancelled") setText(error, errorTextKey(failure));
     } finally {
       controller = null;
-      busy(false);
+      setBusy(false);
     }
   };
 
-  const form = make(
+  const form = createElement(
     "form",
     { class: "card", "aria-labelledby": "form-title", novalidate: "" },
-    spoken("h2", "form_title", {}, { id: "form-title" }),
+    createTextElement("h2", "form_title", {}, { id: "form-title" }),
     zone,
     kit.passphrase
-      ? make(
+      ? createElement(
           "div",
           { class: "field" },
-          spoken("label", "passphrase_label", {}, { for: "passphrase" }),
-          spoken("p", "passphrase_hint", {}, { id: "passphrase-hint", class: "hint" }),
+          createTextElement("label", "passphrase_label", {}, { for: "passphrase" }),
+          createTextElement("p", "passphrase_hint", {}, { id: "passphrase-hint", class: "hint" }),
           passphrase,
-          reveal(passphrase),
+          createRevealToggle(passphrase),
         )
       : null,
-    make("div", { class: "row" }, submit, cancel),
+    createElement("div", { class: "row" }, submit, cancel),
     bar,
     status,
     error,
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    void open();
+    void handleOpen();
   });
-  return make("div", {}, form, results);
+  return createElement("div", {}, form, results);
 }
 
-function reveal(field: HTMLInputElement): HTMLElement {
-  const toggle = button(
+function createRevealToggle(field: HTMLInputElement): HTMLElement {
+  const toggle = createButton(
     "show_passphrase_action",
     () => {
-      const hidden = field.type === "password";
-      field.type = hidden ? "text" : "password";
-      say(toggle, hidden ? "hide_passphrase_action" : "show_passphrase_action");
+      const isHidden = field.type === "password";
+      field.type = isHidden ? "text" : "password";
+      setText(toggle, isHidden ? "hide_passphrase_action" : "show_passphrase_action");
     },
     { class: "quiet" },
   );
   return toggle;
 }
 
-function hintOf(): TextKey {
-  const own = (["avif", "heic"] as const).find((name) => document.getElementById(partElement(name)) !== null);
-  return own === undefined ? "picture_hint" : `picture_hint_${own}`;
+function pictureHintKey(): TextKey {
+  const decoderName = (["avif", "heic"] as const).find((name) => document.getElementById(partElementId(name)) !== null);
+  return decoderName === undefined ? "picture_hint" : `picture_hint_${decoderName}`;
 }
 
 function statusKey(phase: VaultProgress["phase"], step: VaultProgress["step"]): TextKey {
@@ -281,30 +301,31 @@ function statusKey(phase: VaultProgress["phase"], step: VaultProgress["step"]): 
   return step === "searching" ? "searching_status" : step === "straight" ? "straight_status" : "decoding_status";
 }
 
-function withoutThisPage(kit: Kit): HTMLElement {
-  const code = (commands: string): HTMLElement => make("pre", { tabindex: "0", class: "commands" }, commands);
-  const labelled = (element: HTMLElement): HTMLElement => {
+function renderManualSteps(kit: Kit): HTMLElement {
+  const createCommandBlock = (commands: string): HTMLElement =>
+    createElement("pre", { tabindex: "0", class: "commands" }, commands);
+  const withLabel = (element: HTMLElement): HTMLElement => {
     element.setAttribute("role", "group");
-    speak(
+    bindText(
       element,
-      (text) => {
-        element.setAttribute("aria-label", text("age_title"));
+      (translate) => {
+        element.setAttribute("aria-label", translate("age_title"));
       },
       "label",
     );
     return element;
   };
-  return make(
+  return createElement(
     "details",
     { class: "card" },
-    make("summary", {}, spoken("h2", "age_title")),
-    spoken("p", "age_body"),
-    labelled(code(identityCommand)),
-    spoken("p", "age_more_body"),
-    labelled(code(ageCommands)),
-    kit.secrets.some(({ content }) => content === null) ? spoken("p", "age_beside_body") : null,
-    spoken("h3", "digest_title"),
-    spoken("p", "digest_body"),
-    labelled(code("sha256sum kit.html")),
+    createElement("summary", {}, createTextElement("h2", "age_title")),
+    createTextElement("p", "age_body"),
+    withLabel(createCommandBlock(identityCommand)),
+    createTextElement("p", "age_more_body"),
+    withLabel(createCommandBlock(ageCommands)),
+    kit.secrets.some(({ content }) => content === null) ? createTextElement("p", "age_beside_body") : null,
+    createTextElement("h3", "digest_title"),
+    createTextElement("p", "digest_body"),
+    withLabel(createCommandBlock("sha256sum kit.html")),
   );
 }

@@ -1,7 +1,7 @@
 import type { RemoteModule } from "@relicario/shared/contract";
 
-const account = () => import("./account/AccountPage.tsx");
+const loadAccountPage = () => import("./account/AccountPage.tsx");
 
-const remote: RemoteModule = { routes: { "/settings/profile": account, "/settings/*": account } };
+const remote: RemoteModule = { routes: { "/settings/profile": loadAccountPage, "/settings/*": loadAccountPage } };
 
 export default remote;

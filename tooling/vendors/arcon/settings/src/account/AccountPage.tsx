@@ -9,7 +9,7 @@ import { Trans, useTranslation } from "react-i18next";
 import { ThemeProvider } from "styled-components";
 import { z } from "zod";
 
-import { LastEvents } from "./LastEvents.tsx";
+import { RecentEvents } from "./RecentEvents.tsx";
 
 /** As people type it: with spaces around it, in any case, or in a decomposed form. */
 const Address = z.string().trim().normalize("NFC").toLowerCase().pipe(z.email().max(254));
@@ -49,7 +49,7 @@ export default function AccountPage() {
                 <AddressForm stored={me.data.contact_email ?? ""} />
               </Stack>
             </Card>
-            <LastEvents />
+            <RecentEvents />
           </Stack>
         )}
       </Page>
@@ -61,12 +61,12 @@ function AddressForm({ stored }: { readonly stored: string }) {
   const { t } = useTranslation("settings");
   const { http, notify } = usePortal();
   const client = useQueryClient();
-  const [typed, setTyped] = useState(stored);
-  const [refused, setRefused] = useState(false);
+  const [draft, setDraft] = useState(stored);
+  const [invalid, setInvalid] = useState(false);
   const save = useMutation({
     mutationFn: (address: string) => http.request("POST", "/user/me", Me, { body: { contact_email: address } }),
     onSuccess: async (me, address) => {
-      setTyped(address);
+      setDraft(address);
       notify({ tone: "success", text: t("account.saved_status") });
       client.setQueryData(["arcon", "me"], me);
       await client.invalidateQueries({ queryKey: ["arcon", "events"] });
@@ -75,8 +75,8 @@ function AddressForm({ stored }: { readonly stored: string }) {
 
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const { success, data } = Address.safeParse(typed);
-    setRefused(!success);
+    const { success, data } = Address.safeParse(draft);
+    setInvalid(!success);
     if (success) save.mutate(data);
   };
 
@@ -85,14 +85,14 @@ function AddressForm({ stored }: { readonly stored: string }) {
       <Stack $gap={4}>
         <TextField
           label={t("account.address_label")}
-          value={typed}
+          value={draft}
           autoComplete="email"
           inputMode="email"
           onChange={({ target }) => {
-            setTyped(target.value);
-            setRefused(false);
+            setDraft(target.value);
+            setInvalid(false);
           }}
-          error={refused ? t("account.address_error") : undefined}
+          error={invalid ? t("account.address_error") : undefined}
         />
         {save.isError && <ErrorNotice error={save.error} />}
         <div>

@@ -1,0 +1,61 @@
+import { deviceLinkLifetimeMinutes } from "@relicario/shared/api";
+
+import { recordActivity } from "../activity/record-activity.ts";
+import { Problem } from "../http/problem.ts";
+import { withLockedAccount } from "../keyring/queries.ts";
+import type { Language } from "../mail/language.ts";
+import { registerPublicId } from "../public-ids/directory.ts";
+import type { Services } from "../services.ts";
+import { isSameSignIn, requireOtherSignIn, type DeviceLinksScope } from "./policy.ts";
+import { insertLink, requireLink, writeAnswer, type LinkWithSignIns } from "./queries.ts";
+
+/**
+ * Filled once; the same once more from the same sign-in answers as the first time.
+ *
+ * @returns when it ends
+ * @throws Problem `id_taken`.
+ */
+export function fillLink(services: Services, scope: DeviceLinksScope, linkId: string, message: string): Promise<Date> {
+  const now = services.now();
+  return withLockedAccount(services, scope.accountId, async (tx) => {
+    const existing = await requireLink(tx, scope, linkId, now).catch(nullIfNotFound);
+    if (existing?.link.message === message && isSameSignIn(existing.filledBy, existing.caller))
+      return existing.link.expiresAt;
+    const expiresAt = new Date(now.getTime() + deviceLinkLifetimeMinutes * 60_000);
+    await registerPublicId(tx, { publicId: linkId, kind: "mailbox", accountId: scope.accountId });
+    await insertLink(tx, { accountId: scope.accountId, linkId, message, filledBy: scope.sessionId, expiresAt });
+    return expiresAt;
+  });
+}
+
+/**
+ * Answered once, by another sign-in of the account, which is told to its owner by mail.
+ *
+ * @returns when the mailbox ends
+ * @throws Problem `not_found`, `forbidden` for the one that filled it, `conflict` when another
+ *   answer is there.
+ */
+export function answerLink(
+  services: Services,
+  scope: DeviceLinksScope,
+  linkId: string,
+  answer: string,
+  language: Language | null,
+): Promise<Date> {
+  const now = services.now();
+  return withLockedAccount(services, scope.accountId, async (tx) => {
+    const { link, filledBy, caller } = await requireLink(tx, scope, linkId, now);
+    requireOtherSignIn(filledBy, caller);
+    if (link.answer === answer) return link.expiresAt;
+    if (link.answer !== null) throw new Problem("conflict", { detail: "the mailbox was answered already" });
+    await writeAnswer(tx, link, answer, scope.sessionId);
+    await services.mailer.queue(tx, scope.accountId, "device_linked", { now, language });
+    await recordActivity(tx, scope.accountId, [{ kind: "device_linked" }], now);
+    return link.expiresAt;
+  });
+}
+
+function nullIfNotFound(error: unknown): LinkWithSignIns | null {
+  if (error instanceof Problem && error.code === "not_found") return null;
+  throw error;
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import type { IdentitySettings } from "./env.ts";
+import { chooseLanguage } from "./language.ts";
+import type { Appearance } from "./pages/layout.ts";
+
+/**
+ * Language and theme of the last sign-in, for pages that nobody hands them to: signing out, errors.
+ */
+const appearanceCookie = "relicario_look";
+
+/** Path of the issuer: everything lies below it, cookies too. */
+export function basePath(settings: IdentitySettings): string {
+  return new URL(settings.issuer).pathname;
+}
+
+/**
+ * How a page looks for whoever asks: as the portal wishes, else as at the last sign-in, else as the
+ * browser wishes.
+ */
+export function resolveAppearance(
+  settings: IdentitySettings,
+  request: IncomingMessage,
+  requested: { uiLocales?: unknown; theme?: unknown } = {},
+): Appearance {
+  const saved = new RegExp(`(?:^|; )${appearanceCookie}=(en|es)\\.(light|dark|system)(?:;|$)`).exec(
+    request.headers.cookie ?? "",
+  );
+  const uiLocales = [requested.uiLocales, saved?.[1]].filter((value) => typeof value === "string").join(" ");
+  const theme = requested.theme ?? saved?.[2];
+  return {
+    language: chooseLanguage(uiLocales, request.headers["accept-language"]),
+    theme: theme === "light" || theme === "dark" ? theme : undefined,
+    productName: settings.productName,
+    base: basePath(settings),
+  };
+}
+
+export function saveAppearance(response: ServerResponse, { language, theme, base }: Appearance): void {
+  response.appendHeader(
+    "Set-Cookie",
+    `${appearanceCookie}=${language}.${theme ?? "system"}; Path=${base}; HttpOnly; SameSite=Lax`,
+  );
+}

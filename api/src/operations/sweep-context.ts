@@ -1,0 +1,106 @@
+import { and, gt, type SQL } from "drizzle-orm";
+
+import type { Db } from "../db/database.ts";
+import type {
+  activity,
+  deviceLinks,
+  emailValidations,
+  feedback,
+  keyringFormer,
+  orphanedObjects,
+  secrets,
+  archivedSecrets,
+  shareClaims,
+  shareReports,
+  shares,
+  stages,
+  accountResets,
+} from "../db/schema.ts";
+
+/**
+ * What the steps of a sweep are given, so that none of them, and nothing of theirs, holds up the
+ * others.
+ */
+export interface SweepContext {
+  readonly now: Date;
+  /**
+   * Aborted when the process stops, or when another one may have begun to sweep: the rest is due
+   * the next time.
+   */
+  readonly signal: AbortSignal;
+  /**
+   * Does one item. When it fails, that is counted and logged, it stays due, and the next one is
+   * done. @returns whether it was done.
+   */
+  readonly attempt: (item: () => Promise<unknown>) => Promise<boolean>;
+}
+
+const pageLength = 100;
+const batchRows = 1_000;
+
+/**
+ * Items by pages in the order of a key, each once: what fails is passed over. `readPage` reads
+ * those that come after `last`.
+ */
+export async function forEachItem<T>(
+  context: SweepContext,
+  readPage: (last: T | null, length: number) => Promise<readonly T[]>,
+  handle: (item: T) => Promise<unknown>,
+): Promise<void> {
+  for (let last: T | null = null; ;) {
+    const items: readonly T[] = await readPage(last, pageLength);
+    for (const item of items) {
+      if (context.signal.aborted) return;
+      await context.attempt(() => handle(item));
+    }
+    last = items.at(-1) ?? null;
+    if (items.length < pageLength) return;
+  }
+}
+
+type AccountTable =
+  | typeof activity
+  | typeof deviceLinks
+  | typeof emailValidations
+  | typeof feedback
+  | typeof keyringFormer
+  | typeof orphanedObjects
+  | typeof secrets
+  | typeof archivedSecrets
+  | typeof shareClaims
+  | typeof shareReports
+  | typeof shares
+  | typeof stages
+  | typeof accountResets;
+
+/**
+ * Accounts that have rows of this table that are due: what is done about them is done at each
+ * account.
+ */
+export function forEachAccount(
+  db: Db,
+  context: SweepContext,
+  { accountId, due }: { readonly accountId: AccountTable["accountId"]; readonly due: SQL | undefined },
+  handle: (accountId: string) => Promise<unknown>,
+): Promise<void> {
+  return forEachItem<{ accountId: string }>(
+    context,
+    (last, length) =>
+      db
+        .selectDistinct({ accountId })
+        .from(accountId.table)
+        .where(and(due, last === null ? undefined : gt(accountId, last.accountId)))
+        .orderBy(accountId)
+        .limit(length),
+    (item) => handle(item.accountId),
+  );
+}
+
+/** Deletes what is due, so many rows in each statement that it ends long before its time does. */
+export async function deleteInBatches(
+  { signal }: SweepContext,
+  deleteBatch: (rows: number) => PromiseLike<{ readonly rowCount: number | null }>,
+): Promise<void> {
+  for (let deletedCount = batchRows; deletedCount === batchRows && !signal.aborted;)
+    deletedCount = (await deleteBatch(batchRows)).rowCount ?? 0;
+}

@@ -1,0 +1,54 @@
+import type { CollectAnswerResponse } from "@relicario/shared/api";
+import type { z } from "zod";
+
+import { maxDownloadHours, type GrantOf } from "../auth/grants.ts";
+import { Problem } from "../http/problem.ts";
+import { openStoredContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
+import type { Services } from "../services.ts";
+import { partSizeOf, readParts } from "../uploads/queries.ts";
+import type { RequestsScope } from "./policy.ts";
+import { findAnswer, findRequest } from "./queries.ts";
+
+/**
+ * Only reads, as often as one likes. @throws Problem `not_found`, also while nothing came,
+ * `content_gone` once it went
+ */
+export async function collectAnswer(
+  { db, grants, now }: Services,
+  { accountId }: RequestsScope,
+  requestId: string,
+): Promise<z.infer<typeof CollectAnswerResponse>> {
+  const request = await findRequest(db, accountId, requestId);
+  if (request?.providedAt == null) throw new Problem("not_found");
+  const { answerId, ticket, providedAt } = request;
+  const answer = answerId === null ? null : await findAnswer(db, { accountId, requestId, answerId }, now());
+  if (answer === null || ticket === null) throw new Problem("content_gone");
+  const expiresAt = new Date(now().getTime() + maxDownloadHours * 3_600_000);
+  const token = await grants.issue(
+    { for: "request", account: accountId, request: requestId, answer: answer.id },
+    expiresAt,
+  );
+  return {
+    ticket: ticket.toString("base64url"),
+    provided_at: providedAt.toISOString(),
+    download: { token, size: answer.size, expires_at: expiresAt.toISOString() },
+  };
+}
+
+/** @throws Problem `content_gone` once it went, `range_not_satisfiable` */
+export function openAnswer(
+  services: Services,
+  { account: accountId, request: requestId, answer: answerId }: GrantOf<"request">,
+  range: RangeRequest,
+): Promise<StreamedContent> {
+  return openStoredContent(services, range, async (tx) => {
+    const answer = await findAnswer(tx, { accountId, requestId, answerId }, services.now());
+    if (answer?.contentSha256 == null || answer.finishSha256 === null) throw new Problem("content_gone");
+    const { size, partSize, contentSha256 } = answer;
+    const readObjects = async (from: number, to: number) =>
+      (await readParts(tx, { accountId }, answerId))
+        .slice(from - 1, to)
+        .map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(answer, part), sha256 }));
+    return { size, partSize, contentSha256, readObjects };
+  });
+}

@@ -1,0 +1,71 @@
+import type { EndAccountResetQuery } from "@relicario/shared/api";
+import { and, desc, eq, isNull } from "drizzle-orm";
+import { v7 as uuidv7 } from "uuid";
+
+import { recordActivity } from "../activity/record-activity.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { accountResets } from "../db/schema.ts";
+import { Problem } from "../http/problem.ts";
+import type { RequestContext } from "../keyring/apply-change.ts";
+import { readKeyring } from "../keyring/queries.ts";
+import type { Services } from "../services.ts";
+import type { AccountResetScope } from "./policy.ts";
+import { resetStateOf, type AccountResetRow } from "./reset-state.ts";
+
+/** The one that was asked for last; null when nobody did, or it ended long ago. */
+export async function findAccountReset(db: Db | Tx, { accountId }: AccountResetScope): Promise<AccountResetRow | null> {
+  const [row] = await db
+    .select()
+    .from(accountResets)
+    .where(eq(accountResets.accountId, accountId))
+    .orderBy(desc(accountResets.askedAt), desc(accountResets.id))
+    .limit(1);
+  return row ?? null;
+}
+
+/**
+ * Asks once: one that waits, or is ready, stays as it is. @throws Problem `no_keyring` where there
+ * is nothing to lose.
+ */
+export async function requestAccountReset(
+  tx: Tx,
+  scope: AccountResetScope,
+  { env, mailer }: Pick<Services, "env" | "mailer">,
+  context: RequestContext,
+): Promise<void> {
+  if ((await readKeyring(tx, scope)) === null) throw new Problem("no_keyring");
+  const lastReset = await findAccountReset(tx, scope);
+  const { now } = context;
+  if (lastReset !== null && ["waiting", "ready"].includes(resetStateOf(lastReset, now))) return;
+  await tx.delete(accountResets).where(isPending(scope)); // lapsed
+  await tx.insert(accountResets).values({
+    accountId: scope.accountId,
+    id: uuidv7({ msecs: now.getTime() }),
+    askedAt: now,
+    readyAt: new Date(now.getTime() + env.START_ANEW_SECONDS * 1_000),
+  });
+  await mailer.queue(tx, scope.accountId, "anew_asked", context);
+  await recordActivity(tx, scope.accountId, [{ kind: "anew_asked" }], now);
+}
+
+/** Ends one that waits or is ready. What ended before stays as it ended. */
+export async function endAccountReset(
+  tx: Tx,
+  scope: AccountResetScope,
+  ending: EndAccountResetQuery["reason"] | "begun",
+  { mailer }: Pick<Services, "mailer">,
+  context: RequestContext,
+): Promise<void> {
+  const ended = await tx
+    .update(accountResets)
+    .set({ endedAt: context.now, ending })
+    .where(isPending(scope))
+    .returning({ id: accountResets.id });
+  if (ended.length === 0) return;
+  const kind = ending === "begun" ? "anew_begun" : "anew_ended";
+  await mailer.queue(tx, scope.accountId, kind, context);
+  await recordActivity(tx, scope.accountId, [{ kind }], context.now);
+}
+
+const isPending = ({ accountId }: AccountResetScope) =>
+  and(eq(accountResets.accountId, accountId), isNull(accountResets.endedAt));

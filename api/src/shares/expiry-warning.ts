@@ -1,0 +1,31 @@
+import { shareWarningHours } from "@relicario/shared/api";
+import { and, eq, isNull, lte, sql } from "drizzle-orm";
+
+import type { Db } from "../db/database.ts";
+import { shares } from "../db/schema.ts";
+import { lockAccount } from "../keyring/queries.ts";
+import type { Mailer } from "../mail/mailer.ts";
+import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
+import { isOpenable } from "./queries.ts";
+
+/**
+ * Says by mail that shares end within a day, once for each and in one mail for an account. Those
+ * that were made for less than two days end as they were meant to.
+ */
+export function warnBeforeExpiry(db: Db, mailer: Mailer, context: SweepContext): Promise<void> {
+  const { now } = context;
+  const warningCutoff = new Date(now.getTime() + shareWarningHours * 3_600_000);
+  const isLongLived = sql`${shares.expiresAt} - ${shares.createdAt} >= make_interval(hours => ${2 * shareWarningHours})`;
+  const due = and(isOpenable(now), lte(shares.expiresAt, warningCutoff), isNull(shares.endMailAt), isLongLived);
+  return forEachAccount(db, context, { accountId: shares.accountId, due }, (accountId) =>
+    db.transaction(async (tx) => {
+      await lockAccount(tx, accountId);
+      const warned = await tx
+        .update(shares)
+        .set({ endMailAt: now })
+        .where(and(eq(shares.accountId, accountId), due))
+        .returning({ shareId: shares.shareId });
+      if (warned.length > 0) await mailer.queue(tx, accountId, "share_expiring", { now });
+    }),
+  );
+}

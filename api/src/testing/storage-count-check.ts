@@ -1,0 +1,249 @@
+import { uploadPath, StartUploadResponse, type Json, type KeyringChange } from "@relicario/shared/api";
+import fc from "fast-check";
+import { v7 as uuidv7 } from "uuid";
+
+import {
+  buildChange,
+  buildImageRecord,
+  buildJwe,
+  buildLabel,
+  buildSecret,
+  buildSlot,
+  confirmChange,
+  type Person,
+} from "./person.ts";
+import { startService, type TestResponse, type Method, type TestService } from "./service.ts";
+import {
+  startAnswer,
+  buildChangeWith,
+  deleteRequest,
+  finishAnswer,
+  daysFromNow,
+  createRequest,
+  createShare,
+  sendParts,
+} from "./sharing.ts";
+import { checkStoredContents } from "./storage.ts";
+import { buildFinish, buildLargeContent } from "./upload.ts";
+
+let service: TestService;
+let clock: Date;
+
+const requireOk = async (answer: Promise<TestResponse>): Promise<TestResponse> => {
+  const { status, text } = await answer;
+  if (status >= 300) throw new Error(text);
+  return answer;
+};
+
+/** A device that does what it is told where there is something to do it to. */
+class Device {
+  readonly person: Person;
+  #secrets: { id: string; version: number; trashed: boolean }[] = [];
+  readonly #shares: { readonly shareId: string; readonly secretId: string }[] = [];
+  readonly #requests: { readonly requestId: string; readonly linkAuth: string }[] = [];
+  #openers = 0;
+  #code: string | null = null;
+
+  constructor(person: Person) {
+    this.person = person;
+  }
+
+  #call(method: Method, path: string, body?: unknown): Promise<TestResponse> {
+    return requireOk(service.call(method, path, this.person.token, body === undefined ? {} : { body }));
+  }
+
+  async #changeKeyring(members: Readonly<Record<string, Json>>): Promise<void> {
+    if (this.#secrets.length === 0) return;
+    const change = buildChange(this.person, members);
+    await this.#call("PUT", "/user/keyring", change);
+    confirmChange(this.person, change);
+  }
+
+  async #confirmAfter(answer: Promise<TestResponse>, keyring: KeyringChange): Promise<void> {
+    await answer;
+    confirmChange(this.person, keyring);
+  }
+
+  readonly operations: Readonly<Record<string, (size: number) => Promise<void>>> = {
+    secret: async (size) => {
+      const { body } = buildSecret(this.person, { bytes: size + 1 });
+      await this.#confirmAfter(this.#call("POST", "/secrets/store", body), body.keyring);
+      await this.#call("POST", "/secrets/store", body); // once more, byte for byte
+      this.#secrets.push({ id: body.secret_db_id, version: 1, trashed: false });
+    },
+    version: async (size) => {
+      const [secret] = this.#secrets;
+      if (secret === undefined) return;
+      const { body } = buildSecret(this.person, { id: secret.id, base: secret.version, bytes: size + 1 });
+      await this.#confirmAfter(this.#call("POST", "/secrets/store", body), body.keyring);
+      secret.version += 1;
+      secret.trashed = false;
+      clock = new Date(clock.getTime() + 31 * 86_400_000); // so that versions give way
+    },
+    label: async (size) => {
+      const secret = this.#secrets.find(({ trashed }) => !trashed);
+      if (secret === undefined) return;
+      const ticket = size % 2 === 0 ? {} : { ticket: Buffer.alloc(size + 1).toString("base64url") };
+      const keyring = buildChange(this.person, size % 3 === 0 ? { shares: this.#document("relicario-shares") } : {});
+      await this.#confirmAfter(
+        this.#call("POST", "/secrets/store", {
+          secret_db_id: secret.id,
+          base_version: secret.version,
+          label: buildLabel(this.person, secret.id, secret.version, size + 2),
+          ...ticket,
+          keyring,
+        }),
+        keyring,
+      );
+    },
+    documents: (size) =>
+      this.#changeKeyring(
+        size % 2 === 0
+          ? { book: this.#document("relicario-book"), shares: this.#document("relicario-shares") }
+          : { requests: this.#document("relicario-requests") },
+      ),
+    openers: async () => {
+      const [opener, image] = [uuidv7(), uuidv7()];
+      if (this.#openers++ > 4) return;
+      await this.#changeKeyring({
+        slots: {
+          set: [buildSlot(opener, "recovery_code"), buildSlot(image), buildSlot(this.person.imageId)],
+          remove: [],
+        },
+        image_records: { set: [buildImageRecord(image), buildImageRecord(this.person.imageId)], remove: [] },
+      });
+      if (this.#secrets.length > 0) this.#code = opener;
+    },
+    removeOpener: async () => {
+      if (this.#code !== null) await this.#changeKeyring({ slots: { set: [], remove: [this.#code] } });
+      this.#code = null;
+    },
+    trash: async () => {
+      const secret = this.#secrets.at(-1);
+      if (secret === undefined) return;
+      await this.#call("DELETE", `/secrets/store/${secret.id}`);
+      secret.trashed = true;
+    },
+    purge: async () => {
+      const trashedSecrets = this.#secrets.filter(({ trashed }) => trashed);
+      if (trashedSecrets.length === 0) return;
+      await this.#changeKeyring({ purge: trashedSecrets.map(({ id }) => id) });
+      this.#secrets = this.#secrets.filter(({ trashed }) => !trashed);
+    },
+    purgeVersions: async () => {
+      const secret = this.#secrets.find(({ version }) => version > 1);
+      if (secret !== undefined)
+        await this.#changeKeyring({ purge_versions: [{ secret_db_id: secret.id, versions: [secret.version - 1] }] });
+    },
+    upload: async (size) => {
+      const large = buildLargeContent({ bytes: size + 1 });
+      const { upload_id: id } = StartUploadResponse.parse(
+        (await requireOk(service.call("POST", "/v2/secrets/secret", this.person.token, await large.start()))).body,
+      );
+      if (size % 3 === 0) return; // its time runs out
+      await requireOk(service.call("POST", uploadPath(id), this.person.token, await large.part(1)));
+      if (size % 3 === 1) {
+        await this.#call("DELETE", uploadPath(id));
+        return;
+      }
+      const body = buildFinish(this.person, large);
+      await this.#confirmAfter(this.#call("PUT", uploadPath(id), body), body.keyring);
+      this.#secrets.push({ id: large.id, version: 1, trashed: false });
+    },
+    share: async (size) => {
+      const secret = this.#secrets.find(({ trashed }) => !trashed);
+      if (secret === undefined) return;
+      const helper = size % 2 === 0 ? {} : { share_helper: Buffer.alloc(454, size).toString("base64url") };
+      const ticket = Buffer.alloc(size + 1).toString("base64url");
+      const { shareId } = await createShare(service, this.person, secret.id, {
+        version: secret.version,
+        ticket,
+        expires_at: daysFromNow(7, clock),
+        ...helper,
+      });
+      this.#shares.push({ shareId, secretId: secret.id });
+    },
+    changeShare: async (size) => {
+      const share = this.#shares.at(-1);
+      const secret = this.#secrets.find(({ id }) => id === share?.secretId);
+      if (share === undefined || secret === undefined) return;
+      const keyring = buildChangeWith(this.person, "shares");
+      const body = { version: secret.version, ticket: Buffer.alloc(size + 1).toString("base64url"), keyring };
+      const answer = await service.call("PATCH", `/share/${share.shareId}`, this.person.token, { body });
+      if (answer.status === 200) confirmChange(this.person, keyring); // else it is over
+    },
+    revoke: async (size) => {
+      const [share] = this.#shares.splice(size % (this.#shares.length + 1), 1);
+      if (share !== undefined) await this.#call("DELETE", `/share/${share.shareId}`);
+    },
+    request: async () => {
+      if (this.#secrets.length > 0 && this.#requests.length < 10)
+        this.#requests.push(await createRequest(service, this.person, { expires_at: daysFromNow(7, clock) }));
+    },
+    answer: async (size) => {
+      const request = this.#requests.at(-1);
+      if (request === undefined) return;
+      const answer = await startAnswer(service, request, size + 1).catch(() => null); // it is over, or was answered
+      if (answer === null || size % 3 === 0) return; // its time runs out
+      await sendParts(service, answer);
+      if (size % 3 === 1) await requireOk(finishAnswer(service, answer));
+    },
+    collectAnswers: async () => {
+      for (const { requestId } of this.#requests) {
+        const keyring = buildChangeWith(this.person, "requests");
+        const { status } = await service.call("PATCH", `/requests/${requestId}`, this.person.token, {
+          body: { state: "collected", keyring },
+        });
+        if (status === 200) confirmChange(this.person, keyring); // else nothing came yet
+      }
+    },
+    dropRequest: async () => {
+      const request = this.#requests.shift();
+      if (request !== undefined) await deleteRequest(service, this.person, request.requestId);
+    },
+    passDays: async () => {
+      clock = new Date(clock.getTime() + 16 * 86_400_000);
+      await service.app.sweep();
+    },
+    refusedChange: async () => {
+      const { body } = buildSecret(this.person);
+      await service.call("POST", "/secrets/store", this.person.token, {
+        body: { ...body, keyring: { ...body.keyring, state_rev: 99_999 } },
+      });
+    },
+  };
+
+  #document(typ: string): string {
+    return buildJwe({ typ, user_id: this.person.userId, key_epoch: 1 });
+  }
+}
+
+/**
+ * Does so many times sixty things in any order, and compares what is counted with what is there
+ * after each.
+ */
+export async function checkStorageCounts(rounds: number): Promise<void> {
+  clock = new Date();
+  const vendors = [{ vendor_id: "relicario", name: "Relicario", former_versions: 2 }];
+  service = await startService(
+    { VENDORS: JSON.stringify(vendors), RATE_LIMITS: JSON.stringify({ write: 100_000, start_answer: 100_000 }) },
+    () => clock,
+  );
+  try {
+    const names = Object.keys(new Device(await service.signIn()).operations);
+    const operation = fc.record({ name: fc.constantFrom(...names), size: fc.nat(3_000) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { minLength: 60, maxLength: 60 }), async (operations) => {
+        const device = new Device(await service.signIn());
+        await device.operations["secret"]?.(10);
+        for (const { name, size } of operations) {
+          await device.operations[name]?.(size);
+          await checkStoredContents(service, device.person);
+        }
+      }),
+      { numRuns: rounds, endOnFailure: true },
+    );
+  } finally {
+    await service.stop();
+  }
+}

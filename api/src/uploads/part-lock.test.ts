@@ -1,0 +1,154 @@
+import { request, type ClientRequest, type IncomingMessage } from "node:http";
+import { readdir } from "node:fs/promises";
+import { once } from "node:events";
+
+import { minPartBytes, uploadPath, StartUploadResponse } from "@relicario/shared/api";
+
+import { startService, type TestService } from "../testing/service.ts";
+import { buildLargeContent } from "../testing/upload.ts";
+import { createPartLock } from "./part-lock.ts";
+
+describe("copies of one part", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.stop());
+
+  it("never lie on the disk beside each other, and are all answered", async () => {
+    const person = await service.signIn();
+    const large = buildLargeContent({ bytes: minPartBytes });
+    const { upload_id: id } = StartUploadResponse.parse(
+      (await service.call("POST", "/v2/secrets/secret", person.token, await large.start())).body,
+    );
+    const { body, headers } = await large.part(1);
+    const address = `${await service.listen()}${uploadPath(id)}`;
+    const files = async (): Promise<string[]> =>
+      (await readdir(service.objectsFolder, { recursive: true, withFileTypes: true }))
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name);
+
+    const firstHalf = body.subarray(0, body.length / 2);
+    const requests: ClientRequest[] = [];
+    const answers: Promise<IncomingMessage>[] = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const clientRequest = request(address, {
+        method: "POST",
+        headers: { ...headers, authorization: `Bearer ${person.token}`, "content-length": body.length },
+      });
+      requests.push(clientRequest);
+      answers.push(once(clientRequest, "response").then(([answer]: unknown[]) => (answer as IncomingMessage).resume()));
+      await new Promise<void>((resolve) => {
+        clientRequest.write(firstHalf.subarray(0, 300_000), () => {
+          resolve();
+        });
+      });
+    }
+    while ((await files()).length === 0);
+    // as far as those that were sent before
+    for (let call = 0; call < 6; call++) await service.call("GET", uploadPath(id), person.token);
+    expect(await files()).toHaveLength(1);
+    for (const clientRequest of requests) clientRequest.end(body.subarray(300_000));
+    expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(await files()).toHaveLength(1);
+  });
+});
+
+describe("alone", () => {
+  const buildConnection = (bytesRead: () => number, destroy: () => void) =>
+    ({
+      socket: {
+        get bytesRead() {
+          return bytesRead();
+        },
+      },
+      destroy,
+    }) as unknown as Parameters<ReturnType<typeof createPartLock>["runExclusively"]>[1];
+
+  it("gives a copy up that stands still while another one waits", async () => {
+    const { runExclusively } = createPartLock(5);
+    let giveUp = (): void => undefined;
+    const firstRun = runExclusively(
+      "part",
+      buildConnection(
+        () => 7,
+        () => {
+          giveUp();
+        },
+      ),
+      () =>
+        new Promise<never>((_, reject) => {
+          giveUp = () => {
+            reject(new Error("given up"));
+          };
+        }),
+    );
+    const secondRun = runExclusively(
+      "part",
+      buildConnection(
+        () => 0,
+        () => undefined,
+      ),
+      async () => "second",
+    );
+    await expect(firstRun).rejects.toThrow("given up");
+    expect(await secondRun).toBe("second");
+  });
+
+  it("waits for one that goes on", async () => {
+    const { runExclusively } = createPartLock(5);
+    let reads = 0;
+    let release = (): void => undefined;
+    const destroy = jest.fn();
+    const firstRun = runExclusively(
+      "part",
+      buildConnection(() => {
+        reads++;
+        if (reads > 6) release();
+        return reads;
+      }, destroy),
+      () =>
+        new Promise<string>((resolve) => {
+          release = () => {
+            resolve("first");
+          };
+        }),
+    );
+    const secondRun = runExclusively(
+      "part",
+      buildConnection(
+        () => 0,
+        () => undefined,
+      ),
+      async () => "second",
+    );
+    expect(await Promise.all([firstRun, secondRun])).toEqual(["first", "second"]);
+    expect(destroy).not.toHaveBeenCalled();
+  });
+
+  it("goes on after one that failed, and lets other parts go beside it", async () => {
+    const { runExclusively } = createPartLock();
+    const idleConnection = buildConnection(
+      () => 0,
+      () => undefined,
+    );
+    await expect(runExclusively("one", idleConnection, () => Promise.reject(new Error("it failed")))).rejects.toThrow(
+      "it failed",
+    );
+    const { promise, end } = (() => {
+      let release = (): void => undefined;
+      return {
+        promise: new Promise<void>((resolve) => {
+          release = resolve;
+        }),
+        end: () => {
+          release();
+        },
+      };
+    })();
+    const firstRun = runExclusively("one", idleConnection, () => promise);
+    expect(await runExclusively("two", idleConnection, async () => 2)).toBe(2);
+    end();
+    await firstRun;
+  });
+});

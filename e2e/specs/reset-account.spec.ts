@@ -1,0 +1,96 @@
+import type { Page } from "@playwright/test";
+
+import { newAccount, signIn, signUp, type Account } from "../pages/account.ts";
+import { answerDeviceQuestion, openList, protect, row } from "../pages/secrets.ts";
+import { runSql } from "../support/database.ts";
+import { photographs } from "../support/photographs.ts";
+import { expect, test } from "../support/portal-test.ts";
+import { createSentinel } from "../support/sentinel.ts";
+
+/** Presses a button that asks for a fresh sign-in, and signs in. */
+async function withFreshSignIn(page: Page, button: string, { userName, password }: Account): Promise<void> {
+  const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", { name: button }).click()]);
+  await popup.getByLabel("User name or e-mail").fill(userName);
+  await popup.getByLabel("Password").fill(password);
+  await Promise.all([popup.waitForEvent("close"), popup.getByRole("button", { name: "Sign in" }).click()]);
+}
+
+async function requestAccountReset(page: Page, account: Account): Promise<void> {
+  await page.goto("/welcome-recovery?have=none");
+  await page.getByRole("link", { name: "I have lost everything: start anew" }).click();
+  await expect(page.getByRole("link", { name: "I have a copy" })).toBeVisible();
+  await page.getByRole("checkbox", { name: /I give up everything/ }).check();
+  await withFreshSignIn(page, "Sign in again and ask for it", account);
+  await expect(page.getByRole("heading", { name: /^Your account can be started anew from/ })).toBeVisible();
+}
+
+test("start anew: another device sees it and objects; asked again and not objected to, the account begins anew", async ({
+  page,
+  browser,
+  portal,
+}) => {
+  test.setTimeout(300_000);
+  const account = newAccount();
+  const [titleBefore, titleAfter] = [`Before ${createSentinel()}`, `After ${createSentinel()}`];
+  await signUp(page, account);
+  await protect(page, {
+    text: "of before",
+    title: titleBefore,
+    tags: [],
+    image: { file: photographs.mountains, passphrase: null },
+  });
+  await answerDeviceQuestion(page, "My own device");
+  const otherContext = await browser.newContext({ baseURL: portal.origin, locale: "en-GB", timezoneId: "UTC" });
+  const otherPage = await otherContext.newPage();
+  await signIn(otherPage, account);
+
+  await test.step("whoever lost everything asks, after the ways that still exist and a fresh sign-in", async () => {
+    await requestAccountReset(otherPage, account);
+  });
+
+  await test.step("the device that is still open shows it on Home, and objects: nothing has changed", async () => {
+    await page.goto("/home");
+    await expect(page.getByText("Somebody asked to start this account anew", { exact: true })).toBeVisible();
+    await page.getByRole("button", { name: "This was not me: object" }).click();
+    await expect(page.getByRole("button", { name: "This was not me: object" })).toBeHidden();
+    await page.goto("/secrets");
+    await expect(row(page, titleBefore)).toBeVisible();
+    await otherPage.reload();
+    await expect(otherPage.getByText(/^Somebody objected on/)).toBeVisible();
+  });
+
+  await test.step("asked again, and the wait is over: a new picture and a fresh sign-in begin anew", async () => {
+    await requestAccountReset(otherPage, account);
+    await runSql(portal, "update start_anews set ready_at = now()"); // seven days later
+    await otherPage.reload();
+    await expect(otherPage.getByRole("region", { name: "Begin anew" })).toBeVisible();
+    await otherPage.getByLabel("Picture file").setInputFiles(photographs.small);
+    await expect(otherPage.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
+    await otherPage.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
+    await withFreshSignIn(otherPage, "Sign in again and begin anew", account);
+    await expect(otherPage.getByText(/^This account was started anew on/)).toBeVisible({ timeout: 90_000 });
+    await answerDeviceQuestion(otherPage, "My own device");
+  });
+
+  await test.step("the account is empty, and takes a new secret", async () => {
+    await openList(otherPage);
+    await expect(otherPage.getByText(titleBefore)).toBeHidden();
+    await protect(otherPage, { text: "of after", title: titleAfter, tags: [], image: null }, null);
+    await openList(otherPage);
+    await expect(row(otherPage, titleAfter)).toBeVisible();
+  });
+
+  await test.step("the device of before says what happened, and opens with the new picture", async () => {
+    await page.goto("/home");
+    await expect(page.getByText(/^This account was started anew on/)).toBeVisible();
+    await expect(page.getByText(titleBefore)).toBeHidden();
+    await page.goto("/start-anew");
+    await page.getByRole("link", { name: "Unlock with the new picture" }).click();
+    await page.getByLabel("Picture file").setInputFiles(photographs.small);
+    await page.getByRole("button", { name: "Unlock", exact: true }).click();
+    await expect(page).toHaveURL(/\/home$/, { timeout: 60_000 });
+    await page.goto("/secrets");
+    await expect(row(page, titleAfter)).toBeVisible({ timeout: 60_000 });
+  });
+  await otherContext.close();
+});

@@ -1,0 +1,75 @@
+/**
+ * What the engine is compared with: its own scalar build turned into plain JavaScript, and the
+ * reference in Python.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { z } from "zod";
+import type { EngineWasm } from "../src/engine-wasm.ts";
+
+interface Binaryen {
+  readonly readBinary: (bytes: Uint8Array) => {
+    readonly setFeatures: (features: number) => void;
+    readonly emitAsmjs: () => string;
+  };
+  readonly Features: Readonly<
+    Record<"MutableGlobals" | "NontrappingFPToInt" | "BulkMemory" | "SignExt" | "Multivalue", number>
+  >;
+}
+
+/** Bulk memory without its tables; Binaryen's JavaScript face has no name for it. */
+const bulkMemoryOpt = 1 << 19;
+
+/**
+ * The scalar build as JavaScript, translated function by function by the compiler's own Binaryen.
+ * It gives the same bits.
+ */
+export async function loadEngineAsJavaScript(wasmFile: string): Promise<EngineWasm> {
+  const compiler = createRequire(import.meta.resolve("assemblyscript/asc"));
+  const { default: binaryen } = (await import(compiler.resolve("binaryen"))) as { default: Binaryen };
+  const { MutableGlobals, NontrappingFPToInt, BulkMemory, SignExt, Multivalue } = binaryen.Features;
+  const module = binaryen.readBinary(readFileSync(wasmFile));
+  module.setFeatures(MutableGlobals | NontrappingFPToInt | BulkMemory | SignExt | Multivalue | bulkMemoryOpt);
+  const script = Buffer.from(module.emitAsmjs()).toString("base64");
+  return (await import(`data:text/javascript;base64,${script}`)) as EngineWasm;
+}
+
+const Reference = z.object({ decode: z.number(), enrol: z.number(), blind: z.number(), image_secret: z.string() });
+export type ReferenceTimes = z.infer<typeof Reference>;
+
+const script = `
+import json, sys, time
+import rie1
+def timed(work):
+    before = time.process_time()
+    result = work()
+    return result, 1000 * (time.process_time() - before)
+rgb, decode = timed(lambda: rie1.load_rgb(sys.argv[1]))
+(helper, bits), enrol = timed(lambda: rie1.enrol(rgb))
+found, blind = timed(lambda: rie1.recover(helper, rgb))
+print(json.dumps(dict(decode=decode, enrol=enrol, blind=blind, image_secret=rie1.image_secret(found["bits"]).hex())))
+`;
+
+/**
+ * The reference on one picture: milliseconds of processor time, and the image secret in hex. Null
+ * where there is no Python with numpy and PIL.
+ */
+export async function timeReference(picture: string): Promise<ReferenceTimes | null> {
+  const python = ["/usr/bin/python3", "/usr/local/bin/python3"].find((path) => existsSync(path));
+  if (python === undefined) return null;
+  const run = promisify(execFile);
+  const cwd = fileURLToPath(new URL("../reference", import.meta.url));
+  try {
+    await run(python, ["-c", "import numpy, PIL"]);
+  } catch {
+    return null;
+  }
+  const { stdout } = await run(python, ["-B", "-c", script, picture], {
+    cwd,
+    env: { ...process.env, OPENBLAS_NUM_THREADS: "1" },
+  });
+  return Reference.parse(JSON.parse(stdout));
+}

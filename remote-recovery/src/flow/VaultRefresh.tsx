@@ -1,0 +1,12 @@
+import type { Vault } from "@relicario/shared/contract";
+import { ErrorNotice, Skeleton } from "@relicario/shared/ui";
+import { useEffect, useState } from "react";
+
+/** How things stand is asked for once: the vault's state says it then. */
+export function VaultRefresh({ vault }: { readonly vault: Vault }) {
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    vault.refresh().catch(setError);
+  }, [vault]);
+  return error === null ? <Skeleton height="160px" /> : <ErrorNotice error={error} />;
+}

@@ -1,0 +1,56 @@
+import { usePortal, type RecoveryCode } from "@relicario/shared/contract";
+import { PrintSheet } from "@relicario/shared/forms";
+import { getFormats } from "@relicario/shared/i18n";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { QrCode } from "../qr/QrCode.tsx";
+
+interface RecoveryCodeSheetProps {
+  readonly code: RecoveryCode;
+  readonly onEnd: () => void;
+}
+
+/**
+ * The paper: the words, and the same as a QR code. Whoever has it can open the account's secrets
+ * once signed in.
+ */
+export function RecoveryCodeSheet({ code, onEnd }: RecoveryCodeSheetProps) {
+  const { t } = useTranslation("openers");
+  const { language, user, vendor } = usePortal();
+  const { dateTime } = getFormats(language);
+  return (
+    <PrintSheet onEnd={onEnd}>
+      <Sheet>
+        <h1>{t("sheet.title", { product: vendor.branding.productName })}</h1>
+        <p>{t("sheet.body", { name: user.userName, date: dateTime(new Date().toISOString()) })}</p>
+        <ol>
+          {code.words.map((word, index) => (
+            <li key={index}>{word}</li>
+          ))}
+        </ol>
+        <QrCode text={code.identity} label={t("sheet.qr_aria")} />
+        <p>{t("sheet.use_body")}</p>
+      </Sheet>
+    </PrintSheet>
+  );
+}
+
+/** Fits A4 and Letter. */
+const Sheet = styled.article`
+  max-width: 170mm;
+  font-size: 12pt;
+  & ol {
+    columns: 3;
+    padding-left: 10mm;
+    font-family: monospace;
+    line-height: 2;
+  }
+  & svg {
+    width: 60mm;
+    height: 60mm;
+  }
+  @page {
+    margin: 18mm;
+  }
+`;

@@ -1,9 +1,0 @@
-import "fake-indexeddb/auto";
-
-import { killRotations } from "./testing/rotated-account.ts";
-
-jest.setTimeout(240_000); // for a busy machine
-
-describe("twenty rotations that are killed", () => {
-  it("at any of their calls leave one consistent account, and are done by going on", () => killRotations(20));
-});

@@ -1,9 +1,0 @@
-import { PortalError } from "@relicario/shared/errors";
-
-/**
- * For whatever runs between two waits: gives up where the caller did. @throws PortalError
- * `cancelled`.
- */
-export function refuseCancelled(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new PortalError("cancelled", { cause: signal.reason });
-}

@@ -1,0 +1,112 @@
+import type { ApprovedDevice, RequestingDevice } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+
+import { resealAll } from "../operations/reseal-for-all-openers.ts";
+import { registerOpener, openableRows } from "../operations/openers.ts";
+import { withPresentedOpener } from "../operations/open-secret.ts";
+import { wipe, type Bytes } from "../seal/bytes.ts";
+import {
+  deviceLinkId,
+  openLinkRequest,
+  parseDeviceCode,
+  sealLinkAnswer,
+  slotTargetOf,
+  type LinkRequest,
+} from "../seal/device-link.ts";
+import { stateDigest } from "../seal/state.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+import { readAccount } from "../operation-parts/read-account.ts";
+import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
+import { requireKeys, type OperationOptions, type VaultContext } from "../vault-context.ts";
+
+/**
+ * Who shows this code, and what it would open. Changes nothing.
+ *
+ * @param codeInput the code as it was typed or scanned
+ * @throws PortalError `device_code_unreadable`, `vault_locked`, `device_link_unavailable`,
+ *   `device_link_own`, `decryption_failed` when what lies there was not left by whoever shows the
+ *   code.
+ */
+export async function inspectRequestingDevice(
+  vault: VaultContext,
+  codeInput: string,
+  options: OperationOptions = {},
+): Promise<RequestingDevice> {
+  const code = parseDeviceCode(codeInput);
+  try {
+    requireKeys(vault);
+    const { opener } = await readLinkRequest(vault, code, options.signal);
+    const account = await readAccount(vault, options.signal);
+    if (account === null) throw new PortalError("no_keyring");
+    return { name: opener.name, secretCount: (await openableRows(vault, account)).length };
+  } finally {
+    wipe(code);
+  }
+}
+
+/**
+ * Enters the device that shows this code as an opener, seals to it what `shown` opens, and tells it
+ * the newest state. What is done stays done: after an abort or an error the same code goes on while
+ * it lasts, and any other call of `cover` does.
+ *
+ * @returns `answered` is false when the other device no longer waits: it unlocks by its passkey all
+ *   the same
+ * @throws PortalError as {@link inspectRequestingDevice}, `id_taken`, `limit_reached`, and those of
+ *   showing an opener and of publishing.
+ */
+export async function admitDevice(
+  vault: VaultContext,
+  codeInput: string,
+  presentedOpener: PresentedOpener,
+  options: OperationOptions = {},
+): Promise<ApprovedDevice> {
+  const code = parseDeviceCode(codeInput);
+  try {
+    requireKeys(vault);
+    const request = await readLinkRequest(vault, code, options.signal);
+    const sealed = await withPresentedOpener(vault, presentedOpener, options, async (_account, presentOpener) => {
+      const opener = await presentOpener();
+      if (vault.accountKey === null) throw new PortalError("show_opener_first");
+      const { kind, name } = request.opener;
+      await registerOpener(vault, vault.accountKey, { ...slotTargetOf(request), kind, name }, options);
+      return resealAll(vault, opener, (openers) => openers, options);
+    });
+    return { ...sealed, notified: await sendAnswer(vault, code, options.signal) };
+  } finally {
+    wipe(code);
+  }
+}
+
+async function readLinkRequest(
+  vault: VaultContext,
+  code: Bytes,
+  signal: AbortSignal | undefined,
+): Promise<LinkRequest> {
+  try {
+    return await openLinkRequest(code, vault.userId, await vault.service.deviceLinks.read(deviceLinkId(code), signal));
+  } catch (error) {
+    if (isPortalError(error, "not_found")) throw new PortalError("device_link_unavailable", { cause: error });
+    if (isPortalError(error, "forbidden")) throw new PortalError("device_link_own", { cause: error });
+    throw error;
+  }
+}
+
+/** The state that this device has read and opened, with everything that it just published. */
+async function sendAnswer(vault: VaultContext, code: Bytes, signal: AbortSignal | undefined): Promise<boolean> {
+  const account = await readAccount(vault, signal);
+  if (account?.view.openedKeyring == null) throw new PortalError("vault_locked");
+  const { state_rev: stateRev, state } = account.view.keyring;
+  const sealed = await sealLinkAnswer(code, {
+    v: 1,
+    user_id: vault.userId,
+    state_rev: stateRev,
+    state_sha256: stateDigest(state),
+  });
+  try {
+    await sendWithRetry(vault.pause, () => vault.service.deviceLinks.answer(deviceLinkId(code), sealed));
+    return true;
+  } catch (error) {
+    if (isPortalError(error, "not_found", "conflict")) return false; // its time is over, or another device answered
+    throw error;
+  }
+}

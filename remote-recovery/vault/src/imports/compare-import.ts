@@ -1,0 +1,78 @@
+import { fromB64u } from "@relicario/shared/api";
+import type { ImportItem, ImportComparison } from "@relicario/shared/contract";
+
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import { openRowLabel, readAccount, type AccountView } from "../operation-parts/read-account.ts";
+import { requireOpenedKeyring } from "../operation-parts/publish.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { sourcesOf, itemMarkOf } from "./source.ts";
+
+/**
+ * An item with its mark, null before there is a key for marks; `version` is that of its secret, 0
+ * of what is new.
+ */
+export type ComparedItem = ImportComparison & { readonly source: string | null; readonly version: number };
+
+interface MarkedSecret {
+  readonly secretId: string;
+  readonly version: number;
+  readonly source: string;
+}
+
+/**
+ * Begins the origin of an item of this portal's own archives, before the id that the secret had.
+ */
+export const ownOriginPrefix = "relicario:";
+
+/**
+ * How items stand to what is kept. Secrets in the trash do not count: who imports again wants them.
+ *
+ * @throws PortalError `vault_locked`, and those of reading.
+ */
+export async function compareImport(
+  vault: VaultContext,
+  items: readonly ImportItem[],
+  options: OperationOptions = {},
+): Promise<ComparedItem[]> {
+  return compareWithAccount(vault, await readAccount(vault, options.signal), items, options);
+}
+
+/** The same with an account that was read a moment ago. */
+export async function compareWithAccount(
+  vault: VaultContext,
+  account: AccountView | null,
+  items: readonly ImportItem[],
+  options: OperationOptions,
+): Promise<ComparedItem[]> {
+  const openedKeyring = requireOpenedKeyring(account);
+  const key = (openedKeyring ?? vault.pending)?.book.import_key ?? null;
+  const importKey = key === null ? null : fromB64u(key);
+  const rows = account?.rows ?? new Map<string, never>();
+  const markedSecrets = new Map<string, MarkedSecret>();
+  for (const row of importKey === null ? [] : rows.values()) {
+    if (openedKeyring === null || row.stored.deleted_at !== undefined) continue;
+    const { source } = await openRowLabel(vault.userId, openedKeyring.keys, row);
+    if (source !== null)
+      markedSecrets.set(itemMarkOf(source), { secretId: row.secretId, version: row.version, source });
+  }
+  const compared: ComparedItem[] = [];
+  for (const item of items) {
+    throwIfCancelled(options.signal);
+    const ownId = item.sourceId.startsWith(ownOriginPrefix) ? item.sourceId.slice(ownOriginPrefix.length) : null;
+    const ownRow = ownId === null ? undefined : rows.get(ownId);
+    const sources = importKey === null ? null : await sourcesOf(importKey, item);
+    const source = sources?.[0] ?? null;
+    const marked = source === null ? undefined : markedSecrets.get(itemMarkOf(source));
+    if (marked !== undefined)
+      compared.push({
+        status: sources?.includes(marked.source) === true ? "same" : "changed",
+        secretId: marked.secretId,
+        source,
+        version: marked.version,
+      });
+    else if (ownRow !== undefined && ownRow.stored.deleted_at === undefined)
+      compared.push({ status: "same", secretId: ownRow.secretId, source, version: ownRow.version });
+    else compared.push({ status: "new", source, version: 0 });
+  }
+  return compared;
+}

@@ -1,0 +1,30 @@
+import { fromB64u } from "@relicario/shared/api";
+
+import type { AccountKey } from "../seal/account-key.ts";
+import { identityOf } from "../seal/age.ts";
+import { openBookInner, type Book } from "../seal/book.ts";
+import { wipe } from "../seal/bytes.ts";
+import type { VaultContext } from "../vault-context.ts";
+
+/**
+ * The identities that others may have sealed to: the account's own, then those from before
+ * rotations. Secrets, as text.
+ *
+ * @throws PortalError `decryption_failed`.
+ */
+export async function deriveAccountIdentities(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  book: Book,
+): Promise<string[]> {
+  const { old_identity_seeds: formerSeeds } = await openBookInner(accountKey, vault.userId, book);
+  const seeds = [
+    accountKey.derive("relicario/v1/identity"),
+    ...formerSeeds.toSorted((left, right) => right.key_epoch - left.key_epoch).map(({ seed }) => fromB64u(seed)),
+  ];
+  try {
+    return seeds.map(identityOf);
+  } finally {
+    wipe(...seeds);
+  }
+}

@@ -1,0 +1,120 @@
+import "fake-indexeddb/auto";
+
+import { fromB64u, toB64u } from "@relicario/shared/api";
+
+import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
+import { list } from "./list.ts";
+import { protect } from "./protect.ts";
+import { openSmallSecret } from "./open-secret.ts";
+import { checkCopy } from "./check-copy.ts";
+import { unlock } from "./unlock.ts";
+import { update } from "./update.ts";
+
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const copyCheckedAt = async (vault: Parameters<typeof list>[0]) =>
+  (await list(vault)).map(({ label }) => label?.copyCheckedAt);
+
+async function createWorldWithSecret(passphrase: string | null = null): Promise<{ world: World; secretId: string }> {
+  const world = createWorld();
+  const { secretId } = await protect(await world.open(), textSecret("First", makePicture("market", passphrase)), {});
+  return { world, secretId };
+}
+
+describe("rehearse", () => {
+  it("notes the date in the label, for every device, and gives out nothing but it", async () => {
+    const { world, secretId } = await createWorldWithSecret();
+    const phone = await world.open("phone");
+    const copyCheck = await checkCopy(phone, secretId, makePicture("market"), {});
+    expect(Object.keys(copyCheck)).toEqual(["copyCheckedAt"]);
+    expect(await copyCheckedAt(phone)).toEqual([copyCheck.copyCheckedAt]);
+    const tablet = await world.open("tablet");
+    (await unlock(tablet, makePicture("market"), {})).opener.wipe();
+    expect(await copyCheckedAt(tablet)).toEqual([copyCheck.copyCheckedAt]);
+    expect((await openSmallSecret(tablet, secretId, makePicture("market"), {})).title).toBe("First");
+  });
+
+  it("makes no new version, and takes the place of the rehearsal before", async () => {
+    const { world, secretId } = await createWorldWithSecret();
+    for (const at of ["2026-11-22T12:00:00.000Z", "2027-05-21T12:00:00.000Z"]) {
+      const clock = jest.spyOn(Date, "now").mockReturnValue(Date.parse(at));
+      expect(await checkCopy(await world.open("phone"), secretId, makePicture("market"), {})).toEqual({
+        copyCheckedAt: at,
+      });
+      clock.mockRestore();
+    }
+    const phone = await world.open("tablet");
+    (await unlock(phone, makePicture("market"), {})).opener.wipe();
+    expect(await list(phone)).toMatchObject([
+      { version: 1, rev: 3, label: { copyCheckedAt: "2027-05-21T12:00:00.000Z" } },
+    ]);
+  });
+
+  it.each([
+    ["another picture", "forest"],
+    ["a cropped copy that does not open", "market/cropped"],
+  ])("says kindly that %s is not it, and notes nothing", async (_case, picture) => {
+    const { world, secretId } = await createWorldWithSecret();
+    const phone = await world.open("phone");
+    (await unlock(phone, makePicture("market"), {})).opener.wipe();
+    await expect(checkCopy(phone, secretId, makePicture(picture), {})).rejects.toEqual(
+      errorWithCode("not_this_picture"),
+    );
+    expect(await copyCheckedAt(phone)).toEqual([null]);
+  });
+
+  it("takes the passphrase with the picture", async () => {
+    const { world, secretId } = await createWorldWithSecret("right");
+    const phone = await world.open("phone");
+    await expect(checkCopy(phone, secretId, makePicture("market", "wrong"), {})).rejects.toEqual(
+      errorWithCode("not_this_picture_or_passphrase"),
+    );
+    await checkCopy(phone, secretId, makePicture("market", "right"), {});
+    expect(await copyCheckedAt(phone)).not.toEqual([null]);
+  });
+
+  it("proves nothing by a picture that opens the account and not this secret", async () => {
+    const { world, secretId } = await createWorldWithSecret();
+    const laptop = await world.open();
+    (await unlock(laptop, makePicture("market"), {})).opener.wipe();
+    await protect(laptop, textSecret("Second", makePicture("forest")), {});
+    await expect(checkCopy(laptop, secretId, makePicture("forest"), {})).rejects.toEqual(
+      errorWithCode("opener_needed"),
+    );
+    expect(await copyCheckedAt(laptop)).toEqual([null, null]);
+  });
+
+  it("proves nothing by a content that was changed, though ticket and label are whole", async () => {
+    const { world, secretId } = await createWorldWithSecret();
+    const phone = await world.open("phone");
+    world.service.transformAnswer = (call, answer) => {
+      if (call !== "POST /secrets/store/get-secret") return answer;
+      const { content, ...rest } = answer as { content: string };
+      const bytes = fromB64u(content);
+      bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
+      return { ...rest, content: toB64u(bytes) };
+    };
+    await expect(checkCopy(phone, secretId, makePicture("market"), {})).rejects.toEqual(
+      errorWithCode("decryption_failed"),
+    );
+    expect(await copyCheckedAt(phone)).toEqual([null]);
+  });
+
+  it("holds for the version that it opened alone", async () => {
+    const { world, secretId } = await createWorldWithSecret();
+    const phone = await world.open("phone");
+    const laptop = await world.open();
+    (await unlock(laptop, makePicture("market"), {})).opener.wipe();
+    let contentFetched = false;
+    world.service.beforeCall = async (call) => {
+      if (call === "POST /secrets/store/get-secret") contentFetched = true;
+      else if (contentFetched && call === "GET /user/keyring") {
+        contentFetched = false;
+        const { content, contentKind, name, mime } = textSecret("First", undefined, "newer");
+        await update(laptop, secretId, { baseVersion: 1, content: { content, contentKind, name, mime } }, {});
+      }
+    };
+    await expect(checkCopy(phone, secretId, makePicture("market"), {})).rejects.toEqual(
+      errorWithCode("version_conflict"),
+    );
+  });
+});

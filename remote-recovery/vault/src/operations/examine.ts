@@ -1,0 +1,136 @@
+import type { RecoveryImage } from "@relicario/shared/contract";
+
+import type { GateReport } from "@relicario/engine";
+import type { AccountKey } from "../seal/account-key.ts";
+import { innerSketches, openBookInner, sketchToB64u, type Book, type BookOpener } from "../seal/book.ts";
+import { wipe, type Bytes } from "../seal/bytes.ts";
+import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { toEngineOptions, readPictureBytes } from "../operation-parts/read-picture.ts";
+import { readPlainSketches, requireImageHelper } from "../operation-parts/recognise-image.ts";
+
+/** What the gate and the book say of a picture. */
+export interface PictureVerdict {
+  readonly level: GateReport["verdict"];
+  readonly reasons: readonly string[];
+  readonly width: number;
+  readonly height: number;
+  readonly known: KnownImage | null;
+}
+
+/**
+ * A picture that is not new. `same`: it opens already and is used again, with the passphrase that
+ * it has, or with none. `removed`: it opened once, and becomes a new image. `resembles`: a cropped
+ * or edited copy of one in use, or the picture of a share.
+ */
+export type KnownImage =
+  | { readonly kind: "same"; readonly image: RecoveryImage; readonly passphrase: "needed" | "none" }
+  | { readonly kind: "removed" }
+  | { readonly kind: "resembles"; readonly image: RecoveryImage | null };
+
+/** Images that can open something here, by name. Empty while locked. */
+export async function listImages(vault: VaultContext): Promise<RecoveryImage[]> {
+  if (vault.keys === null) return [];
+  const book = (await readKeyring(vault))?.openedKeyring?.book;
+  return book?.openers.filter((opener) => opener.kind === "image").map(toRecoveryImage) ?? [];
+}
+
+/**
+ * Says whether a picture is in the book, whole only once an opener was shown, since sketches take
+ * the account key; and judges it with the gate, and one that would become an image with the
+ * self-test, as enrolling will.
+ *
+ * @throws PortalError `picture_unreadable`, `picture_too_large`, `helper_changed`.
+ */
+export async function examine(
+  vault: VaultContext,
+  picture: Blob,
+  options: OperationOptions = {},
+): Promise<PictureVerdict> {
+  const bytes = await readPictureBytes(picture);
+  try {
+    const book = vault.keys === null ? null : ((await readKeyring(vault, options.signal))?.openedKeyring?.book ?? null);
+    const known =
+      book === null
+        ? null
+        : vault.accountKey === null
+          ? await findByPlainHelper(vault, bytes, book, options)
+          : await findInBook(vault, vault.accountKey, bytes, book, options);
+    throwIfCancelled(options.signal);
+    const gate = await vault.engine.inspect(bytes, {
+      ...toEngineOptions(options),
+      selfTest: known === null || known.kind === "removed",
+    });
+    throwIfCancelled(options.signal);
+    return {
+      level: gate.verdict,
+      reasons: gate.reasons,
+      width: gate.width,
+      height: gate.height,
+      known,
+    };
+  } finally {
+    wipe(bytes);
+  }
+}
+
+async function findInBook(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  picture: Bytes,
+  book: Book,
+  options: OperationOptions,
+): Promise<KnownImage | null> {
+  const knownSketches = innerSketches(await openBookInner(accountKey, vault.userId, book));
+  const match = await vault.engine.recover(
+    picture,
+    knownSketches.map(({ sketch }) => sketch),
+    toEngineOptions(options),
+  );
+  if (match.outcome === "not_this_picture") return null;
+  // An image that was removed and added again stands in the book twice, with one sketch.
+  const sketch = knownSketches[match.index]?.sketch;
+  const ids = knownSketches
+    .filter((knownSketch) => sketch !== undefined && sketchToB64u(knownSketch.sketch) === sketchToB64u(sketch))
+    .map(({ imageId }) => imageId);
+  const opener = book.openers.find(({ id }) => ids.includes(id));
+  if (match.outcome === "too_many_errors")
+    return { kind: "resembles", image: opener === undefined ? null : toRecoveryImage(opener) };
+  wipe(match.imageSecretBytes);
+  if (opener === undefined)
+    return ids.some((id) => book.images.some((image) => image.id === id && image.status === "share"))
+      ? { kind: "resembles", image: null }
+      : { kind: "removed" };
+  const { encrypted } = await requireImageHelper(vault, book, opener.id, options);
+  return { kind: "same", image: toRecoveryImage(opener), passphrase: encrypted ? "needed" : "none" };
+}
+
+/**
+ * Without the account key: an image in use that has no passphrase is known by its helper. Of the
+ * others nothing can be said yet.
+ */
+async function findByPlainHelper(
+  vault: VaultContext,
+  picture: Bytes,
+  book: Book,
+  options: OperationOptions,
+): Promise<KnownImage | null> {
+  const plainSketches = await readPlainSketches(vault, book, options);
+  const match =
+    plainSketches.length === 0
+      ? null
+      : await vault.engine.recover(
+          picture,
+          plainSketches.map(({ sketch }) => sketch),
+          toEngineOptions(options),
+        );
+  if (match?.outcome !== "recovered") return null;
+  wipe(match.imageSecretBytes);
+  const opener = book.openers.find(({ id }) => id === plainSketches[match.index]?.imageId);
+  return opener === undefined ? null : { kind: "same", image: toRecoveryImage(opener), passphrase: "none" };
+}
+
+function toRecoveryImage(opener: BookOpener): RecoveryImage {
+  return { id: opener.id, name: opener.name, createdAt: opener.created_at };
+}

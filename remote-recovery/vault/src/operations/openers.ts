@@ -1,0 +1,197 @@
+import { maxFileNameLength, maxOpeners, toB64u, type Slot } from "@relicario/shared/api";
+import type { AccountOpener, OpenersOverview, RecoveryCode, SecretOpeners } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import type { AccountKey } from "../seal/account-key.ts";
+import { openBookInner, sealBookInner, type Book, type BookOpener } from "../seal/book.ts";
+import { newId, formatTimestamp } from "../seal/ids.ts";
+import { openerFromSeed, sealSlot, type SlotTarget } from "../seal/opener.ts";
+import { generateRecoveryCode as generateCode } from "../seal/recovery-code.ts";
+import { nonEmptyText } from "../seal/text.ts";
+import type { PresentedOpener, PresentedKey } from "../presented-opener.ts";
+import { validate } from "../operation-parts/validate-request.ts";
+import { readLabelledRows, type LabelledRow } from "../operation-parts/portable-secret.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
+import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
+import { deriveKeySeed } from "../operation-parts/recognise-opener.ts";
+import { requireAccountKey } from "../operation-parts/require-account-key.ts";
+import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import { savePasskeyOpener } from "./unlock.ts";
+
+/**
+ * What opens what today, by the labels. @throws PortalError `vault_locked`, and those of reading.
+ */
+export async function listOpeners(vault: VaultContext, options: OperationOptions = {}): Promise<OpenersOverview> {
+  const account = await readAccount(vault, options.signal);
+  if (account === null) return { openers: [], secrets: [] };
+  const { view } = account;
+  if (view.openedKeyring === null) throw new PortalError("vault_locked");
+  const { book } = view.openedKeyring;
+  const rows = await openableRows(vault, account);
+  const servedSlots = new Set(view.keyring.slots.map(({ opener_id: id, kind }) => `${kind} ${id}`));
+  const secrets = rows
+    .map((row) => toSecretOpeners(row, book))
+    .sort((left, right) => (left.secretId < right.secretId ? 1 : -1));
+  return {
+    openers: book.openers.map((opener) =>
+      toAccountOpener(opener, rows, secrets, servedSlots.has(`${opener.kind} ${opener.id}`)),
+    ),
+    secrets,
+  };
+}
+
+/** Rows whose content is there, with their labels. @throws PortalError `vault_locked`. */
+export function openableRows(vault: VaultContext, account: AccountView): Promise<LabelledRow[]> {
+  const ids = [...account.rows.values()]
+    .filter(({ stored }) => stored.dropped_at === undefined)
+    .map(({ secretId }) => secretId);
+  return readLabelledRows(vault, account, ids);
+}
+
+function toSecretOpeners({ row: { secretId }, label }: LabelledRow, { openers }: Book): SecretOpeners {
+  const { title, rehearsed } = label;
+  const canOpen = ({ id }: BookOpener): boolean => label.openers.includes(id);
+  return {
+    secretId,
+    title,
+    openers: openers.filter(canOpen).map(({ id }) => id),
+    missing: openers.filter((opener) => !canOpen(opener)).map(({ id }) => id),
+    copyCheckedAt: newestDate(rehearsed),
+  };
+}
+
+function toAccountOpener(
+  { id, kind, name, created_at: createdAt }: BookOpener,
+  rows: readonly LabelledRow[],
+  secrets: readonly SecretOpeners[],
+  hasSlot: boolean,
+): AccountOpener {
+  const openedSecrets = secrets.filter(({ openers }) => openers.includes(id));
+  return {
+    id,
+    kind,
+    name,
+    createdAt,
+    copyCheckedAt: newestDate(
+      rows.flatMap(({ label }) => label.rehearsed.filter(({ opener_id: openerId }) => openerId === id)),
+    ),
+    secretCount: openedSecrets.length,
+    soleOpenerOf: openedSecrets.filter(({ openers }) => openers.length === 1).map(({ secretId }) => secretId),
+    hasSlot,
+  };
+}
+
+function newestDate(rehearsed: readonly { readonly at: string }[]): string | null {
+  return rehearsed.reduce<string | null>((latest, { at }) => (latest === null || at > latest ? at : latest), null);
+}
+
+/** A code that opens nothing yet; it is kept nowhere. */
+export function generateRecoveryCode(): Promise<RecoveryCode> {
+  return Promise.resolve(generateCode());
+}
+
+const NameInput = z.object({ name: nonEmptyText(maxFileNameLength) });
+
+/**
+ * Enters a code or a passkey into the book, with a slot of its own, by one signed change. The
+ * account key is there already or comes by an opener that is shown; what is added cannot vouch for
+ * itself.
+ *
+ * @throws PortalError `validation_error` for its name, `show_opener_first`,
+ *   `recovery_code_unreadable`, `passkey_without_prf`, `limit_reached`, `no_keyring`, and those of
+ *   showing and publishing.
+ */
+export async function addOpener(
+  vault: VaultContext,
+  { key, name }: { readonly key: PresentedKey; readonly name: string },
+  presentedOpener: PresentedOpener | null,
+  options: OperationOptions = {},
+): Promise<{ readonly openerId: string }> {
+  validate(NameInput, { name });
+  // first: what cannot be read is refused before anything is shown
+  const opener = await openerFromSeed(newId(vault.now()), deriveKeySeed(key));
+  try {
+    const accountKey = await requireAccountKey(vault, presentedOpener, options);
+    const openerId = await registerOpener(vault, accountKey, { ...opener, kind: key.kind, name }, options);
+    if (key.kind === "passkey") await savePasskeyOpener(vault, openerId);
+    return { openerId };
+  } finally {
+    opener.wipe();
+  }
+}
+
+/** What enters the book. Its seed may be on another device. */
+export interface NewOpener extends SlotTarget {
+  readonly kind: BookOpener["kind"];
+  readonly name: string;
+}
+
+/**
+ * Book and slot, by one signed change. The same opener once more is there already.
+ *
+ * @returns its id in the book
+ * @throws PortalError `id_taken` when something else has its id, `limit_reached`, `no_keyring`, and
+ *   those of publishing.
+ */
+export function registerOpener(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  opener: NewOpener,
+  options: OperationOptions,
+): Promise<string> {
+  const { openerId: id, kind, name, recipient } = opener;
+  const entry = { id, kind, name, recipient, created_at: formatTimestamp(vault.now()) };
+  const prepare = (account: AccountView | null): Promise<Attempt<string> | { done: string }> =>
+    prepareRegistration(vault, account, accountKey, opener, entry);
+  const findPublished = ({ view }: AccountView): string | null =>
+    findByRecipient(view.openedKeyring?.book, opener)?.id ?? null;
+  return publishWithRetry(vault, { prepare, findPublished }, options);
+}
+
+async function prepareRegistration(
+  vault: VaultContext,
+  account: AccountView | null,
+  accountKey: AccountKey,
+  opener: SlotTarget,
+  entry: BookOpener,
+): Promise<Attempt<string> | { done: string }> {
+  const openedKeyring = requireOpenedKeyring(account);
+  if (account === null || openedKeyring === null) throw new PortalError("no_keyring");
+  const existing = findByRecipient(openedKeyring.book, opener);
+  if (existing !== undefined) return { done: existing.id };
+  if ([...openedKeyring.book.openers, ...openedKeyring.book.images].some(({ id }) => id === entry.id))
+    throw new PortalError("id_taken"); // its slot would replace another's
+  if (openedKeyring.book.openers.length >= maxOpeners) throw new PortalError("limit_reached");
+  const book = await bookWithOpeners(vault, accountKey, openedKeyring.book, [...openedKeyring.book.openers, entry]);
+  const slot: Slot = {
+    opener_id: entry.id,
+    kind: entry.kind,
+    slot: toB64u(await sealSlot(opener, vault.userId, accountKey)),
+  };
+  const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
+    documents: { book },
+    slots: { set: [slot], remove: [] },
+  });
+  return { change, send: () => vault.service.changeKeyring(change.keyring), result: entry.id };
+}
+
+function findByRecipient(book: Book | undefined, { recipient }: SlotTarget): BookOpener | undefined {
+  return book?.openers.find((opener) => opener.recipient === recipient);
+}
+
+/** The book with these openers, outside and inside. @throws PortalError `decryption_failed`. */
+export async function bookWithOpeners(
+  vault: VaultContext,
+  accountKey: AccountKey,
+  book: Book,
+  openers: readonly BookOpener[],
+): Promise<Book> {
+  const inner = await openBookInner(accountKey, vault.userId, book);
+  const sealed = await sealBookInner(accountKey, vault.userId, {
+    ...inner,
+    openers: openers.map(({ id, recipient }) => ({ id, recipient })),
+  });
+  return { ...book, openers: [...openers], inner: sealed };
+}

@@ -1,0 +1,108 @@
+import type { Keyring } from "@relicario/shared/api";
+import type { DeviceKind } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import { toStoredMetadataKeys, type MetadataKeys } from "../seal/account-key.ts";
+import { requireKeys, type OperationOptions, type VaultContext } from "../vault-context.ts";
+import { openAccount } from "../operation-parts/open-account.ts";
+import { readKeyring, type KeyringView, type OpenedKeyring, type Witness } from "../operation-parts/read-keyring.ts";
+import { recogniseOpener, type RecognisedOpener } from "../operation-parts/recognise-opener.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+
+/**
+ * [Note: Unlock sequence]
+ * 1. Keyring, checked against what this device remembers; for a picture the image records.
+ * 2. The picture finds its helper, the helper gives the image root, the root gives the opener. A
+ *    code or a passkey gives it at once, and finds its slot.
+ * 3. The opener's slot: header, mac, user, opener and epoch, then the account key in it.
+ * 4. A device that holds an account takes no other one of the same generation.
+ * 5. The key must open the state, book and shares that were given, be the one of the key statement,
+ *    and vouch for the book's openers.
+ * 6. The helper of a picture must have the book's digest, the opener must stand in the book.
+ * 7. Only then the vault is unlocked, and the state remembered.
+ *
+ * @param witness what another device of the account saw; the keyring has to lead to it before
+ *   anything is opened
+ * @returns the recognised opener, for the one act that it was shown for (call `opener.forget()`),
+ *   and the keyring as it was read and opened, so that the act need not read it again.
+ * @throws PortalError `no_keyring`, those of {@link recogniseOpener}, `own_key_changed`,
+ *   `helper_changed`, `decryption_failed`.
+ */
+export async function unlock(
+  vault: VaultContext,
+  presentedOpener: PresentedOpener,
+  options: OperationOptions = {},
+  witness: Witness | null = null,
+): Promise<RecognisedOpener & { readonly view: KeyringView }> {
+  const view = await readKeyring(vault, options.signal, "drop_and_throw", witness);
+  if (view === null) throw new PortalError("no_keyring");
+  const recognised = await recogniseOpener(vault, presentedOpener, view, options);
+  try {
+    const openedKeyring = await unlockWith(vault, view.keyring, recognised, options);
+    return { ...recognised, view: { keyring: view.keyring, openedKeyring } };
+  } catch (error) {
+    recognised.opener.wipe();
+    throw error;
+  }
+}
+
+/** Steps 3 to 7. */
+async function unlockWith(
+  vault: VaultContext,
+  keyring: Keyring,
+  recognised: RecognisedOpener,
+  options: OperationOptions,
+): Promise<OpenedKeyring> {
+  options.onProgress?.({ phase: "opening", done: 0, total: 1 });
+  const openedKeyring = await openAccount(vault, keyring, recognised);
+  if (recognised.kind === "passkey") await savePasskeyOpener(vault, recognised.opener.openerId);
+  const { kind } = await vault.device.read();
+  if (kind === "own") await saveMetadataKeys(vault, openedKeyring.keys);
+  vault.setState({ status: "unlocked", device: kind });
+  options.onProgress?.({ phase: "opening", done: 1, total: 1 });
+  return openedKeyring;
+}
+
+/**
+ * From now on a lock takes the titles keys away on an own device: this passkey opened or was made
+ * here.
+ */
+export async function savePasskeyOpener(vault: VaultContext, openerId: string): Promise<void> {
+  await vault.device.update(({ passkeyOpener }) => (passkeyOpener === openerId ? null : { passkeyOpener: openerId }));
+}
+
+/**
+ * Stores the titles keys on an own device, where its browser can keep all of them; says whether it
+ * could. `storage_full`.
+ */
+export async function saveMetadataKeys(vault: VaultContext, keys: MetadataKeys): Promise<boolean> {
+  const metadataKeys = toStoredMetadataKeys(keys);
+  await vault.device.write({
+    kind: "own",
+    metadataKeys,
+    locked: false,
+    lockedAt: null,
+    lockedSignIn: null,
+    lastActivity: vault.now(),
+  });
+  return metadataKeys !== null;
+}
+
+/**
+ * The answer to "my own device or a shared computer". An own one keeps the titles keys, unreadable,
+ * between page loads: `remembers`, but not in a browser without Ed25519.
+ *
+ * @throws PortalError `vault_locked`, `storage_full`.
+ */
+export async function setDeviceKind(vault: VaultContext, kind: DeviceKind): Promise<{ keysSaved: boolean }> {
+  const keys = requireKeys(vault);
+  const isOwn = kind === "own";
+  const keysSaved = isOwn && (await saveMetadataKeys(vault, keys));
+  if (isOwn) vault.cachedList = null; // read whole once more, to be kept
+  else {
+    await vault.device.write({ kind, metadataKeys: null, locked: false });
+    await vault.rowCache.cache.clear();
+  }
+  vault.setState({ status: "unlocked", device: kind });
+  return { keysSaved };
+}

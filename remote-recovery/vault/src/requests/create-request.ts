@@ -1,0 +1,150 @@
+import {
+  fromB64u,
+  maxFileBytes,
+  maxRequestNoteLength,
+  maxRequestTitleLength,
+  requestLifetimeDays,
+  Timestamp,
+  toB64u,
+  type CreateRequestBody,
+} from "@relicario/shared/api";
+import type { SecretRequest } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+import { z } from "zod";
+
+import { makeKeyStatement } from "../seal/account-signatures.ts";
+import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
+import { maxSealedLength } from "../seal/content-sizes.ts";
+import { formatTimestamp } from "../seal/ids.ts";
+import { deriveLinkAuth, newLinkKey } from "../seal/link-keys.ts";
+import { sealRequestDocument } from "../seal/request-document.ts";
+import { openRequestsInner } from "../seal/requests.ts";
+import { nonEmptyText, boundedText } from "../seal/text.ts";
+import type { PresentedOpener } from "../presented-opener.ts";
+import { validate } from "../operation-parts/validate-request.ts";
+import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { requireAccountKey } from "../operation-parts/require-account-key.ts";
+import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import { publishRequests, requireEntry, withRequest } from "./requests-document.ts";
+
+/** A request that was made. */
+export interface CreatedRequest {
+  readonly requestId: string;
+  /** Path and fragment of the link. */
+  readonly link: string;
+}
+
+/**
+ * Asks somebody for a secret: seals what is asked under a fresh link key, with the whole key
+ * statement of this account in it, and publishes it with the document that names it.
+ *
+ * @throws PortalError those of {@link VaultRequests.create}; `no_keyring` before anything was ever
+ *   kept.
+ */
+export async function createRequest(
+  vault: VaultContext,
+  request: SecretRequest,
+  presentedOpener: PresentedOpener | null,
+  options: OperationOptions = {},
+): Promise<CreatedRequest> {
+  checkRequest(vault, request);
+  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  const requestId = toB64u(randomBytes(16));
+  const linkKey = newLinkKey();
+  try {
+    const { title, note, requesterName, expiresAt, notify } = request;
+    const maxSize = maxSealedLength(request.maxSize);
+    const createdAt = formatTimestamp(vault.now());
+    let document = "";
+    await publishRequests(
+      vault,
+      {
+        next: async ({ keys, requests }) => {
+          options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
+          const statement = await makeKeyStatement(keys, vault.userId);
+          document = await sealRequestDocument(linkKey, {
+            v: 1,
+            request_id: requestId,
+            title,
+            note,
+            asked_by: requesterName,
+            statement,
+            expires_at: expiresAt,
+            max_size: maxSize,
+          });
+          const entry = {
+            request_id: requestId,
+            title,
+            created_at: createdAt,
+            expires_at: expiresAt,
+            state: "open",
+            answer_sha256: null,
+          } as const;
+          return withRequest(vault, accountKey, requests, entry, {
+            request_id: requestId,
+            link_key: toB64u(linkKey),
+            note,
+          });
+        },
+        isApplied: ({ requests }) => requests.some(({ request_id: id }) => id === requestId),
+        send: ({ keyring }) => {
+          const body: CreateRequestBody = {
+            request_id: requestId,
+            document,
+            link_auth_sha256: toB64u(sha256(deriveLinkAuth(linkKey))),
+            expires_at: expiresAt,
+            max_size: maxSize,
+            notify,
+            keyring,
+          };
+          return vault.service.requests.create(body);
+        },
+      },
+      options,
+    );
+    return { requestId, link: requestLinkOf(requestId, linkKey) };
+  } finally {
+    wipe(linkKey);
+  }
+}
+
+/**
+ * The link of a request once more.
+ *
+ * @throws PortalError `show_opener_first`, `not_found` (unknown, or revoked), and those of reading.
+ */
+export async function revealRequestLink(
+  vault: VaultContext,
+  requestId: string,
+  presentedOpener: PresentedOpener | null,
+  options: OperationOptions = {},
+): Promise<string> {
+  const accountKey = await requireAccountKey(vault, presentedOpener, options);
+  const requests = (await readKeyring(vault, options.signal))?.openedKeyring?.requests ?? null;
+  if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
+  const inner = await openRequestsInner(accountKey, vault.userId, requests);
+  const innerEntry = inner.requests.find(({ request_id: id }) => id === requestId);
+  if (innerEntry === undefined) throw new PortalError("not_found");
+  return requestLinkOf(requestId, fromB64u(innerEntry.link_key));
+}
+
+function requestLinkOf(requestId: string, linkKey: Bytes): string {
+  return `/request/${requestId}#s=${toB64u(linkKey)}`;
+}
+
+/** @throws PortalError `validation_error` with the names of the members in `details.fields`. */
+function checkRequest(vault: VaultContext, request: SecretRequest): void {
+  const isAllowedExpiry = (time: string): boolean => {
+    const remaining = Date.parse(time) - vault.now();
+    return remaining > 0 && remaining <= requestLifetimeDays.maximum * 24 * 60 * 60 * 1000;
+  };
+  const RequestInput = z.object({
+    title: nonEmptyText(maxRequestTitleLength),
+    note: boundedText(maxRequestNoteLength),
+    requesterName: nonEmptyText(maxRequestTitleLength),
+    expiresAt: Timestamp.refine(isAllowedExpiry),
+    maxSize: z.int().min(1).max(maxFileBytes),
+    notify: z.boolean(),
+  });
+  validate(RequestInput, request);
+}

@@ -1,0 +1,101 @@
+import { fromB64u } from "@relicario/shared/api";
+import type { Http, RequestPreview, ProvidedSecret, SecretRequest } from "@relicario/shared/contract";
+import { PortalError } from "@relicario/shared/errors";
+
+import {
+  answerRequest,
+  inspectRequest,
+  type AnswerOptions,
+  type AnswerDeps,
+  type RequestLink,
+  type AnswerReceipt,
+} from "../requests/answer.ts";
+import { createAnswerCalls } from "../requests/answer-calls.ts";
+import { openAnswerRecords, type AnswerRecords } from "../requests/answer-records.ts";
+import { createRequest, type CreatedRequest } from "../requests/create-request.ts";
+import { createResumableDigest } from "../transfer/resumable-digest.ts";
+import type { VaultContext } from "../vault-context.ts";
+import type { FakeRequest } from "./fake-account.ts";
+import type { World } from "./world.ts";
+
+/** A browser of somebody who was given a link, as far as requests need it. */
+export interface Provider extends RequestLink {
+  readonly deps: AnswerDeps;
+  readonly records: AnswerRecords;
+  /** Milliseconds since 1970. */
+  readonly clock: { now: number };
+  readonly inspect: () => Promise<RequestPreview>;
+  readonly answer: (provided: ProvidedSecret, options?: AnswerOptions) => Promise<AnswerReceipt>;
+}
+
+/**
+ * A page opened by a link: path and fragment. What the browser kept of it before is there again.
+ */
+export async function openProvider(
+  { service }: { readonly service: { readonly http: Http } },
+  link: string,
+  clock = { now: Date.now() },
+): Promise<Provider> {
+  const [path = "", key = ""] = link.split("#s=");
+  const requestLink: RequestLink = { requestId: path.replace("/request/", ""), linkKey: fromB64u(key) };
+  const now = (): number => clock.now;
+  const records = await openAnswerRecords(now);
+  const deps: AnswerDeps = {
+    calls: createAnswerCalls(service.http),
+    openRecords: () => Promise.resolve(records),
+    createDigest: createResumableDigest,
+    retryPolicy: {
+      wait: (_milliseconds, signal) => {
+        return signal.aborted
+          ? Promise.reject(new PortalError("cancelled", { cause: signal.reason }))
+          : Promise.resolve();
+      },
+    },
+    now,
+  };
+  return {
+    ...requestLink,
+    deps,
+    records,
+    clock,
+    inspect: () => inspectRequest(deps, requestLink),
+    answer: (provided, options) => answerRequest(deps, requestLink, provided, options),
+  };
+}
+
+export function makeRequest(vault: Pick<VaultContext, "now">, overrides: Partial<SecretRequest> = {}): SecretRequest {
+  return {
+    title: "The deed",
+    note: "for the notary",
+    requesterName: "José",
+    expiresAt: new Date(vault.now() + 7 * 86_400_000).toISOString(),
+    maxSize: 10_000_000,
+    notify: false,
+    ...overrides,
+  };
+}
+
+/** A request of a vault that has shown an opener, and somebody who has its link. */
+export async function createRequestWithProvider(
+  world: World,
+  vault: VaultContext,
+  overrides: Partial<SecretRequest> = {},
+): Promise<CreatedRequest & { readonly provider: Provider }> {
+  const created = await createRequest(vault, makeRequest(vault, overrides), null);
+  return { ...created, provider: await openProvider(world, created.link) };
+}
+
+/** As the service keeps it. */
+export function storedRequest(world: World, requestId: string): FakeRequest {
+  const request = world.service.account.requests?.get(requestId);
+  if (request === undefined) throw new TypeError("there is no such request");
+  return request;
+}
+
+export function makeTextAnswer(text: string, note = ""): ProvidedSecret {
+  return { contentKind: "text", name: "words.txt", mime: "text/plain", content: new Blob([text]), note };
+}
+
+export function makeFileAnswer(content: Blob, note = ""): ProvidedSecret {
+  return { contentKind: "file", name: "film.mp4", mime: "video/mp4", content, note };
+}

@@ -1,0 +1,58 @@
+import { fromB64u, toB64u } from "@relicario/shared/api";
+
+import { sha256 } from "../seal/bytes.ts";
+import { openLabel, unverifiedRevOf, sealLabel, type Label } from "../seal/label.ts";
+import type { OpenerKeys } from "../seal/opener.ts";
+import { labelDigest, openState, rootOf, sealState, stateDigest } from "../seal/state.ts";
+import { openTicket, type OwnerTicket } from "../seal/ticket.ts";
+import { requireKeys, type VaultContext } from "../vault-context.ts";
+import { lastOf, touch } from "./fake-account.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Publishes a row anew with a label and ticket of the test's choosing, and a state that fits: what
+ * only somebody with the account key could do. For the checks that are left when all digests fit.
+ */
+export async function rewriteRow(
+  world: World,
+  vault: VaultContext,
+  secretId: string,
+  opener: OpenerKeys,
+  change: {
+    readonly rev?: number;
+    readonly label?: Partial<Label>;
+    readonly seal: (ticket: OwnerTicket) => Promise<Uint8Array>;
+  },
+): Promise<void> {
+  const keys = requireKeys(vault);
+  const { keyring, rows } = world.service.account;
+  const storedRow = rows.get(secretId);
+  const row = lastOf(storedRow?.versions);
+  const lastState = lastOf(keyring?.states);
+  if (keyring === null || storedRow === undefined || row === undefined || lastState === undefined)
+    throw new TypeError("nothing to rewrite");
+  const context = { secretId, version: storedRow.versions.length, rev: unverifiedRevOf(row.label) };
+  const label = await openLabel(keys, vault.userId, context, row.label);
+  const ticket = await change.seal(await openTicket(opener, fromB64u(row.ticket)));
+  row.ticket = toB64u(ticket);
+  const rev = change.rev ?? context.rev;
+  row.label = await sealLabel(
+    keys,
+    vault.userId,
+    { ...context, rev },
+    { ...label, ...change.label, ticket_sha256: toB64u(sha256(ticket)) },
+  );
+  touch(world.service.account, storedRow);
+  const { previous: _, ...state } = await openState(keys, vault.userId, lastState.state_rev, lastState.state);
+  const root = rootOf(
+    [...rows].map(([id, { versions }]) => {
+      const jwe = lastOf(versions)?.label ?? "";
+      return { secretId: id, version: versions.length, rev: unverifiedRevOf(jwe), labelHex: labelDigest(jwe) };
+    }),
+  );
+  const next = { ...state, state_rev: lastState.state_rev + 1, root };
+  keyring.states.push({
+    state_rev: next.state_rev,
+    state: await sealState(keys, vault.userId, next, stateDigest(lastState.state)),
+  });
+}

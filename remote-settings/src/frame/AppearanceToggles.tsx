@@ -1,0 +1,40 @@
+import { languages, usePortal } from "@relicario/shared/contract";
+import { Languages, Moon, Sun } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+
+interface AppearanceTogglesProps {
+  /** How an entry of the menu is drawn. */
+  readonly renderEntry: (toggle: {
+    readonly icon: ReactNode;
+    readonly label: string;
+    readonly onPress: () => void;
+  }) => ReactNode;
+}
+
+/** Language and theme of the portal, each switched to the other one. */
+export function AppearanceToggles({ renderEntry }: AppearanceTogglesProps) {
+  const { t } = useTranslation("settings");
+  const { language, theme, setLanguage, setTheme } = usePortal();
+  const otherLanguage = languages.find((candidate) => candidate !== language) ?? language;
+  const otherTheme = theme === "dark" ? "light" : "dark";
+  const ThemeIcon = theme === "dark" ? Sun : Moon;
+  return (
+    <>
+      {renderEntry({
+        icon: <Languages aria-hidden />,
+        label: t(`menu.language_${otherLanguage}_action`),
+        onPress: () => {
+          setLanguage(otherLanguage);
+        },
+      })}
+      {renderEntry({
+        icon: <ThemeIcon aria-hidden />,
+        label: t(`menu.theme_${otherTheme}_action`),
+        onPress: () => {
+          setTheme(otherTheme);
+        },
+      })}
+    </>
+  );
+}

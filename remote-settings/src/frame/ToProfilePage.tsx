@@ -1,6 +1,0 @@
-import { Navigate } from "react-router-dom";
-
-/** Route `/settings/*`: any path that is no page leads to the profile. */
-export default function ToProfilePage() {
-  return <Navigate to="/settings/profile" replace />;
-}

@@ -1,0 +1,103 @@
+import { maxShareViews } from "@relicario/shared/api";
+import { usePortal, type SecretShare, type Vault } from "@relicario/shared/contract";
+import { TextField } from "@relicario/shared/forms";
+import { Button, ErrorNotice, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+
+import {
+  lifetimeNames,
+  lifetimes,
+  viewChoices,
+  parseMaxViews,
+  type Lifetime,
+  type ViewChoice,
+} from "../create/share-draft.ts";
+import { useRefetch } from "../data/sharing.ts";
+import { ChoiceRow } from "../link/ChoiceRow.tsx";
+
+interface ChangeShareFormProps {
+  readonly vault: Vault;
+  readonly share: SecretShare;
+  readonly onClose: () => void;
+}
+
+/** Another end and another number of views, from now on; what is not touched stays. */
+export function ChangeShareForm({ vault, share, onClose }: ChangeShareFormProps) {
+  const { t } = useTranslation("beta-share");
+  const { notify } = usePortal();
+  const refetch = useRefetch();
+  const [lifetime, setLifetime] = useState<Lifetime | "same">("same");
+  const [views, setViews] = useState<ViewChoice | "same">("same");
+  const [otherViews, setOtherViews] = useState("");
+  const [viewsInvalid, setViewsInvalid] = useState(false);
+  const changeMutation = useMutation({
+    mutationFn: (next: { readonly expiresAt?: string; readonly maxViews?: number | null }) =>
+      vault.shares.change(share.shareId, next),
+    onSuccess: () => {
+      notify({ tone: "success", text: t("change.done_status") });
+      onClose();
+    },
+    onSettled: refetch,
+  });
+  const handleSave = () => {
+    const maxViews = views === "same" ? undefined : parseMaxViews(views, otherViews);
+    setViewsInvalid(maxViews === "invalid");
+    if (maxViews === "invalid") return;
+    const expiresAt = lifetime === "same" ? undefined : new Date(Date.now() + lifetimes[lifetime]).toISOString();
+    if (expiresAt === undefined && maxViews === undefined) onClose();
+    else
+      changeMutation.mutate({
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...(maxViews === undefined ? {} : { maxViews }),
+      });
+  };
+  return (
+    <Stack $gap={5} role="group" aria-label={t("change.title")}>
+      <ChoiceRow
+        legend={t("change.lifetime_label")}
+        disabled={changeMutation.isPending}
+        choices={[
+          { value: "same" as const, label: t("change.same_label") },
+          ...lifetimeNames.map((value) => ({ value, label: t(`create.lifetime_${value}_label`) })),
+        ]}
+        value={lifetime}
+        onChange={setLifetime}
+      />
+      <ChoiceRow
+        legend={t("change.views_label")}
+        {...(share.views === 0 ? {} : { hint: t("change.views_hint", { count: share.views }) })}
+        disabled={changeMutation.isPending}
+        choices={[
+          { value: "same" as const, label: t("change.same_label") },
+          ...viewChoices.map((value) => ({ value, label: t(`create.views_${value}_label`) })),
+        ]}
+        value={views}
+        onChange={setViews}
+      />
+      {views === "other" && (
+        <TextField
+          label={t("create.other_views_label", { most: maxShareViews })}
+          inputMode="numeric"
+          autoComplete="off"
+          disabled={changeMutation.isPending}
+          error={viewsInvalid ? t("create.views_wrong_error") : null}
+          value={otherViews}
+          onChange={(event) => {
+            setOtherViews(event.target.value);
+          }}
+        />
+      )}
+      <ErrorNotice error={changeMutation.error} />
+      <SpacedRow>
+        <Button size="small" pending={changeMutation.isPending} onClick={handleSave}>
+          {t("change.save_action")}
+        </Button>
+        <Button tone="quiet" size="small" onClick={onClose}>
+          {t("opener.cancel_action")}
+        </Button>
+      </SpacedRow>
+    </Stack>
+  );
+}

@@ -1,0 +1,104 @@
+import { usePortal, type OpenedAnswer, type Vault } from "@relicario/shared/contract";
+import { OperationProgress, RevealedContent } from "@relicario/shared/forms";
+import { getFormats } from "@relicario/shared/i18n";
+import { Button, ErrorNotice, Notice, SmallText, SpacedRow, Stack } from "@relicario/shared/ui";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { styled } from "styled-components";
+
+import { protectReceived } from "../vault/protect-received.ts";
+import { useOperation } from "../vault/useOperation.ts";
+import { WordList } from "../link/WordList.tsx";
+
+interface AnswerPanelProps {
+  readonly vault: Vault;
+  readonly answer: OpenedAnswer;
+  readonly title: string;
+  readonly collected: boolean;
+  readonly collecting: boolean;
+  readonly onCollect: () => void;
+  readonly onDrop: () => void;
+  readonly onClose: () => void;
+}
+
+/**
+ * What somebody sent: nothing in it is believed but that they had the link. It is shown as text or
+ * saved, and kept on request.
+ */
+export function AnswerPanel({
+  vault,
+  answer,
+  title,
+  collected,
+  collecting,
+  onCollect,
+  onDrop,
+  onClose,
+}: AnswerPanelProps) {
+  const { t } = useTranslation("beta-share");
+  const { language } = usePortal();
+  const { state, run, cancel } = useOperation();
+  const [isProtected, setIsProtected] = useState(false);
+  const running = state.status === "running";
+
+  const handleProtect = () => {
+    run(async (options) => {
+      await protectReceived(vault, { opened: answer, title }, options);
+      if (!options.signal.aborted) setIsProtected(true);
+    });
+  };
+  return (
+    <Stack $gap={4} role="group" aria-label={t("answer.group_aria")}>
+      <Notice>{t("answer.vouch_body", { when: getFormats(language).dateTime(answer.createdAt) })}</Notice>
+      {answer.note !== "" && (
+        <div>
+          <SmallText>{t("answer.note_label")}</SmallText>
+          <Note dir="auto">{answer.note}</Note>
+        </div>
+      )}
+      <RevealedContent title={title} openedContent={answer} />
+      <WordList words={answer.receiptWords} label={t("answer.words_label")} />
+      <SmallText>{t("answer.words_hint")}</SmallText>
+      {running && <OperationProgress progress={state.progress} initialPhase="sealing" />}
+      {state.status === "failed" && <ErrorNotice error={state.error} />}
+      {isProtected && (
+        <Notice tone="success" role="status">
+          {t("answer.kept_status")}
+        </Notice>
+      )}
+      {collected && <SmallText>{t("answer.collected_body")}</SmallText>}
+      <SpacedRow>
+        {!isProtected && (
+          <Button pending={running} onClick={handleProtect}>
+            {t("answer.keep_action")}
+          </Button>
+        )}
+        {running && (
+          <Button tone="quiet" onClick={cancel}>
+            {t("opener.cancel_action")}
+          </Button>
+        )}
+        {!running && !collected && (
+          <Button tone="quiet" pending={collecting} onClick={onCollect}>
+            {t("answer.collect_action")}
+          </Button>
+        )}
+        {!running && (
+          <>
+            <Button tone="danger" onClick={onDrop}>
+              {t("asked.drop_action")}
+            </Button>
+            <Button tone="quiet" onClick={onClose}>
+              {t("answer.close_action")}
+            </Button>
+          </>
+        )}
+      </SpacedRow>
+    </Stack>
+  );
+}
+
+const Note = styled.p`
+  white-space: pre-wrap;
+  overflow-wrap: anywhere;
+`;

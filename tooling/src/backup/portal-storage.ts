@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { findRunningDatabase, startDatabase } from "../database/embedded.ts";
+import { UserFacingError } from "../start/user-facing-error.ts";
+import { tryLock } from "../start/lock.ts";
+import { readStartSettings, type StartSettings } from "../start/settings.ts";
+
+/** A portal's data, by the settings of `npm start`. */
+export interface PortalStorage {
+  readonly databaseUrls: { readonly service: string; readonly identity: string | null };
+  /** Of sealed objects. */
+  readonly objectsPath: string;
+  readonly keysPath: string;
+  close(): Promise<void>;
+}
+
+/** On the embedded server; accounts of an identity provider of one's own are not there. */
+const embeddedUrls = (url: (name: string) => string, { authority }: StartSettings): PortalStorage["databaseUrls"] => ({
+  service: url("relicario"),
+  identity: authority === null ? url("relicario_identity") : null,
+});
+
+/** As it is, whether it runs or not. */
+export async function openStorage(environment: NodeJS.ProcessEnv): Promise<PortalStorage> {
+  const settings = readStartSettings(environment);
+  const folders = foldersOf(settings, environment);
+  if (settings.databaseUrls !== null)
+    return { ...folders, databaseUrls: settings.databaseUrls, close: () => Promise.resolve() };
+  const runningUrl = await findRunningDatabase(join(settings.dataDir, "database"));
+  if (runningUrl !== null)
+    return { ...folders, databaseUrls: embeddedUrls(runningUrl, settings), close: () => Promise.resolve() };
+  const database = await startDatabase({ folder: join(settings.dataDir, "database") });
+  return {
+    ...folders,
+    databaseUrls: embeddedUrls((name) => database.url(name), settings),
+    close: () => database.stop(),
+  };
+}
+
+/** A place to restore to, where no portal runs; databases of the embedded server are made. */
+export async function openRestoreTarget(environment: NodeJS.ProcessEnv): Promise<PortalStorage> {
+  const settings = readStartSettings(environment);
+  const folders = foldersOf(settings, environment);
+  const lock = tryLock(join(settings.dataDir, "running.lock"));
+  if ("heldBy" in lock)
+    throw new UserFacingError(
+      `A portal is running on ${settings.dataDir} (process ${String(lock.heldBy.pid)}): stop it, or restore into another folder with DATA_DIR.`,
+    );
+  try {
+    if (settings.databaseUrls !== null)
+      return { ...folders, databaseUrls: settings.databaseUrls, close: async () => lock.release() };
+    const database = await startDatabase({ folder: join(settings.dataDir, "database") });
+    const urls = embeddedUrls((name) => database.url(name), settings);
+    for (const url of [urls.service, urls.identity])
+      if (url !== null) await database.createDatabase(new URL(url).pathname.slice(1));
+    return { ...folders, databaseUrls: urls, close: () => database.stop().finally(() => lock.release()) };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function foldersOf(
+  { dataDir }: StartSettings,
+  { OBJECTS_URL: objects }: NodeJS.ProcessEnv,
+): Pick<PortalStorage, "objectsPath" | "keysPath"> {
+  const folder =
+    objects === undefined || objects === ""
+      ? join(dataDir, "objects")
+      : objects.startsWith("file://")
+        ? fileURLToPath(objects)
+        : objects;
+  return { objectsPath: folder, keysPath: join(dataDir, "keys") };
+}

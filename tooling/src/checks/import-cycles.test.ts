@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { findImportCycles } from "./import-cycles.ts";
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "circles-"));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+function check(sources: Readonly<Record<string, string>>): Promise<string[]> {
+  for (const [name, text] of Object.entries(sources)) writeFileSync(join(root, name), text);
+  return findImportCycles(root, Object.keys(sources));
+}
+
+describe("problemsOfCircles", () => {
+  it("has nothing to say of imports that lead one way", async () => {
+    expect(
+      await check({ "a.ts": 'import "./b.ts"; import "./c.ts";', "b.ts": 'import "./c.ts";', "c.ts": "" }),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ["an import", 'import { a } from "./a.ts"; export const b = a;'],
+    ["an import of types", 'import type { A } from "./a.ts"; export type B = A;'],
+    ["a re-export", 'export * from "./a.ts";'],
+    ["import()", 'export const b = () => import("./a.ts");'],
+  ])("finds a circle that %s closes", async (_, text) => {
+    expect(await check({ "a.ts": 'import "./b.ts";', "b.ts": text })).toEqual([
+      "a.ts -> b.ts -> a.ts is a circle: give what both sides need a file of its own.",
+    ]);
+  });
+
+  it("finds a circle of three", async () => {
+    expect(
+      await check({
+        "a.ts": 'import "./b.ts";',
+        "b.tsx": "",
+        "b.ts": 'import "./c.tsx";',
+        "c.tsx": 'import "./a.ts";',
+      }),
+    ).toEqual([expect.stringMatching(/^a\.ts -> b\.ts -> c\.tsx -> a\.ts is/)]);
+  });
+});

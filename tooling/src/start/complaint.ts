@@ -1,7 +1,0 @@
-/**
- * Something the person can put right: the message is one line that says what and how. Shown without
- * a stack.
- */
-export class Complaint extends Error {
-  override readonly name = "Complaint";
-}

@@ -1,0 +1,69 @@
+import { setTimeout as unhurried } from "node:timers/promises";
+
+export interface Supervisor {
+  /**
+   * Says what ended and starts it again, as often as it takes and makes sense. Resolves when it
+   * runs, or was given up.
+   */
+  handleExit(name: string, reason: string): Promise<void>;
+  /** Starts nothing any more. */
+  stop(): void;
+}
+
+export interface SupervisorSettings {
+  readonly start: (name: string) => Promise<void>;
+  readonly log: (line: string) => void;
+  /** Milliseconds since some time; seams for tests. */
+  readonly now?: () => number;
+  readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+const initialDelayMs = 1_000;
+const maxDelayMs = 30_000;
+const maxAttempts = 8;
+/** What ran for so long before it ended is not counted with the deaths before. */
+const stableAfterMs = 60_000;
+
+/**
+ * Parts of the portal that end are started again after 1 s, 2 s, 4 s …; after eight tries in a row
+ * that do not last, by a person alone.
+ */
+export function createSupervisor({
+  start,
+  log,
+  now = Date.now,
+  pause = (milliseconds, signal) => unhurried(milliseconds, undefined, { signal }).catch(() => undefined),
+}: SupervisorSettings): Supervisor {
+  const history = new Map<string, { readonly attempts: number; readonly startedAt: number }>();
+  const abortController = new AbortController();
+
+  async function restart(name: string, message: string): Promise<void> {
+    if (abortController.signal.aborted) return;
+    const previous = history.get(name);
+    const attempts = previous === undefined || now() - previous.startedAt > stableAfterMs ? 0 : previous.attempts;
+    if (attempts === maxAttempts) {
+      log(`${message} It is not tried again; to start it: kill -USR2 ${String(process.pid)}`);
+      return;
+    }
+    const delayMs = Math.min(initialDelayMs * 2 ** attempts, maxDelayMs);
+    log(`${message} It is started again in ${String(delayMs / 1_000)} s.`);
+    await pause(delayMs, abortController.signal);
+    if (isStopped()) return;
+    const failure = await start(name).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : `${name} did not start.`),
+    );
+    // a start may take as long as what counts as steady
+    history.set(name, { attempts: attempts + 1, startedAt: now() });
+    if (failure === null) log(`${name} runs again.`);
+    else await restart(name, failure);
+  }
+
+  const isStopped = (): boolean => abortController.signal.aborted;
+  return {
+    handleExit: (name, reason) => restart(name, `${name} ended (${reason}).`),
+    stop() {
+      abortController.abort();
+    },
+  };
+}
