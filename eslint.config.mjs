@@ -1,11 +1,15 @@
 // What oxlint does not have (oxlint.config.ts): boundaries, syntax that is forbidden in a place,
 // names that nothing uses, and the rules of the React compiler. None of it asks for types.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import stylistic from "@stylistic/eslint-plugin";
 import reactHooks from "eslint-plugin-react-hooks";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 import { importBoundaries } from "./tooling/src/lint/import-boundaries.ts";
+import { readGlossary } from "./tooling/src/lint/glossary.ts";
 import { browserFiles, ignoredFiles, testFiles } from "./tooling/src/lint/scopes.ts";
 
 const noDefaultExport = {
@@ -29,7 +33,12 @@ const noWasm = {
   selector: "Identifier[name='WebAssembly']",
   message: "WebAssembly belongs in remote-recovery/engine, so that WASM loads in recovery only.",
 };
-const alwaysForbidden = [noOnly, noFixedWait];
+const { names } = readGlossary(readFileSync(join(import.meta.dirname, "docs/glossary.md"), "utf8"));
+const noReplacedName = [...names].map(([name, instead]) => ({
+  selector: `:matches(Identifier, JSXIdentifier)[name='${name}']`,
+  message: `docs/glossary.md has another word for this: ${instead}.`,
+}));
+const alwaysForbidden = [noOnly, noFixedWait, ...noReplacedName];
 
 export default defineConfig(
   globalIgnores(ignoredFiles),

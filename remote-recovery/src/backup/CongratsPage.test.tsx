@@ -29,7 +29,7 @@ describe("CongratsPage", () => {
     expect(screen.getByRole("link", { name: "What to keep, and how" })).toHaveAttribute("href", "/safeguard");
     expect(screen.getByRole("link", { name: "Try it now" })).toHaveAttribute(
       "href",
-      "/provide-image-recovery?rehearse=01890a5d-ac96-7000-8000-000000000001",
+      "/provide-image-recovery?check=01890a5d-ac96-7000-8000-000000000001",
     );
     await expectAccessible();
   });
@@ -82,7 +82,7 @@ it("says after a rehearsal that the copy works, and when it is asked for again",
     <main>
       <CongratsPage />
     </main>,
-    { vault, path: "/congrats?rehearsed=01890a5d-ac96-7000-8000-000000000001", route: "/congrats" },
+    { vault, path: "/congrats?checked=01890a5d-ac96-7000-8000-000000000001", route: "/congrats" },
   );
   expect(await screen.findByRole("heading", { level: 1, name: "Your copy works!" })).toBeVisible();
   expect(screen.getByText(/We ask again in 180 days/)).toBeVisible();

@@ -21,13 +21,13 @@ import { Confetti } from "./Confetti.tsx";
 import { useCopyCheckDue } from "./useCopyCheckDue.ts";
 
 /**
- * The end of a backup (`?secret=` names what was protected) or of a rehearsal (`?rehearsed=`): what
+ * The end of a backup (`?secret=` names what was protected) or of a rehearsal (`?checked=`): what
  * to do now.
  */
 export default function CongratsPage() {
   const { t } = useTranslation(["congrats", "provide-image"]);
   const [query] = useSearchParams();
-  const [secretId, checkedSecretId] = [query.get("secret"), query.get("rehearsed")];
+  const [secretId, checkedSecretId] = [query.get("secret"), query.get("checked")];
   const capturedPicture = useCapturedPicture();
   const access = useVault();
   const state = useVaultState(access);
@@ -80,5 +80,5 @@ export default function CongratsPage() {
 }
 
 function copyCheckPath(secretId: string): string {
-  return `/provide-image-recovery?${new URLSearchParams({ rehearse: secretId }).toString()}`;
+  return `/provide-image-recovery?${new URLSearchParams({ check: secretId }).toString()}`;
 }

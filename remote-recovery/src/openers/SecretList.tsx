@@ -36,7 +36,7 @@ export function SecretList({ overview: { openers, secrets } }: SecretListProps) 
                   : t("list.rehearsed_body", { date: date(copyCheckedAt) })}
               </SmallText>
               <Link
-                to={`/provide-image-recovery?${new URLSearchParams({ rehearse: secretId }).toString()}`}
+                to={`/provide-image-recovery?${new URLSearchParams({ check: secretId }).toString()}`}
                 aria-label={t("secrets.rehearse_aria", { title })}
               >
                 {t("secrets.rehearse_action")}

@@ -5,18 +5,18 @@ export type Purpose =
   /** One secret, an older version of it where one is named. */
   | { readonly kind: "recover"; readonly secretId: string; readonly version: number | null }
   /** To prove that a kept copy still opens a secret, without showing it. */
-  | { readonly kind: "rehearse"; readonly secretId: string }
+  | { readonly kind: "check_copy"; readonly secretId: string }
   /** The whole account; `then` is where to go afterwards. */
   | { readonly kind: "unlock"; readonly then: string };
 
-/** `?secret=` (with `&version=`), `?rehearse=`, or `?then=`. */
+/** `?secret=` (with `&version=`), `?check=`, or `?then=`. */
 export function parsePurpose(query: URLSearchParams): Purpose {
   const secretId = query.get("secret");
   if (secretId !== null) return { kind: "recover", secretId, version: parseVersion(query.get("version")) };
-  const checkedSecretId = query.get("rehearse");
+  const checkedSecretId = query.get("check");
   return checkedSecretId === null
     ? { kind: "unlock", then: safePath(query.get("then")) }
-    : { kind: "rehearse", secretId: checkedSecretId };
+    : { kind: "check_copy", secretId: checkedSecretId };
 }
 
 /** Where it ends. */
@@ -24,8 +24,8 @@ export function destinationOf(purpose: Purpose): string {
   switch (purpose.kind) {
     case "recover":
       return "/congrats-recover";
-    case "rehearse":
-      return `/congrats?${new URLSearchParams({ rehearsed: purpose.secretId }).toString()}`;
+    case "check_copy":
+      return `/congrats?${new URLSearchParams({ checked: purpose.secretId }).toString()}`;
     case "unlock":
       return purpose.then;
     default:

@@ -26,7 +26,7 @@ export function useOpeningOperation(vault: Vault | null, purpose: Purpose, opene
   const runOperation = useEffectEvent(
     async (readyVault: Vault, options: CallOptions & { readonly signal: AbortSignal }): Promise<void> => {
       if (purpose.kind === "unlock") return readyVault.unlock(openerHandle, options);
-      if (purpose.kind === "rehearse") {
+      if (purpose.kind === "check_copy") {
         await readyVault.checkCopy(purpose.secretId, openerHandle, options);
         void queryClient.invalidateQueries(); // lists on other screens say when it was rehearsed
         return;

@@ -74,7 +74,7 @@ describe("Attention", () => {
     expect(await screen.findByText("One secret was not opened for long")).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Try with “Diary”" }));
-    expect(record.paths).toEqual(["/provide-image-recovery?rehearse=id-Diary"]);
+    expect(record.paths).toEqual(["/provide-image-recovery?check=id-Diary"]);
   });
 
   it("says that a share is about to expire, and leads to it", async () => {

@@ -59,9 +59,7 @@ export function Attention({ vault, rows }: AttentionProps) {
               tone="quiet"
               size="small"
               onClick={() => {
-                navigate(
-                  `/provide-image-recovery?${new URLSearchParams({ rehearse: mostOverdue.secretId }).toString()}`,
-                );
+                navigate(`/provide-image-recovery?${new URLSearchParams({ check: mostOverdue.secretId }).toString()}`);
               }}
             >
               {t("attention.rehearse_action", { title: mostOverdue.label?.title ?? "" })}

@@ -30,6 +30,8 @@ describe("ESLint, as it is configured", () => {
     ["remote-secrets/src/list/ListPage.tsx", "export default WebAssembly;"],
     ["shared/src/ui/a.ts", "export const a = WebAssembly;"],
     ["remote-recovery/vault/src/a.ts", "export const a = WebAssembly;"],
+    ["e2e/specs/a.spec.ts", "export const putAway = 1;"],
+    ["shared/src/ui/a.ts", "export interface A { readonly putAway: string }"],
   ])("refuses in %s: %s", async (file, source) => {
     expect(await lintErrors(file, source)).toEqual(["no-restricted-syntax"]);
   });

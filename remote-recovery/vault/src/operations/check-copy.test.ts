@@ -20,7 +20,7 @@ async function createWorldWithSecret(passphrase: string | null = null): Promise<
   return { world, secretId };
 }
 
-describe("rehearse", () => {
+describe("checkCopy", () => {
   it("notes the date in the label, for every device, and gives out nothing but it", async () => {
     const { world, secretId } = await createWorldWithSecret();
     const phone = await world.open("phone");

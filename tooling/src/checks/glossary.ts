@@ -1,0 +1,26 @@
+/**
+ * `pnpm check:glossary`: texts for people have no phrase, and folders no name, that
+ * `docs/glossary.md` replaces. Identifiers are ESLint's (eslint.config.mjs).
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { rootFolder } from "../paths.ts";
+import { folderProblems, phraseProblems, readGlossary } from "../lint/glossary.ts";
+import { listCheckoutFiles } from "../test/changed-files.ts";
+
+const read = (file: string): string => readFileSync(join(rootFolder, file), "utf8");
+const glossary = readGlossary(read("docs/glossary.md"));
+const files = await listCheckoutFiles();
+const texts = files.flatMap((path) => {
+  const language = /\/src\/(?:.*\/)?locales\/(\w\w)[./].*json$/.exec(path)?.[1];
+  return language === undefined ? [] : [{ path, language }];
+});
+const problems = [
+  ...files.filter((file) => file.includes("/src/")).flatMap((file) => folderProblems(glossary, file)),
+  ...texts.flatMap(({ path, language }) => phraseProblems(glossary, path, language, JSON.parse(read(path)))),
+];
+
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
+console.log(`${String(files.length)} files, ${String(texts.length)} of texts, ${String(problems.length)} problems`);

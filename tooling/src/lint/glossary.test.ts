@@ -1,0 +1,54 @@
+import { folderProblems, phraseProblems, readGlossary } from "./glossary.ts";
+
+const markdown = `# Words
+
+## Names that code does not have
+
+| instead of | say |
+| --- | --- |
+| \`acts/\`, act | operations |
+| \`putAway\`, \`PutAway\` | lock |
+
+## Phrases that texts do not have
+
+| language | instead of | say |
+| --- | --- | --- |
+| en | go on, get on with it | Continue |
+| es | seguir | Continuar |
+`;
+const glossary = readGlossary(markdown);
+
+describe("the glossary", () => {
+  it("takes the code spans of names, and no everyday words beside them", () => {
+    expect([...glossary.names]).toEqual([
+      ["putAway", "lock"],
+      ["PutAway", "lock"],
+    ]);
+    expect([...glossary.folders]).toEqual([["acts", "operations"]]);
+  });
+
+  it.each([
+    ["a missing table", "# Words\n"],
+    ["no code span in its names", markdown.replace(/^\| `.*$/gm, "| act | operation |")],
+  ])("is refused with %s", (_title, text) => {
+    expect(() => readGlossary(text)).toThrow(/glossary/);
+  });
+
+  it("finds a phrase in any case, deep in a text, as whole words of its language", () => {
+    const texts = { a: { b: "Go on", c: "Ergo on, go once" }, d: "¿Seguir?" };
+    expect(phraseProblems(glossary, "x.json", "en", texts)).toEqual([
+      'x.json, a.b: "go on" is not said; say "Continue".',
+    ]);
+    expect(phraseProblems(glossary, "x.json", "es", texts)).toEqual([
+      'x.json, d: "seguir" is not said; say "Continuar".',
+    ]);
+    expect(phraseProblems(glossary, "x.json", "es", { a: "conseguirá, seguirás, seguirían" })).toEqual([]);
+  });
+
+  it("finds a folder by name", () => {
+    expect(folderProblems(glossary, "vault/src/acts/open.ts")).toEqual([
+      'vault/src/acts/open.ts: no folder is called "acts"; say operations.',
+    ]);
+    expect(folderProblems(glossary, "vault/src/facts/acts.ts")).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+/** What `docs/glossary.md` says of names and phrases, for the checks that hold the code to it. */
+
+export interface Glossary {
+  /** Identifiers that code does not have, with what it says instead. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Names of folders. */
+  readonly folders: ReadonlyMap<string, string>;
+  /** In texts for people, in any case. */
+  readonly phrases: readonly { readonly language: string; readonly phrase: string; readonly instead: string }[];
+}
+
+/**
+ * Reads the two tables that are checked. In "Names that code does not have" a code span is a name,
+ * or a folder when it ends in `/`; words without one are left to review.
+ *
+ * @throws Error when a table is missing, or has no names: nothing would be checked
+ */
+export function readGlossary(markdown: string): Glossary {
+  const names = new Map<string, string>();
+  const folders = new Map<string, string>();
+  for (const [insteadOf = "", say = ""] of rowsBelow(markdown, "Names that code does not have")) {
+    const spans = [...insteadOf.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
+    for (const span of spans)
+      if (span.endsWith("/")) folders.set(span.slice(0, -1), say);
+      else names.set(span, say);
+  }
+  if (names.size === 0) throw new Error("The glossary has no names that can be checked.");
+  const phrases = rowsBelow(markdown, "Phrases that texts do not have").flatMap(
+    ([language = "", all = "", instead = ""]) => all.split(", ").map((phrase) => ({ language, phrase, instead })),
+  );
+  return { names, folders, phrases };
+}
+
+/** One problem for each text that has a phrase of its language, anywhere in it as whole words. */
+export function phraseProblems({ phrases }: Glossary, file: string, language: string, texts: unknown): string[] {
+  return textsOf(texts).flatMap(({ key, text }) =>
+    phrases
+      .filter((entry) => entry.language === language && containsPhrase(text, entry.phrase))
+      .map(({ phrase, instead }) => `${file}, ${key}: "${phrase}" is not said; say "${instead}".`),
+  );
+}
+
+/** One problem for each folder of a file's path that has a name of the table. */
+export function folderProblems({ folders }: Glossary, path: string): string[] {
+  return path
+    .split("/")
+    .slice(0, -1)
+    .flatMap((folder) => {
+      const instead = folders.get(folder);
+      return instead === undefined ? [] : [`${path}: no folder is called "${folder}"; say ${instead}.`];
+    });
+}
+
+function rowsBelow(markdown: string, heading: string): string[][] {
+  const section = markdown.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`The glossary has no "${heading}".`);
+  const lines = section.split("\n").filter((line) => line.startsWith("|"));
+  return lines.slice(2).map((line) =>
+    line
+      .slice(1, -1)
+      .split("|")
+      .map((cell) => cell.trim()),
+  );
+}
+
+function containsPhrase(text: string, phrase: string): boolean {
+  return new RegExp(`(?<!\\p{L})${phrase}(?!\\p{L})`, "iu").test(text);
+}
+
+function textsOf(value: unknown, key = ""): { key: string; text: string }[] {
+  if (typeof value === "string") return [{ key, text: value }];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => textsOf(inner, key === "" ? name : `${key}.${name}`));
+}
