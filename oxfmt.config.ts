@@ -11,7 +11,7 @@ export default defineConfig({
     // Written by programs.
     "pnpm-lock.yaml",
     "api/src/db/migrations/meta/**",
-    "host/src/shared-packages/zod-{core,parts}.ts",
+    "host/src/shared-packages/{react-router-dom,zod-core,zod-parts}.ts",
     "shared/src/webpack/surface.json",
     // Read byte for byte by tests.
     "**/vectors/**/*.json",

@@ -7,7 +7,7 @@ export interface StoredItem {
   readonly bytes: Buffer;
 }
 
-export interface StoredKey {
+interface StoredKey {
   readonly where: string;
   /** `secret`, `public` or `private`. */
   readonly type: string;

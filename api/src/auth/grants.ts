@@ -21,7 +21,7 @@ const Grant = z.discriminatedUnion("for", [
   /** To get no more mails about something. */
   z.object({ for: z.literal("unsubscribe"), account: Id, about: z.enum(mailTopics) }),
 ]);
-export type Grant = z.infer<typeof Grant>;
+type Grant = z.infer<typeof Grant>;
 export type GrantOf<K extends Grant["for"]> = Extract<Grant, { for: K }>;
 
 /**

@@ -19,7 +19,7 @@ export interface Actor {
   readonly authTime: number | null;
 }
 
-export interface NewSession {
+interface NewSession {
   readonly accountId: string;
   readonly vendorId: string;
   readonly sessionId: string;

@@ -85,7 +85,7 @@ export const rateNames = Object.values(rateRules).map(({ name }) => name);
 /** Other numbers of calls than those above, by the rules' names. */
 export type RateOverrides = Readonly<Partial<Record<string, number>>>;
 
-export interface Caller {
+interface Caller {
   readonly accountId?: string | null;
   readonly address?: string;
   /** Kept as a keyed digest. */

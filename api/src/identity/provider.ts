@@ -19,7 +19,7 @@ import {
 import { browserStateCookie, browserStateOf, sessionStateOf } from "./session-state.ts";
 
 /** What access tokens are for. */
-export const audience = "relicario-api";
+const audience = "relicario-api";
 const resource = "urn:relicario:api";
 const resourceScope = "openid api";
 const oidcScope = "openid profile email";

@@ -13,7 +13,7 @@ import type { Services } from "../services.ts";
 /** As long as somebody may come upon an old mail. */
 const linkValidityDays = 365;
 
-export const unsubscribePath = "/mails/unsubscribe";
+const unsubscribePath = "/mails/unsubscribe";
 
 /**
  * The address that a mail names in `List-Unsubscribe`. What it lets its holder do is of use to

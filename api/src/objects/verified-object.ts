@@ -12,10 +12,10 @@ export interface StoredObject {
 }
 
 export const damageFindings = ["missing", "changed", "unreadable"] as const;
-export type DamageFinding = (typeof damageFindings)[number];
+type DamageFinding = (typeof damageFindings)[number];
 
 /** A stored object is not what was kept. */
-export class DamagedObjectError extends Error {
+class DamagedObjectError extends Error {
   override readonly name = "DamagedObjectError";
   readonly finding: DamageFinding;
 

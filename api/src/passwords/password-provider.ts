@@ -1,6 +1,6 @@
 import type { PasswordRejection, PasswordRule } from "@relicario/shared/api";
 
-export interface PasswordChange {
+interface PasswordChange {
   /** The provider's id of the person, `sub` of its tokens. */
   readonly subject: string;
   readonly oldPassword: string;

@@ -8,7 +8,7 @@ import { sessions } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { SessionsScope } from "./policy.ts";
 
-export type SessionRow = typeof sessions.$inferSelect;
+type SessionRow = typeof sessions.$inferSelect;
 
 /** A sign-in by its newest session, and whether the one that asks is among them. */
 export interface SignIn {

@@ -111,7 +111,7 @@ export async function countLiveShares(db: Db | Tx, accountId: string, now: Date)
 }
 
 /** Newest of these, so many at most: others decide how many there are. */
-export const maxReceivedPage = 1_000;
+const maxReceivedPage = 1_000;
 
 export interface ReceivedRow {
   readonly share: ShareRow;

@@ -6,9 +6,9 @@ import { createStore } from "zustand/vanilla";
 export const flagsKey = "featureFlags";
 
 /** The flag that enables the screen of flags in production. */
-export const debugFlag = "debug_flags";
+const debugFlag = "debug_flags";
 
-export type Flags = Readonly<Record<string, boolean>>;
+type Flags = Readonly<Record<string, boolean>>;
 
 /** Feature flags: those of the deployment, with the changes made in this session. */
 export interface FeatureFlags {

@@ -8,7 +8,7 @@ import { toast, ToastContainer, type CloseButtonProps, type ToastTransitionProps
 import { styled } from "styled-components";
 
 /** How long a toast is shown, at the top right (specification, section 9). */
-export const toastMilliseconds = 5000;
+const toastMilliseconds = 5000;
 
 const icons = { success: CircleCheck, info: Info, error: CircleAlert } as const;
 

@@ -4,7 +4,7 @@ import { useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 
 /** A question that waits for an answer. */
-export interface PendingConfirm {
+interface PendingConfirm {
   readonly request: ConfirmRequest;
   readonly answer: (answer: boolean) => void;
 }

@@ -8,7 +8,7 @@ import { useLanguage } from "../settings/language.ts";
  * The title of an area when its own texts are not loaded: from its signed manifest, or the name of
  * the remote.
  */
-export function getAreaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
+function getAreaTitle(name: RemoteName, remote: VerifiedRemote | undefined, language: Language): string {
   return getManifest(remote)?.title[language] ?? name;
 }
 

@@ -144,7 +144,7 @@ export const authRetryKey = "authRetry";
  * After this many failures in a row the stored user is removed and the page is loaded anew
  * (specification, section 4).
  */
-export const authRetryLimit = 2;
+const authRetryLimit = 2;
 
 /** Counts one more failure; true when the limit is reached. */
 export function countAuthError(storage: Pick<Storage, "getItem" | "setItem">): boolean {

@@ -1,5 +1,5 @@
 /** Numbers of the silent renewal (specification, section 9). */
-export const renewalTimes = {
+const renewalTimes = {
   /** The access token is renewed so long before it expires. */
   leadMs: 60_000,
   /**

@@ -4,7 +4,7 @@ import { QueryClient } from "@tanstack/react-query";
 /**
  * How long data counts as fresh (specification, section 9), and is kept when no screen shows it.
  */
-export const cacheTimes = { staleMs: 5 * 60_000, gcMs: 10 * 60_000 } as const;
+const cacheTimes = { staleMs: 5 * 60_000, gcMs: 10 * 60_000 } as const;
 
 /**
  * Plaintext may be in this cache: it lives in memory only and is cleared when the portal locks or

@@ -129,4 +129,7 @@ export {
   useSubmit,
   useViewTransitionState,
 } from "react-router";
-export { HydratedRouter, RouterProvider } from "react-router/dom";
+export {
+  HydratedRouter,
+  RouterProvider,
+} from "react-router/dom";

@@ -9,7 +9,7 @@ import { useHost } from "../host-context.ts";
 import { checkHealth, healthNames, type Health, type HealthName } from "./health.ts";
 
 /** The result of one check; undefined until the first answer. */
-export interface HealthRow {
+interface HealthRow {
   readonly name: HealthName;
   readonly health: Health | undefined;
 }

@@ -24,7 +24,7 @@ export interface HealthDeps {
 }
 
 /** Time limit of one check. */
-export const healthLimitMs = 8000;
+const healthLimitMs = 8000;
 
 /** Runs one check. Rejects with the reason when the answer is missing or wrong. */
 export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<void> {

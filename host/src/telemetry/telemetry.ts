@@ -2,7 +2,7 @@ import { maxTelemetryEvents, type Telemetry } from "@relicario/shared/api";
 import type { RemoteName } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
-export type Phase = Telemetry["events"][number]["phase"];
+type Phase = Telemetry["events"][number]["phase"];
 export type Vital = Telemetry["vitals"][number];
 
 /** `unknown` until the account is known; `visitor` where nobody is signed in. */

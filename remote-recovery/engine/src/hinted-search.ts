@@ -17,7 +17,7 @@ const batchSize = 500;
  * Windows to start from. Each is that of enrolment: the middle 88 % of the picture in both
  * directions.
  */
-export function hintedWindows(hint: SearchHint): SearchWindow[] {
+function hintedWindows(hint: SearchHint): SearchWindow[] {
   if (hint.kind === "screenshot") return screenshotWindows();
   const { left, right, top, bottom } = hint;
   const horizontal = enrolmentRange(left, right);

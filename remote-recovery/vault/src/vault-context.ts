@@ -107,7 +107,7 @@ export interface CachedList {
 }
 
 /** The rows on this device; see `device/kept-rows.ts`. */
-export interface RowCacheState {
+interface RowCacheState {
   readonly cache: RowCache;
   /** The one reading of them in the life of a worker; null before. */
   loading: Promise<void> | null;

@@ -22,7 +22,7 @@ export interface VisitorContext {
   readonly getLink: () => Promise<Link | null>;
 }
 
-export interface Link {
+interface Link {
   /** Of the address, without a slash at its end. */
   readonly path: string;
   /** 32 bytes. Secret. */

@@ -11,12 +11,12 @@ export const newImage = "new";
 export const allImages = "all";
 export const sameImages = "same";
 
-export const contentKinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
+const contentKinds = ["text", "seed", "file"] as const satisfies readonly ContentKind[];
 
 const isWellFormed = (text: string): boolean => text.isWellFormed();
 
 /** Validation errors; each has a text `problem.<name>_error`. */
-export const draftProblems = [
+const draftProblems = [
   ...contentProblems,
   "content_needed",
   "title_missing",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Local storage key: ids of the messages that were closed on this device. */
-export const closedMessagesKey = "closedMessages";
+const closedMessagesKey = "closedMessages";
 
 /** The oldest ids are dropped beyond this. */
 const maxClosedIds = 100;

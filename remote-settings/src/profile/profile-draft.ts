@@ -1,7 +1,7 @@
 import { ContactEmail, UserName, type Me, type UpdateMeBody } from "@relicario/shared/api";
 import { z } from "zod";
 
-export const profileProblems = ["name_invalid", "name_taken", "email_invalid"] as const;
+const profileProblems = ["name_invalid", "name_taken", "email_invalid"] as const;
 export type ProfileProblem = (typeof profileProblems)[number];
 
 /**

@@ -6,7 +6,7 @@ import { useEffect, useState } from "react";
 import { toUserNameProblem, userNameQuery, type UserNameProblem } from "../data/user-name.ts";
 
 /** The service is asked once nobody has typed for so long. */
-export const userNameDebounceMilliseconds = 400;
+const userNameDebounceMilliseconds = 400;
 
 export interface UserNameValidity {
   /** Valid at first, and until the service says otherwise (specification, section 4). */

@@ -23,7 +23,7 @@ export const audiences = ["public", "signed_in", "person"] as const;
 export const passwordChoices = ["proposed", "own", "none"] as const;
 
 /** Validation errors; each has a text `create.<name>_error`. */
-export const draftProblems = [
+const draftProblems = [
   "person_missing",
   "person_undecided",
   "views_wrong",

@@ -2,7 +2,7 @@ import { usePortal, type OpenedShare } from "@relicario/shared/contract";
 import { useEffect, useRef, useState } from "react";
 
 /** `closed`: its bytes are gone from this page, and, at a lock, what would open it again. */
-export type OpenedShareState =
+type OpenedShareState =
   | { readonly status: "unopened" | "closed" }
   | { readonly status: "open"; readonly share: OpenedShare };
 

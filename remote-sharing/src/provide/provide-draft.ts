@@ -3,7 +3,7 @@ import type { ProvidedSecret } from "@relicario/shared/contract";
 import { z } from "zod";
 
 /** Validation errors; each has a text `provide.<name>_error`. */
-export const provideProblems = [
+const provideProblems = [
   "text_missing",
   "text_broken",
   "too_large",

@@ -25,7 +25,7 @@ export const requestSizeNames = [
 ] as const satisfies readonly (keyof typeof requestSizes)[];
 
 /** Validation errors; each has a text `ask.<name>_error`. */
-export const requestProblems = [
+const requestProblems = [
   "title_missing",
   "title_long",
   "note_long",

@@ -8,7 +8,7 @@ import { useOperation, type OperationState } from "./useOperation.ts";
  * `asking`: it goes on once a picture is shown. `error` beside it: with the picture shown before it
  * failed.
  */
-export type OpenerOperationState =
+type OpenerOperationState =
   | { readonly status: "idle" }
   | { readonly status: "asking"; readonly error: PortalError | null }
   | { readonly status: "running"; readonly isOpenerRequested: boolean; readonly progress: VaultProgress | null }

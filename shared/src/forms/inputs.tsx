@@ -79,7 +79,7 @@ export function PasswordField({ label, hint, error, optional = false, id, ...inp
   );
 }
 
-export const inputStyles = css`
+const inputStyles = css`
   width: 100%;
   min-height: 44px;
   padding: ${space(2)} ${space(3)};

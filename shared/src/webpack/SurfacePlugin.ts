@@ -73,7 +73,7 @@ function checkExport(request: string, { exports, withheld = {} }: SharedModule, 
  * About a module beside the listed ones of a package that is shared: a second copy of it would not
  * be the host's.
  */
-export function checkModule(request: string): string[] {
+function checkModule(request: string): string[] {
   const packageName = [...Object.keys(sharedModules), "@relicario/shared"].find((name) =>
     request.startsWith(`${name}/`),
   );

@@ -8,7 +8,7 @@ import { rootFolder } from "../paths.ts";
 import { readOrCreate } from "./write-once.ts";
 
 /** Where this checkout keeps the keys with which its teams sign releases. */
-export const teamKeysFolder = join(rootFolder, ".data/keys");
+const teamKeysFolder = join(rootFolder, ".data/keys");
 
 /**
  * Private Ed25519 key as it lies in its file, readable by its owner only. Its id is its thumbprint

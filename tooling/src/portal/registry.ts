@@ -90,7 +90,7 @@ export async function openRelease(
 }
 
 /** The payload of a record that one of these keys signed; null for anything else. */
-export async function verifyRecord(
+async function verifyRecord(
   jws: string,
   keys: readonly VerificationKey[],
 ): Promise<RegisteredRelease["signedRecord"] | null> {

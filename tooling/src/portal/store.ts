@@ -38,7 +38,7 @@ export interface VendorDeployment {
 }
 
 /** What a document says of releases; everything else is the vendor's settings. */
-export type ReleaseChoice = Pick<Deployment, "disabled" | "release_records" | "releases">;
+type ReleaseChoice = Pick<Deployment, "disabled" | "release_records" | "releases">;
 
 const Signed = z.object({
   payload: z.string(),

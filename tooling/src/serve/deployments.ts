@@ -27,7 +27,7 @@ export interface Deployments {
 }
 
 /** A document in the forms that browsers take, each made once. */
-export interface SignedDocument {
+interface SignedDocument {
   /** Of the text, in quotes (RFC 9110 8.8.3). */
   readonly etag: string;
   readonly plain: Buffer;

@@ -54,7 +54,7 @@ export interface Step {
   readonly run: (input: StepInput) => Promise<Result>;
 }
 
-export interface StepInput {
+interface StepInput {
   /** Of the tier that runs; empty when the step's group is named. */
   readonly files: readonly string[];
   /** What stands behind the group's name on the command line: files, say. */

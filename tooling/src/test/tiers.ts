@@ -4,8 +4,7 @@
  */
 import type { CoverageRow } from "../checks/coverage-table.ts";
 
-export const tierNames = ["first", "second"] as const;
-export type TierName = (typeof tierNames)[number];
+export type TierName = "first" | "second";
 
 /** Paths of test files, from the root. */
 export interface TestFiles {
@@ -42,7 +41,7 @@ const storyFolder = "e2e/specs/";
 const contractSuites = /\/src\/conformance\.test\.tsx$|\/contracts\//;
 
 /** Sorts all test files of the checkout; null for what belongs to neither tier. */
-export function classifyTestFile(file: string): keyof TestFiles | null {
+function classifyTestFile(file: string): keyof TestFiles | null {
   if (excludedFiles.test(file)) return null;
   return file.startsWith(storyFolder) ? "stories" : "units";
 }

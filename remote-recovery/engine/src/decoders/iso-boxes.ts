@@ -52,7 +52,7 @@ export function readItems(kind: "avif" | "heic", file: DataView): Items {
 }
 
 /** Boxes one after another. A box that says to be longer than what holds it ends there. */
-export function readBoxes(view: DataView, start: number): Box[] {
+function readBoxes(view: DataView, start: number): Box[] {
   const boxes: Box[] = [];
   for (let offset = start; offset + 8 <= view.byteLength;) {
     const size32 = view.getUint32(offset);

@@ -36,7 +36,7 @@ export interface ServicePerson {
 }
 
 /** Calls that a test can listen to, and lose. */
-export interface ObservedHttp {
+interface ObservedHttp {
   readonly http: Http;
   /** `METHOD path` of each call, in order. */
   readonly calls: string[];

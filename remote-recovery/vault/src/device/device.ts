@@ -42,7 +42,7 @@ export interface StateCheckpoint {
 }
 
 /** The person chose to believe one older state; what was given up for it. */
-export interface RollbackConsent {
+interface RollbackConsent {
   readonly stateRev: number;
   readonly stateSha256: string;
   readonly abandoned: StateCheckpoint;

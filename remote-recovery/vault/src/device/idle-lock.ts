@@ -51,7 +51,7 @@ export interface PageEnvironment {
  * A lock that the device has not kept yet; written and read without waiting. It says nothing of
  * whose it is.
  */
-export interface PendingLockStore {
+interface PendingLockStore {
   readonly get: () => PendingLock | null;
   readonly set: (lock: PendingLock | null) => void;
 }

@@ -54,7 +54,7 @@ const CachedRows = z.array(
 ) satisfies z.ZodType<CachedRow[]>;
 
 /** All rows that are kept, and where the account's counters stood. */
-export interface CachedRowList {
+interface CachedRowList {
   readonly rows: readonly CachedRow[];
   readonly stateRev: number;
   readonly changes: number;

@@ -22,7 +22,7 @@ interface MarkedSecret {
 /**
  * Begins the origin of an item of this portal's own archives, before the id that the secret had.
  */
-export const ownOriginPrefix = "relicario:";
+const ownOriginPrefix = "relicario:";
 
 /**
  * How items stand to what is kept. Secrets in the trash do not count: who imports again wants them.

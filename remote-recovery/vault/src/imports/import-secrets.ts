@@ -179,7 +179,7 @@ async function prepareAccount(vault: VaultContext, protection: Protection, optio
 }
 
 /** Writes a key for marks into the book, unless there is one. */
-export async function ensureImportKey(vault: VaultContext, options: OperationOptions): Promise<void> {
+async function ensureImportKey(vault: VaultContext, options: OperationOptions): Promise<void> {
   const prepare = async (account: AccountView | null): Promise<Attempt<"present"> | { done: "present" }> => {
     const openedKeyring = requireOpenedKeyring(account);
     if (account === null || openedKeyring?.book.import_key !== null) return { done: "present" };

@@ -18,7 +18,7 @@ import { sendWithRetry } from "./send-with-retry.ts";
 const maxCallLength = maxJsonBodyBytes / 2;
 
 /** What was staged of one secret, by digests: so no row is sealed or sent twice. */
-export interface StagedSecret {
+interface StagedSecret {
   /** What its rows were sealed from. */
   readonly source: string;
   /** Version → SHA-256 (base64url) of the row as sent. */

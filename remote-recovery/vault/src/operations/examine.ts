@@ -24,7 +24,7 @@ export interface PictureVerdict {
  * it has, or with none. `removed`: it opened once, and becomes a new image. `resembles`: a cropped
  * or edited copy of one in use, or the picture of a share.
  */
-export type KnownImage =
+type KnownImage =
   | { readonly kind: "same"; readonly image: RecoveryImage; readonly passphrase: "needed" | "none" }
   | { readonly kind: "removed" }
   | { readonly kind: "resembles"; readonly image: RecoveryImage | null };

@@ -42,7 +42,7 @@ interface OpenedSecretBase extends Omit<OpenedSecret, "content" | "save" | "expo
 }
 
 /** A content of one's own that an opener was shown for. Holds its identity: a secret. */
-export type OwnContentKey = SealedContentKey & { readonly secretId: string; readonly version: number };
+type OwnContentKey = SealedContentKey & { readonly secretId: string; readonly version: number };
 
 interface VersionOptions {
   /** An older version by number; the newest without. */

@@ -195,7 +195,7 @@ export function isSameAccount(
 }
 
 /** Public key, 32 bytes, of an Ed25519 seed. */
-export function signingKeyOf(seed: Uint8Array): Bytes {
+function signingKeyOf(seed: Uint8Array): Bytes {
   return copyOf(ed25519.getPublicKey(seed));
 }
 

@@ -39,7 +39,7 @@ const BookImage = z.strictObject({
   helper_sha256: Digest,
   added_at: Timestamp,
 });
-export type BookImage = z.infer<typeof BookImage>;
+type BookImage = z.infer<typeof BookImage>;
 
 /** The keys of a person, pinned at first use. */
 const PinnedPerson = z.strictObject({

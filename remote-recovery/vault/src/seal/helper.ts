@@ -14,7 +14,7 @@ import { argon2Costs, hkdf, encodePassphrase, requireSaneCosts, stretch, type Ar
  *
  * The header is bytes 0…51. Flags: bit 0 passphrase, bit 1 sketch encrypted; both or neither.
  */
-export const helperLength = 454;
+const helperLength = 454;
 const headerLength = 52;
 const choiceLength = 256;
 const syndromeLength = 86;

@@ -22,7 +22,7 @@ export interface World {
 }
 
 /** Exclusive locks by name, as browsers have them between tabs. */
-export interface FakeLocks {
+interface FakeLocks {
   readonly names: Set<string>;
   readonly request: WriterLocks["request"];
 }

@@ -12,7 +12,7 @@ import { createTransferWorkers } from "./transfer-workers.ts";
 import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
-export interface UploadOperations {
+interface UploadOperations {
   readonly begin: (order: UploadPlan, options: CallOptions) => Promise<string>;
   readonly finish: (uploadId: string, protection: Protection | null, options: CallOptions) => Promise<PublishedSecret>;
   readonly restart: (

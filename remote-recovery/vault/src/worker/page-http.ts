@@ -10,7 +10,7 @@ import { throwIfCancelled } from "../throw-if-cancelled.ts";
 type FormFields = readonly (readonly [name: string, value: string | File])[];
 
 /** {@link HttpOptions} as they cross to the page. */
-export type SerializedOptions = HttpOptions & { readonly form?: FormFields };
+type SerializedOptions = HttpOptions & { readonly form?: FormFields };
 
 /**
  * A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. Its

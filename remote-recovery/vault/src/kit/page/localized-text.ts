@@ -11,7 +11,7 @@ export function currentLanguage(): Language {
   return language;
 }
 
-export function translate(key: TextKey, values: Values = {}): string {
+function translate(key: TextKey, values: Values = {}): string {
   return texts[language][key].replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 }
 
