@@ -34,7 +34,7 @@ interface OpenContentPanelProps {
 export function OpenContentPanel({ vault, secretId, onOpened, onOpenerHandedOver, onClose }: OpenContentPanelProps) {
   const { t } = useTranslation("beta-add-secret");
   const describeError = useErrorMessage();
-  const { shown, setShown, handOver } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle, handOver } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const { opening, open, cancel } = useOpenText(vault, secretId, (text, handle) => {
     if (onOpenerHandedOver !== undefined) {
@@ -50,10 +50,10 @@ export function OpenContentPanel({ vault, secretId, onOpened, onOpenerHandedOver
     <Stack $gap={4} role="group" aria-label={t("open.group_aria")}>
       <vault.PictureField
         purpose="show"
-        value={shown}
+        value={openerHandle}
         disabled={running}
         onChange={(value) => {
-          setShown(value);
+          setOpenerHandle(value);
           setPictureMissing(false);
         }}
       />
@@ -76,8 +76,8 @@ export function OpenContentPanel({ vault, secretId, onOpened, onOpenerHandedOver
         <Button
           pending={running}
           onClick={() => {
-            setPictureMissing(shown === null);
-            if (shown !== null) void open(shown);
+            setPictureMissing(openerHandle === null);
+            if (openerHandle !== null) void open(openerHandle);
           }}
         >
           {t("open.open_action")}

@@ -27,7 +27,7 @@ interface OpenerPromptProps {
  */
 export function OpenerPrompt({ vault, onUnlocked }: OpenerPromptProps) {
   const { t } = useTranslation("beta-add-secret");
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const [failure, setFailure] = useState<PortalError | null>(null);
   const [progress, setProgress] = useState<VaultProgress | "starting" | null>(null);
@@ -38,14 +38,14 @@ export function OpenerPrompt({ vault, onUnlocked }: OpenerPromptProps) {
     return () => abortController.current?.abort();
   }, []);
   const handleUnlock = async () => {
-    setPictureMissing(shown === null);
-    if (shown === null) return;
+    setPictureMissing(openerHandle === null);
+    if (openerHandle === null) return;
     const controller = new AbortController();
     abortController.current = controller;
     setFailure(null);
     setProgress("starting");
     try {
-      await vault.unlock(shown, { signal: controller.signal, onProgress: setProgress });
+      await vault.unlock(openerHandle, { signal: controller.signal, onProgress: setProgress });
       if (!controller.signal.aborted) onUnlocked();
     } catch (error) {
       if (!controller.signal.aborted) setFailure(toPortalError(error));
@@ -61,7 +61,7 @@ export function OpenerPrompt({ vault, onUnlocked }: OpenerPromptProps) {
           {t("opener_first.title")}
         </Title>
         <p>{t("opener_first.body")}</p>
-        <vault.PictureField purpose="show" value={shown} disabled={busy} onChange={setShown} />
+        <vault.PictureField purpose="show" value={openerHandle} disabled={busy} onChange={setOpenerHandle} />
         {pictureMissing && <FieldError>{t("open.missing_error")}</FieldError>}
         <ErrorNotice error={failure} />
         {progress !== null && progress !== "starting" && (

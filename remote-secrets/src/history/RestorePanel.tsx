@@ -24,7 +24,7 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
   const { t } = useTranslation("beta-home");
   const { user, notify } = usePortal();
   const client = useQueryClient();
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   const abortController = useRef<AbortController | null>(null);
@@ -47,10 +47,10 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
       <SmallText>{t("history.restore_body")}</SmallText>
       <vault.PictureField
         purpose="show"
-        value={shown}
+        value={openerHandle}
         disabled={restore.isPending}
         onChange={(value) => {
-          setShown(value);
+          setOpenerHandle(value);
           setPictureMissing(false);
         }}
       />
@@ -66,8 +66,8 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
         <Button
           pending={restore.isPending}
           onClick={() => {
-            setPictureMissing(shown === null);
-            if (shown !== null) restore.mutate(shown);
+            setPictureMissing(openerHandle === null);
+            if (openerHandle !== null) restore.mutate(openerHandle);
           }}
         >
           {t("history.restore_action")}

@@ -35,7 +35,7 @@ interface ExportPanelProps {
  */
 export function ExportPanel({ vault, rows, onClose }: ExportPanelProps) {
   const { t } = useTranslation("beta-home");
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   const abortController = useRef<AbortController | null>(null);
@@ -74,10 +74,10 @@ export function ExportPanel({ vault, rows, onClose }: ExportPanelProps) {
         <Muted>{t("export.lead_body")}</Muted>
         <vault.PictureField
           purpose="show"
-          value={shown}
+          value={openerHandle}
           disabled={exportMutation.isPending}
           onChange={(value) => {
-            setShown(value);
+            setOpenerHandle(value);
             setPictureMissing(false);
           }}
         />
@@ -97,8 +97,8 @@ export function ExportPanel({ vault, rows, onClose }: ExportPanelProps) {
           <Button
             pending={exportMutation.isPending}
             onClick={() => {
-              setPictureMissing(shown === null);
-              if (shown !== null) exportMutation.mutate(shown);
+              setPictureMissing(openerHandle === null);
+              if (openerHandle !== null) exportMutation.mutate(openerHandle);
             }}
           >
             {t("export.start_action")}

@@ -31,16 +31,20 @@ export function UploadOpenerPrompt({ vault, status, title, reason, busy, onSubmi
   const { t } = useTranslation("file-upload");
   const { user } = usePortal();
   const { data: images = [] } = useQuery(imagesQuery(vault, user.userId, status));
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const bodyRef = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     bodyRef.current?.focus(); // the button that was clicked is gone
   }, []);
   const handleShow = () => {
-    setPictureMissing(shown === null);
-    if (shown !== null)
-      onSubmit({ kind: "picture", picture: shown, name: t("waiting.opener_name_body", { number: images.length + 1 }) });
+    setPictureMissing(openerHandle === null);
+    if (openerHandle !== null)
+      onSubmit({
+        kind: "picture",
+        picture: openerHandle,
+        name: t("waiting.opener_name_body", { number: images.length + 1 }),
+      });
   };
   return (
     <Stack $gap={4} role="group" aria-label={t("waiting.opener_aria", { title })}>
@@ -51,11 +55,11 @@ export function UploadOpenerPrompt({ vault, status, title, reason, busy, onSubmi
         key={reason}
         purpose={reason === "opener_needed" ? "choose" : "show"}
         pictureOnly
-        value={shown}
+        value={openerHandle}
         disabled={busy}
-        onChange={setShown}
+        onChange={setOpenerHandle}
       />
-      {pictureMissing && shown === null && <FieldError>{t("waiting.opener_missing_error")}</FieldError>}
+      {pictureMissing && openerHandle === null && <FieldError>{t("waiting.opener_missing_error")}</FieldError>}
       <SpacedRow>
         <Button
           size="small"
