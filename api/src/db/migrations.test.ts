@@ -157,7 +157,7 @@ describe("migrations", () => {
       await migrateDatabase(database.url);
       const rows = (await queryRows(
         database.url,
-        `select c.relname as table, a.attname as first from pg_index i join pg_class c on c.oid = i.indrelid
+        `select c.relname as table, a.attname as "firstColumn" from pg_index i join pg_class c on c.oid = i.indrelid
          join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
          where i.indisprimary and c.relnamespace = 'public'::regnamespace order by 1`,
       )) as { table: string; firstColumn: string }[];
