@@ -25,7 +25,7 @@ export function ReceivedCard({ share }: { readonly share: ReceivedShare }) {
       <Details>
         <SenderLine>
           <strong>{from.userName}</strong>
-          <TrustBadge standing={from.trust} blocked={from.blocked} />
+          <TrustBadge trust={from.trust} blocked={from.blocked} />
         </SenderLine>
         <p>{t(isLink ? "received.what_link_body" : "received.what_person_body", { when: formats.date(createdAt) })}</p>
         <SmallText>

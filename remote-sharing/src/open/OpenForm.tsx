@@ -39,17 +39,17 @@ interface OpenFormProps {
 export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }: OpenFormProps) {
   const { t } = useTranslation("beta-recover-share");
   const [password, setPassword] = useState("");
-  const { shown, setShown } = useOpenerHandle(visitor);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(visitor);
   const [inputMissing, setInputMissing] = useState(false);
   const problems = useProblems(failure);
   const busy = running !== null;
 
   const handleSubmit = (event: SyntheticEvent) => {
     event.preventDefault();
-    const isIncomplete = (offer.hasPassword && password === "") || (offer.hasPicture && shown === null);
+    const isIncomplete = (offer.hasPassword && password === "") || (offer.hasPicture && openerHandle === null);
     setInputMissing(isIncomplete);
     if (!isIncomplete && !busy)
-      onOpen({ password: offer.hasPassword ? password : null, picture: offer.hasPicture ? shown : null });
+      onOpen({ password: offer.hasPassword ? password : null, picture: offer.hasPicture ? openerHandle : null });
   };
   return (
     <form onSubmit={handleSubmit} noValidate>
@@ -76,12 +76,12 @@ export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }:
             <Stack $gap={2}>
               <visitor.PictureField
                 purpose="show"
-                value={shown}
+                value={openerHandle}
                 disabled={busy}
                 error={problems.picture}
-                onChange={setShown}
+                onChange={setOpenerHandle}
               />
-              {inputMissing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
+              {inputMissing && openerHandle === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
             </Stack>
           )}
           {problems.other !== null && <ErrorNotice error={problems.other} />}

@@ -134,19 +134,19 @@ interface ProtectFormProps extends VaultStateLoaderProps {
  */
 function ProtectForm({ vault, share, title, status, onProtected }: ProtectFormProps) {
   const { t } = useTranslation("beta-recover-share");
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const { state, run, cancel } = useOperation();
   const running = state.status === "running";
   const handleProtect = () => {
-    const needsPicture = status !== "unlocked" && shown === null;
+    const needsPicture = status !== "unlocked" && openerHandle === null;
     setPictureMissing(needsPicture);
     if (needsPicture) return;
     run(async (options) => {
-      if (status === "locked" && shown !== null) await vault.unlock(shown, options);
+      if (status === "locked" && openerHandle !== null) await vault.unlock(openerHandle, options);
       const firstProtection =
-        status === "empty" && shown !== null
-          ? { protection: { kind: "picture" as const, picture: shown, name: t("keep.first_picture_name") } }
+        status === "empty" && openerHandle !== null
+          ? { protection: { kind: "picture" as const, picture: openerHandle, name: t("keep.first_picture_name") } }
           : {};
       await protectReceived(vault, { opened: share, title, ...firstProtection }, options);
       if (!options.signal.aborted) onProtected();
@@ -163,12 +163,12 @@ function ProtectForm({ vault, share, title, status, onProtected }: ProtectFormPr
       {status !== "unlocked" && (
         <vault.PictureField
           purpose={status === "empty" ? "choose" : "show"}
-          value={shown}
+          value={openerHandle}
           disabled={running}
-          onChange={setShown}
+          onChange={setOpenerHandle}
         />
       )}
-      {pictureMissing && shown === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
+      {pictureMissing && openerHandle === null && <FieldError>{t("look.picture_missing_error")}</FieldError>}
       {state.status === "failed" && <ErrorNotice error={state.error} />}
       {running && <OperationProgress progress={state.progress} initialPhase="sealing" />}
       <SpacedRow>

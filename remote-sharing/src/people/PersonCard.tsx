@@ -39,7 +39,7 @@ export function PersonCard({ vault, person }: PersonCardProps) {
       <Stack $gap={3}>
         <NameLine>
           <h3>{userName}</h3>
-          <TrustBadge standing={trust} blocked={blocked} />
+          <TrustBadge trust={trust} blocked={blocked} />
         </NameLine>
         <SmallText>{t("people.since_body", { when: getFormats(language).date(pinnedAt) })}</SmallText>
         {foundPerson?.trust === "changed" ? (

@@ -4,14 +4,14 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 interface TrustBadgeProps {
-  readonly standing: TrustLevel;
+  readonly trust: TrustLevel;
   readonly blocked: boolean;
 }
 
 /** In one word how well this account knows somebody's keys. */
-export function TrustBadge({ standing, blocked }: TrustBadgeProps) {
+export function TrustBadge({ trust, blocked }: TrustBadgeProps) {
   const { t } = useTranslation("beta-share");
-  const status = blocked ? "blocked" : standing;
+  const status = blocked ? "blocked" : trust;
   return <Badge data-standing={status}>{t(`standing.${status}_status`)}</Badge>;
 }
 

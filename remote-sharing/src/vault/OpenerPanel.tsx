@@ -31,7 +31,7 @@ export function OpenerPanel({ vault, operation, reason, action }: OpenerPanelPro
 
 function OpenerPrompt({ vault, operation, reason, action }: OpenerPanelProps) {
   const { t } = useTranslation("beta-share");
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const { state } = operation;
   const running = state.status === "running";
@@ -40,10 +40,10 @@ function OpenerPrompt({ vault, operation, reason, action }: OpenerPanelProps) {
       <SmallText>{reason}</SmallText>
       <vault.PictureField
         purpose="show"
-        value={shown}
+        value={openerHandle}
         disabled={running}
         onChange={(value) => {
-          setShown(value);
+          setOpenerHandle(value);
           setPictureMissing(false);
         }}
       />
@@ -54,8 +54,8 @@ function OpenerPrompt({ vault, operation, reason, action }: OpenerPanelProps) {
         <Button
           pending={running}
           onClick={() => {
-            setPictureMissing(shown === null);
-            if (shown !== null) operation.submitOpener(shown);
+            setPictureMissing(openerHandle === null);
+            if (openerHandle !== null) operation.submitOpener(openerHandle);
           }}
         >
           {action}
