@@ -31,7 +31,7 @@ interface ImportPanelProps {
 
 interface ComparedImport {
   readonly contents: ImportContents;
-  readonly standings: readonly ImportComparison[];
+  readonly comparisons: readonly ImportComparison[];
 }
 
 /** Files are chosen and read, what they hold is looked at, and only then it is stored. */
@@ -66,7 +66,7 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
         setRefusalReason(contents.reason);
         return null;
       }
-      return { contents, standings: await vault.imports.compare(contents.items, { signal }) };
+      return { contents, comparisons: await vault.imports.compare(contents.items, { signal }) };
     },
     gcTime: 0, // it holds what is in the file
   });
@@ -104,13 +104,13 @@ export function ImportPanel({ vault, isFirstImport, needsDeviceAnswer }: ImportP
     );
   }
   if (readMutation.data != null) {
-    const { contents, standings } = readMutation.data;
+    const { contents, comparisons } = readMutation.data;
     return (
       <ImportReview
         vault={vault}
         isFirstImport={isFirstImport}
         contents={contents}
-        standings={standings}
+        comparisons={comparisons}
         onCancel={startOver}
         onStored={(result) => {
           readMutation.reset();

@@ -55,7 +55,7 @@ interface ImportReviewProps {
   readonly vault: Vault;
   readonly isFirstImport: boolean;
   readonly contents: ImportContents;
-  readonly standings: readonly ImportComparison[];
+  readonly comparisons: readonly ImportComparison[];
   readonly onCancel: () => void;
   readonly onStored: (result: ImportOutcome) => void;
 }
@@ -66,17 +66,17 @@ const pageSize = 100;
 /**
  * Every item with what it becomes; those that are chosen are protected by one showing of an opener.
  */
-export function ImportReview({ vault, isFirstImport, contents, standings, onCancel, onStored }: ImportReviewProps) {
+export function ImportReview({ vault, isFirstImport, contents, comparisons, onCancel, onStored }: ImportReviewProps) {
   const { t } = useTranslation("settings-data");
   const { items, failures } = contents;
-  const sameCount = standings.filter(({ status }) => status === "same").length;
-  const importableIndices = items.flatMap((_, index) => (standings[index]?.status === "same" ? [] : [index]));
+  const sameCount = comparisons.filter(({ status }) => status === "same").length;
+  const importableIndices = items.flatMap((_, index) => (comparisons[index]?.status === "same" ? [] : [index]));
   const [selectedIndices, setSelectedIndices] = useState<ReadonlySet<number>>(() => new Set(importableIndices));
   const [visibleCount, setVisibleCount] = useState(pageSize);
   const [imageName, setImageName] = useState("");
   const [isSubmitted, setIsSubmitted] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const abortController = useRef<AbortController | null>(null);
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -117,7 +117,7 @@ export function ImportReview({ vault, isFirstImport, contents, standings, onCanc
   /** Of the file, whatever becomes of the chosen items. */
   const listOtherMissing = (): MissingEntry[] => [
     ...items.flatMap(({ title: entryTitle, omitted = [] }, index): MissingEntry[] =>
-      !selectedIndices.has(index) && standings[index]?.status !== "same"
+      !selectedIndices.has(index) && comparisons[index]?.status !== "same"
         ? [{ kind: "unselected", title: entryTitle }]
         : omitted.map((part) => ({ kind: "left", title: entryTitle, part })),
     ),
@@ -133,11 +133,11 @@ export function ImportReview({ vault, isFirstImport, contents, standings, onCanc
   const isNameMissing = isFirstImport && imageName.trim() === "";
   const handleStore = () => {
     setIsSubmitted(true);
-    if (shown !== null && !isNameMissing && selectedIndices.size > 0) storeMutation.mutate(shown);
+    if (openerHandle !== null && !isNameMissing && selectedIndices.size > 0) storeMutation.mutate(openerHandle);
   };
   const counts = {
-    added: standings.filter(({ status }) => status === "new").length,
-    changed: standings.filter(({ status }) => status === "changed").length,
+    added: comparisons.filter(({ status }) => status === "new").length,
+    changed: comparisons.filter(({ status }) => status === "changed").length,
     same: sameCount,
   };
   const sendingProgress = progress?.phase === "sending" ? progress : null;
@@ -196,12 +196,12 @@ export function ImportReview({ vault, isFirstImport, contents, standings, onCanc
         </SpacedRow>
         <Items aria-label={t("review.list_aria")}>
           {items.slice(0, visibleCount).map((item, index) => {
-            const standing = standings[index]?.status ?? "new";
+            const comparisonStatus = comparisons[index]?.status ?? "new";
             return (
               <li key={item.sourceId}>
                 <Checkbox
                   checked={selectedIndices.has(index)}
-                  disabled={standing === "same" || storeMutation.isPending}
+                  disabled={comparisonStatus === "same" || storeMutation.isPending}
                   onChange={() => {
                     toggle(index);
                   }}
@@ -211,7 +211,7 @@ export function ImportReview({ vault, isFirstImport, contents, standings, onCanc
                       <Facts>
                         {[
                           t(`kind.${item.kind}`),
-                          t(`review.${standing}_hint`),
+                          t(`review.${comparisonStatus}_hint`),
                           ...item.tags,
                           ...item.adjustments.map((change) => t(`review.${change}_hint`)),
                           ...(item.omitted ?? []).map((part) => t(`review.left_${part}_hint`)),
@@ -242,11 +242,11 @@ export function ImportReview({ vault, isFirstImport, contents, standings, onCanc
             <Muted>{t(isFirstImport ? "review.first_body" : "review.picture_body")}</Muted>
             <vault.PictureField
               purpose={isFirstImport ? "choose" : "show"}
-              value={shown}
+              value={openerHandle}
               disabled={storeMutation.isPending}
-              onChange={setShown}
+              onChange={setOpenerHandle}
             />
-            {isSubmitted && shown === null && <FieldError>{t("review.picture_error")}</FieldError>}
+            {isSubmitted && openerHandle === null && <FieldError>{t("review.picture_error")}</FieldError>}
             {isFirstImport && (
               <TextField
                 label={t("review.name_label")}
