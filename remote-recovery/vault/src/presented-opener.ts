@@ -31,7 +31,8 @@ export function isPresentedKey(presentedOpener: PresentedOpener): presentedOpene
 }
 
 /**
- * As those of the contract, with the picture itself in place of its handle: what acts are given.
+ * As those of the contract, with the picture itself in place of its handle: what operations are
+ * given.
  */
 export type Protection = WithPresentedPicture<Contract.ProtectRequest["protection"]>;
 export type ProtectRequest = Omit<Contract.ProtectRequest, "protection"> & { readonly protection: Protection };

@@ -27,8 +27,8 @@ import { createShareCalls, type ShareCalls } from "./shares/share-calls.ts";
 import { createTransferCalls, type TransferCalls } from "./transfer/upload-calls.ts";
 
 /**
- * The calls that carry sealed bytes. Answers are parsed here; what they say is checked by acts and
- * steps.
+ * The calls that carry sealed bytes. Answers are parsed here; what they say is checked by
+ * operations and their parts.
  */
 export interface Service {
   /**

@@ -34,14 +34,14 @@ export interface VaultContextDeps {
   readonly locks?: WriterLocks | null;
 }
 
-/** An exclusive lock by name, held while `work` runs. */
+/** An exclusive lock by name, held while `callback` runs. */
 export interface WriterLocks {
   readonly request: <T>(name: string, callback: () => Promise<T>) => Promise<T>;
 }
 
 /**
- * The vault of one signed-in person, as its worker holds it between acts. Acts and steps are
- * functions that take it; only they change `keys`.
+ * The vault of one signed-in person, as its worker holds it between operations. Operations and
+ * their parts are functions that take it; only they change `keys`.
  */
 export interface VaultContext {
   readonly userId: string;
@@ -106,7 +106,7 @@ export interface CachedList {
   readonly unsaved: FetchedRows | null;
 }
 
-/** The rows on this device; see `device/kept-rows.ts`. */
+/** The rows on this device; see `device/row-cache.ts`. */
 interface RowCacheState {
   readonly cache: RowCache;
   /** The one reading of them in the life of a worker; null before. */
@@ -115,7 +115,7 @@ interface RowCacheState {
   lastWrite: Promise<void>;
 }
 
-/** What every act takes beside its arguments. */
+/** What every operation takes beside its arguments. */
 export interface OperationOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: VaultProgress) => void;

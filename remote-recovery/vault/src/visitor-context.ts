@@ -8,8 +8,8 @@ import { createClaims, type ViewClaims } from "./shares/claims.ts";
 import type { Pause } from "./operation-parts/send-with-retry.ts";
 
 /**
- * The visitor of one page, as its worker holds it between acts. Nothing that it is made of leads to
- * an account.
+ * The visitor of one page, as its worker holds it between operations. Nothing that it is made of
+ * leads to an account.
  */
 export interface VisitorContext {
   readonly http: Http;

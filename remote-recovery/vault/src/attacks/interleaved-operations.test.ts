@@ -20,7 +20,7 @@ const BodyWithTicket = z.object({ ticket: z.string() });
 /**
  * An own laptop after a reload. A script there signed two books with its titles keys: `forged` has
  * a stranger's recipient in the place of the person's, `clean` is as before. The stranger is
- * `theirs`.
+ * `strangerVault`.
  */
 async function forgeBook(): Promise<{
   world: World;

@@ -45,11 +45,11 @@ export async function inspectRequestingDevice(
 }
 
 /**
- * Enters the device that shows this code as an opener, seals to it what `shown` opens, and tells it
- * the newest state. What is done stays done: after an abort or an error the same code goes on while
- * it lasts, and any other call of `cover` does.
+ * Enters the device that shows this code as an opener, seals to it what `presentedOpener` opens,
+ * and tells it the newest state. What is done stays done: after an abort or an error the same code
+ * goes on while it lasts, and any call of `resealForAllOpeners` does.
  *
- * @returns `answered` is false when the other device no longer waits: it unlocks by its passkey all
+ * @returns `notified` is false when the other device no longer waits: it unlocks by its passkey all
  *   the same
  * @throws PortalError as {@link inspectRequestingDevice}, `id_taken`, `limit_reached`, and those of
  *   showing an opener and of publishing.

@@ -29,9 +29,9 @@ import type { OperationOptions, VaultContext } from "../vault-context.ts";
  *
  * 1. The new device makes a passkey and a code, leaves a letter in the code's mailbox
  *    (`offerDevice`), shows the code, and waits.
- * 2. The device at hand is given the code, reads the letter (`admit.ts`), is shown something that
- *    opens the account, enters the new opener into book and keyring, seals the tickets to it as
- *    well, and answers with the newest state that it has verified.
+ * 2. The device at hand is given the code, reads the letter (`admit-device.ts`), is shown something
+ *    that opens the account, enters the new opener into book and keyring, seals the tickets to it
+ *    as well, and answers with the newest state that it has verified.
  * 3. The new device reads the keyring: it has to be that state, or lead to it. Then its passkey
  *    unlocks it (`joinDevice`).
  *

@@ -57,8 +57,8 @@ const stanzaLength = 3_200;
  *
  * @param items that fit one call each; see `maxSmallContentBytes`.
  * @throws PortalError `cancelled`, `quota_exceeded`, and those of unlocking and publishing, while
- *   nothing is stored and nothing has failed; after that they are in `stopped`. What is wrong with
- *   one item is in `failed`.
+ *   nothing is stored and nothing has failed; after that they are in `stopReason`. What is wrong
+ *   with one item is in `failures`.
  */
 export async function importSecrets(
   vault: VaultContext,

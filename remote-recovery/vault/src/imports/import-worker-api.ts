@@ -12,7 +12,7 @@ export interface ImportWorkerApi {
   readonly read: (files: readonly ChosenFile[], settings: ReadSettings) => Promise<ImportReadResult>;
   /**
    * Opens a content of an archive of this portal into a private file. One at a time: {@link
-   * putAway} it before the next.
+   * dispose} it before the next.
    */
   readonly openContent: (
     sealed: Blob,

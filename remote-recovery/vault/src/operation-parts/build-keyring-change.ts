@@ -24,7 +24,7 @@ import type { OpenedKeyring } from "./read-keyring.ts";
 export interface ChangeParts {
   /** Book, slot and image record of a new image. */
   readonly enrolledImage?: EnrolledImage | null;
-  /** Documents that are replaced; a book stands in the place of that of `enrolled`. */
+  /** Documents that are replaced; a book stands in the place of that of `enrolledImage`. */
   readonly documents?: { readonly book?: Book; readonly shares?: Shares; readonly requests?: Requests };
   /** Of openers that are added or taken away, when the book goes with them. */
   readonly slots?: KeyringChange["slots"];

@@ -55,8 +55,8 @@ export interface EnrolledImage {
 type Protection = ProtectRequest["protection"];
 
 /**
- * Openers for one writer, over all its tries. `forget` wipes the picture too: nothing can be chosen
- * after it.
+ * Openers for one writer, over all its tries. `dispose` wipes the picture too: nothing can be
+ * chosen after it.
  */
 export interface OpenerChooser {
   /**

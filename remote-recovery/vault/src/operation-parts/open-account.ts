@@ -65,7 +65,7 @@ export async function recognisePresented(
 }
 
 function holdKeys(vault: VaultContext, keys: MetadataKeys, accountKey: AccountKey): void {
-  // Another act may be using the one that is held: the same key is never taken away under it.
+  // Another operation may be using the one that is held: the same key is never taken away under it.
   if (vault.accountKey !== null && vault.keys !== null && isSameAccount(vault.keys, keys)) accountKey.wipe();
   else vault.accountKey = accountKey;
   vault.keys = keys;

@@ -8,8 +8,8 @@ import { presentOpener } from "./open-account.ts";
 import { readKeyring } from "./read-keyring.ts";
 
 /**
- * The account key for an act that needs it: that in memory, or by an opener that is shown for it.
- * On a locked device the opener unlocks first.
+ * The account key for an operation that needs it: that in memory, or by an opener that is shown for
+ * it. On a locked device the opener unlocks first.
  *
  * @throws PortalError `show_opener_first` without an opener where none was shown since load or
  *   lock, and those of {@link unlock}.

@@ -99,8 +99,8 @@ function recordStaged(stage: Stage, source: string, rows: readonly StagedRow[]):
  * Compares what the service has with what was sent. Secrets that it has otherwise, or not at all,
  * are forgotten here and so staged once more.
  *
- * @returns `whole` when all of it is there; `damaged` when some has to come again; `strange` when
- *   there is no such stage, or it has rows that nobody here sent: then another one is begun.
+ * @returns `complete` when all of it is there; `mismatched` when some has to come again; `unknown`
+ *   when there is no such stage, or it has rows that nobody here sent: then another one is begun.
  */
 export async function compareStage(
   vault: VaultContext,

@@ -30,7 +30,7 @@ export interface OpenedSmallSecret extends OpenedSecretBase {
 
 /**
  * Content that is too large to be held: it goes out in pieces, with the key of its {@link
- * OpenedTicket}.
+ * OpenedSecretBase}.
  */
 export interface OpenedLargeSecret extends OpenedSecretBase {
   readonly content: null;
@@ -111,11 +111,12 @@ export async function openSecretWith(
 }
 
 /**
- * One act with a picture that is shown for it; on a locked device the picture unlocks first. `show`
+ * One operation with a picture that is shown for it; on a locked device the picture unlocks first.
+ * `presentOpener`
  * looks at the picture, so that what needs no looking is refused before. The opener is forgotten
  * afterwards.
  *
- * @throws PortalError those of {@link unlock} and of the act.
+ * @throws PortalError those of {@link unlock} and of the operation.
  */
 export async function withPresentedOpener<T>(
   vault: VaultContext,

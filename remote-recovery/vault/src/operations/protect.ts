@@ -108,7 +108,7 @@ export async function publishNewSecret(
 /**
  * A conflict at bootstrapping: another device was first, or our own answer got lost. Ours opens
  * under the pending key. Otherwise the picture that is shown now must open a slot of that keyring;
- * if it does not, the act fails with `pending_dropped`, so that the person hears that another
+ * if it does not, the operation fails with `pending_dropped`, so that the person hears that another
  * account key is in use.
  */
 async function joinExistingAccount(

@@ -43,7 +43,7 @@ export function resealForAllOpeners(
  * Takes an opener out of the tickets that the shown one opens as well, then out of book and
  * keyring.
  *
- * @param options `losing` names the secrets that nothing else opens.
+ * @param options `acceptedLosses` names the secrets that nothing else opens.
  * @throws PortalError `not_found`, `validation_error` for the shown one itself, `last_opener`, and
  *   those of {@link resealForAllOpeners}.
  */

@@ -40,7 +40,7 @@ import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
  * sends, without a key of the account.
  */
 
-/** What the acts of an upload need beside the vault. */
+/** What the operations of an upload need beside the vault. */
 export interface UploadDeps {
   readonly records: UploadRecords;
   readonly calls: TransferCalls;
@@ -73,7 +73,7 @@ export type Protection = ProtectRequest["protection"];
 const contentFields = { contentKind: z.enum(["text", "seed", "file"]), name: z.string(), mime: z.string() };
 /** Openers by id. */
 const openers = z.array(z.string());
-/** Kept on devices until it is published, so the name of the act stays `flow`. */
+/** Kept on devices until it is published, so the name of the operation stays `flow`. */
 const StoredRequest = z.discriminatedUnion("flow", [
   z.strictObject({
     flow: z.literal("protect"),

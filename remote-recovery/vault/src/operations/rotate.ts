@@ -30,7 +30,7 @@ type RotateOptions = OperationOptions & { readonly acceptedLosses?: readonly str
  * before signs. The new key is at rest nowhere but in the slots of that change.
  *
  * @param presentedOpeners at least one picture among them
- * @param options `losing` names the secrets that no shown opener opens.
+ * @param options `acceptedLosses` names the secrets that no shown opener opens.
  * @throws PortalError `last_opener` without a picture, and, with the number of `secrets`, for
  *   secrets not named; those of showing, of {@link resealAllRows} and of reading.
  */

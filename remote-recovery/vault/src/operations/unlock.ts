@@ -23,8 +23,9 @@ import type { PresentedOpener } from "../presented-opener.ts";
  *
  * @param witness what another device of the account saw; the keyring has to lead to it before
  *   anything is opened
- * @returns the recognised opener, for the one act that it was shown for (call `opener.forget()`),
- *   and the keyring as it was read and opened, so that the act need not read it again.
+ * @returns the recognised opener, for the one operation that it was shown for (call
+ *   `opener.wipe()`), and the keyring as it was read and opened, so that the operation need not
+ *   read it again.
  * @throws PortalError `no_keyring`, those of {@link recogniseOpener}, `own_key_changed`,
  *   `helper_changed`, `decryption_failed`.
  */
@@ -90,7 +91,7 @@ export async function saveMetadataKeys(vault: VaultContext, keys: MetadataKeys):
 
 /**
  * The answer to "my own device or a shared computer". An own one keeps the titles keys, unreadable,
- * between page loads: `remembers`, but not in a browser without Ed25519.
+ * between page loads: `keysSaved`, but not in a browser without Ed25519.
  *
  * @throws PortalError `vault_locked`, `storage_full`.
  */

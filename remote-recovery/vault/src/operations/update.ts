@@ -83,7 +83,7 @@ function relabel(
   return withConflictVersion(vault, secretId, base, changeLabel(vault, secretId, edit, options));
 }
 
-/** The label that takes the place of `before`; made anew at each try. */
+/** The label that takes the place of `label`; made anew at each try. */
 export type LabelEdit = (label: Label, row: AccountRow) => Label;
 
 /**

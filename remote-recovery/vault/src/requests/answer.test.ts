@@ -39,7 +39,7 @@ beforeEach(async () => {
 const { plain, file } = randomFile(3 * fakePartBytes + 12_345);
 
 /**
- * The connection goes when so many parts have arrived, until `mend` is called; the tab is closed
+ * The connection goes when so many parts have arrived, until this resolves; the tab is closed
  * meanwhile.
  */
 async function interruptAfter(parts: number, answerer = provider, content = file): Promise<void> {

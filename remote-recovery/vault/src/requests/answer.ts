@@ -166,8 +166,8 @@ async function readRequest(
  * Aborting keeps what was sent: the same content goes on, in the same browser, for a day.
  *
  * @throws PortalError `request_closed`, `request_unavailable`, `file_changed` (another content than
- *   the one that was begun: `anew` begins once more), `payload_too_large`, `conflict` (another tab
- *   is sending), `validation_error`, `storage_full`, `cancelled`.
+ *   the one that was begun: `restart` begins once more), `payload_too_large`, `conflict` (another
+ *   tab is sending), `validation_error`, `storage_full`, `cancelled`.
  */
 export async function answerRequest(
   deps: AnswerDeps,

@@ -89,7 +89,7 @@ export function freeBuffers(...buffers: readonly Bytes[]): void {
   for (const { buffer } of buffers) buffer.transfer?.(0);
 }
 
-/** Runs `work` with secret bytes and wipes them afterwards, whatever happens. */
+/** Runs `callback` with secret bytes and wipes them afterwards, whatever happens. */
 export async function withSecret<T>(secret: Bytes, callback: (secret: Bytes) => T | Promise<T>): Promise<T> {
   try {
     return await callback(secret);

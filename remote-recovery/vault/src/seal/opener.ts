@@ -12,7 +12,7 @@ import { hkdf } from "./kdf.ts";
 
 /**
  * What an opener can do while it is shown: an age identity as text, and the key of its slot's mac.
- * It lives for one action in the worker; call `forget` at its end.
+ * It lives for one action in the worker; call `wipe` at its end.
  */
 export interface OpenerKeys {
   readonly openerId: string;

@@ -55,7 +55,7 @@ interface ResolvedRecipient {
   readonly innerRecipient: string | null;
 }
 
-/** One kind of recipient; `forget` wipes what it holds. */
+/** One kind of recipient; `wipe` clears what it holds. */
 interface ShareRecipient {
   readonly linkKey: Bytes | null;
   readonly resolve: (openedKeyring: OpenedKeyring) => Promise<ResolvedRecipient>;

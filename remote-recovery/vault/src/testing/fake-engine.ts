@@ -4,7 +4,7 @@ import { GateReason, GateVerdict, type Engine, type GateReport, type Sketch } fr
 import { concat, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
 
 /**
- * An engine for tests of the acts: fast, deterministic, no pixels. A picture is text:
+ * An engine for tests of the operations: fast, deterministic, no pixels. A picture is text:
  * `photo:<subject>` with anything after a `/` being a changed copy of it (`photo:market/small`).
  * `/cropped` is changed too far to recover. A subject that begins with `plain-` is refused, with
  * `marginal-` marginal, with `pale-` marginal once its copies were tested.

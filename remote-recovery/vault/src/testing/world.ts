@@ -88,7 +88,7 @@ export function createWorld({
   };
 }
 
-/** A picture as the acts take it. */
+/** A picture as the operations take it. */
 export function makePicture(picture: string, passphrase: string | null = null): PresentedPicture {
   return { picture: fakePicture(picture), passphrase };
 }

@@ -37,13 +37,13 @@ export interface TransferWorkerApi {
   /** In the second one: digests are asked for at this port. */
   readonly serveDigests: (port: MessagePort) => void;
   /**
-   * In the first one, once, before any other call. The page answers {@link PageHttp} at `page`.
+   * In the first one, once, before any other call. The page answers {@link PageHttp} at `pagePort`.
    * Without an account it sends no uploads.
    */
   readonly start: (account: DeviceAccount | null, pagePort: MessagePort, digestPort: MessagePort) => Promise<void>;
   /** Sends what is left of an upload. Only one tab does so at a time: `conflict` in another one. */
   readonly upload: (uploadId: string, file: Blob, options: SendOptions) => Promise<void>;
-  /** The vault's worker answers at `keys`: what opens the content never passes the page. */
+  /** The vault's worker answers at `keyPort`: what opens the content never passes the page. */
   readonly save: (
     keyPort: MessagePort,
     openedId: string,

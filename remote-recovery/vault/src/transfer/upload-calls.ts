@@ -114,7 +114,7 @@ async function mapToUploadDropped<T>(call: Promise<T>): Promise<T> {
 }
 
 /**
- * Bytes `start` to `end` of a content whose bytes from `from` on come: a service that knows no
+ * Bytes `start` to `end` of a content whose bytes from `bodyStart` on come: a service that knows no
  * ranges gives the whole. Fewer where they end before.
  */
 async function readRange(start: number, end: number, body: ReadableStream<Bytes>, bodyStart: number): Promise<Bytes> {

@@ -23,7 +23,7 @@ export const PublishingState = z.strictObject({
   identity: z.string(),
   /** Null for a new secret, else the version that the content follows. */
   base_version: z.int().min(1).nullable(),
-  /** What act of the vault publishes it, with what it needs; parsed there. */
+  /** What operation of the vault publishes it, with what it needs; parsed there. */
   request: z.unknown(),
   title: z.string(),
   name: z.string(),

@@ -5,7 +5,7 @@ import { requirePresentedPicture, type PresentedPicture } from "../presented-ope
 
 interface AccountResetDeps {
   readonly portal: Pick<PortalForServices, "http" | "signInAgain">;
-  /** The act of the worker. */
+  /** The operation of the worker. */
   readonly reset: (
     picture: { readonly presentedPicture: PresentedPicture; readonly name: string },
     options?: CallOptions,

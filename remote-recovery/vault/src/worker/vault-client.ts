@@ -67,7 +67,7 @@ export async function createVault(portal: PortalForServices): Promise<VaultClien
   return createVaultClient(portal, browserWorkers, { environment: pageEnvironment, minutes });
 }
 
-/** A record that cannot be read is told by the first act, which the person can answer. */
+/** A record that cannot be read is told by the first operation, which the person can answer. */
 async function loadAutoLockMinutes(account: DeviceAccount): Promise<number> {
   try {
     return (await readDeviceRecord(account)).autoLockMinutes;
@@ -96,9 +96,9 @@ export interface PageDeps {
 
 /**
  * The contract's vault over its workers, on the page. The script of the vault's worker runs at
- * once, since whoever makes a vault calls it; the account it is told at the first act. The engine
- * starts when that worker first needs it. A start that failed is forgotten, so that the next call
- * tries again. Locking ends the workers.
+ * once, since whoever makes a vault calls it; the account it is told at the first operation. The
+ * engine starts when that worker first needs it. A start that failed is forgotten, so that the next
+ * call tries again. Locking ends the workers.
  */
 export function createVaultClient(
   portal: PortalForServices,
@@ -113,7 +113,7 @@ export function createVaultClient(
   let running: Promise<RunningVault> | null = null;
   /**
    * The vault's worker, whose script runs before it is needed. It is told of nobody, and reads
-   * nothing of the device, before the first act: whether the device is locked counts at that
+   * nothing of the device, before the first operation: whether the device is locked counts at that
    * moment. Null once it was taken; answers null when it did not start.
    */
   let prestarted: Promise<RunningWorker<VaultWorkerApi> | null> | null = workers.vault().catch(() => null);
@@ -277,8 +277,8 @@ export function createVaultClient(
   }
 
   /**
-   * A member of the contract that is an act of the worker, with the same arguments and the same
-   * answer.
+   * A member of the contract that is an operation of the worker, with the same arguments and the
+   * same answer.
    */
   function callWorker<Arguments extends readonly unknown[], Result>(
     operation: (worker: Comlink.Remote<VaultWorkerApi>) => (...args: Arguments) => Promise<Result>,

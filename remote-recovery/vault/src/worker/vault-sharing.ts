@@ -6,8 +6,8 @@ import type { VaultWorkerApi } from "./vault-worker-api.ts";
 
 export interface SharingDeps {
   /**
-   * A member of the contract that is an act of the worker, with the same arguments and the same
-   * answer.
+   * A member of the contract that is an operation of the worker, with the same arguments and the
+   * same answer.
    */
   readonly callWorker: <Arguments extends readonly unknown[], Result>(
     operation: (worker: Comlink.Remote<VaultWorkerApi>) => (...args: Arguments) => Promise<Result>,

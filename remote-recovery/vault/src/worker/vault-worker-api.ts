@@ -111,8 +111,8 @@ interface StartedVault {
 const refreshedViewLifetimeMs = 5_000;
 
 /**
- * What the vault's worker offers. Each act of the vault is one line here; the page takes its types
- * from this.
+ * What the vault's worker offers. Each operation of the vault is one line here; the page takes its
+ * types from this.
  */
 export type VaultWorkerApi = ReturnType<typeof createVaultWorkerApi>;
 
@@ -136,7 +136,8 @@ export function createVaultWorkerApi(
   }
 
   /**
-   * An act on the vault of this worker. The page hears of a new state before the act is answered.
+   * An operation on the vault of this worker. The page hears of a new state before the operation is
+   * answered.
    */
   function operation<Arguments extends readonly unknown[], Result>(
     run: (vault: VaultContext, ...args: Arguments) => Promise<Result>,
@@ -171,7 +172,7 @@ export function createVaultWorkerApi(
         engine: createLazyEngine(page.startEngine, connectEngine(enginePort)),
         device,
         onStateChange: (state) => {
-          // a listener of the page that throws is no failure of the act
+          // a listener of the page that throws is no failure of the operation
           lastNotification = page.onStateChange(state).catch(() => undefined);
         },
       });

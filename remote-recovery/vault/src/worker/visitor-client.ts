@@ -31,9 +31,9 @@ interface RunningVisitor {
 }
 
 /**
- * The contract's visitor over its workers, on the page. A worker starts at the first act. One that
- * failed, or was closed, takes the link key with it: the next act starts another, and says
- * `link_incomplete`.
+ * The contract's visitor over its workers, on the page. A worker starts at the first operation. One
+ * that failed, or was closed, takes the link key with it: the next operation starts another, and
+ * says `link_incomplete`.
  */
 export function createVisitorClient(
   { http, takeLinkSecret }: Pick<PortalForVisitors, "http" | "takeLinkSecret">,
@@ -69,7 +69,7 @@ export function createVisitorClient(
     return { remote: worker.remote, abortable, end };
   }
 
-  /** An act of the worker, with the same arguments and the same answer. */
+  /** An operation of the worker, with the same arguments and the same answer. */
   function callWorker<Arguments extends readonly unknown[], Result>(
     operation: (worker: Comlink.Remote<VisitorWorkerApi>) => (...args: Arguments) => Promise<Result>,
   ): (...args: Arguments) => Promise<Result> {

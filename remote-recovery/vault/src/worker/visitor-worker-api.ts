@@ -34,8 +34,8 @@ export interface VisitorPage extends PageHttp {
 }
 
 /**
- * What the visitor's worker offers. Each act of the visitor is one line here; the page takes its
- * types from this.
+ * What the visitor's worker offers. Each operation of the visitor is one line here; the page takes
+ * its types from this.
  */
 export type VisitorWorkerApi = ReturnType<typeof createVisitorWorkerApi>;
 
@@ -49,7 +49,7 @@ export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Eng
     return started;
   }
 
-  /** An act of the visitor of this worker. */
+  /** An operation of the visitor of this worker. */
   function operation<Arguments extends readonly unknown[], Result>(
     run: (visitor: VisitorContext, ...args: Arguments) => Promise<Result>,
   ): (...args: Arguments) => Promise<Result> {

@@ -16,7 +16,7 @@ function translate(key: TextKey, values: Values = {}): string {
 }
 
 /**
- * Writes what depends on the language into a node, now and whenever the language changes. `place`:
+ * Writes what depends on the language into a node, now and whenever the language changes. `target`:
  * one of several in the node.
  */
 export function bindText(node: Node, write: TextWriter, target = "text"): void {
