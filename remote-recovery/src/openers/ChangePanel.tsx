@@ -137,17 +137,17 @@ function NewPictureForm({
   onCancel,
 }: ReplacementFormProps & { readonly vault: Vault; readonly submitted: boolean }) {
   const { t } = useTranslation("openers");
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [name, setName] = useState("");
   const [incomplete, setIncomplete] = useState(false);
   return (
     <Stack $gap={4}>
       <vault.PictureField
         purpose="choose"
-        value={shown}
+        value={openerHandle}
         disabled={submitted}
         onChange={(nextHandle) => {
-          setShown(nextHandle);
+          setOpenerHandle(nextHandle);
           setIncomplete(false);
         }}
       />
@@ -167,9 +167,9 @@ function NewPictureForm({
         <SpacedRow>
           <Button
             onClick={() => {
-              const complete = shown !== null && name.trim() !== "";
+              const complete = openerHandle !== null && name.trim() !== "";
               setIncomplete(!complete);
-              if (complete) onChoose({ picture: shown, name: name.trim() });
+              if (complete) onChoose({ picture: openerHandle, name: name.trim() });
             }}
           >
             {t("change.next_action")}

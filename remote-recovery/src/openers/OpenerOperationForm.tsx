@@ -39,7 +39,7 @@ export function OpenerOperationForm<Result>({
 }: OpenerOperationFormProps<Result>) {
   const { t } = useTranslation("openers");
   const queryClient = useQueryClient();
-  const { shown, setShown, handOver } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle, handOver } = useOpenerHandle(vault);
   const [openerMissing, setOpenerMissing] = useState(false);
   const [operationState, setOperationState] = useState<OperationState>({ status: "asking", error: null });
   const activeController = useRef<AbortController | null>(null);
@@ -58,7 +58,7 @@ export function OpenerOperationForm<Result>({
       if (controller.signal.aborted) return;
       if (transfersHandle) {
         handOver(activeHandle);
-        setShown(null);
+        setOpenerHandle(null);
         setOperationState({ status: "asking", error: null });
       }
       onDone(result);
@@ -75,10 +75,10 @@ export function OpenerOperationForm<Result>({
       <vault.PictureField
         purpose="show"
         pictureOnly={pictureOnly}
-        value={shown}
+        value={openerHandle}
         disabled={busy}
         onChange={(nextHandle) => {
-          setShown(nextHandle);
+          setOpenerHandle(nextHandle);
           setOpenerMissing(false);
         }}
       />
@@ -90,8 +90,8 @@ export function OpenerOperationForm<Result>({
           tone={danger ? "danger" : "primary"}
           pending={busy}
           onClick={() => {
-            setOpenerMissing(shown === null);
-            if (shown !== null) void runOperation(shown);
+            setOpenerMissing(openerHandle === null);
+            if (openerHandle !== null) void runOperation(openerHandle);
           }}
         >
           {label}

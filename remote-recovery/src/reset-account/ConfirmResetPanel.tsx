@@ -21,7 +21,7 @@ import { useOperation } from "./useOperation.ts";
  */
 export function ConfirmResetPanel({ vault, onReset }: { readonly vault: Vault; readonly onReset: () => void }) {
   const { t } = useTranslation("start-anew");
-  const { shown, setShown } = useOpenerHandle(vault);
+  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
   const [name, setName] = useState(() => t("begin.name_body"));
   const [incomplete, setIncomplete] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
@@ -44,10 +44,10 @@ export function ConfirmResetPanel({ vault, onReset }: { readonly vault: Vault; r
         <Muted>{t("begin.body")}</Muted>
         <vault.PictureField
           purpose="choose"
-          value={shown}
+          value={openerHandle}
           disabled={busy}
           onChange={(nextHandle) => {
-            setShown(nextHandle);
+            setOpenerHandle(nextHandle);
             setIncomplete(false);
           }}
         />
@@ -69,9 +69,9 @@ export function ConfirmResetPanel({ vault, onReset }: { readonly vault: Vault; r
             tone="danger"
             pending={busy}
             onClick={() => {
-              const complete = shown !== null && name.trim() !== "";
+              const complete = openerHandle !== null && name.trim() !== "";
               setIncomplete(!complete);
-              if (complete) void run(() => resetAccount(shown));
+              if (complete) void run(() => resetAccount(openerHandle));
             }}
           >
             {t("begin.begin_action")}
