@@ -63,7 +63,7 @@ export function createFakeDeviceLinks(
         const presented = account.resolve(handle);
         if (!("kind" in presented)) throw new PortalError("opener_needed");
         throwIfInvalid({ name: !isValidText(name, maxFileNameLength) });
-        throwIfInvalid({ shown: presented.kind !== "passkey" });
+        throwIfInvalid({ handle: presented.kind !== "passkey" });
         offer = { secret: getKeySecret(presented), name };
         isApproved = false;
         return Promise.resolve({ words: offeredWords, expiresAt: new Date(Date.now() + 5 * 60_000).toISOString() });

@@ -106,7 +106,7 @@ export function createFakeRequests(
       recordCall("requests.create", options);
       throwIfInvalid({
         title: !isValidText(title, maxRequestTitleLength),
-        askedBy: !isValidText(requesterName, maxRequestTitleLength),
+        requesterName: !isValidText(requesterName, maxRequestTitleLength),
         expiresAt: isInvalidExpiry(expiresAt),
         maxSize: !(maxSize >= 1),
       });
