@@ -42,7 +42,7 @@ export interface KitDecoder {
  */
 export async function fillTemplate(template: string, kit: Kit, decoder: KitDecoder | null): Promise<Bytes> {
   const text = serializeKit(kit);
-  const replacements: readonly (readonly [place: string, text: string])[] = [
+  const replacements: readonly (readonly [placeholder: string, text: string])[] = [
     [placeholders.decoder, decoder === null ? "" : renderPart(decoder.name, await gzip(decoder.bytes))],
     [placeholders.digest, kitTextDigest(text)],
     [placeholders.kit, text],

@@ -112,9 +112,8 @@ export async function openSecretWith(
 
 /**
  * One operation with a picture that is shown for it; on a locked device the picture unlocks first.
- * `presentOpener`
- * looks at the picture, so that what needs no looking is refused before. The opener is forgotten
- * afterwards.
+ * `presentOpener` looks at the picture, so that what needs no looking is refused before. The opener
+ * is wiped afterwards.
  *
  * @throws PortalError those of {@link unlock} and of the operation.
  */

@@ -435,7 +435,7 @@ describe("reading what people have", () => {
 const untitledAndSeeds: readonly (readonly [
   name: string,
   content: () => BlobPart | Promise<BlobPart>,
-  made: number,
+  generatedTitles: number,
 ])[] = [
   [
     "Bitwarden's JSON",
