@@ -15,16 +15,26 @@ import {
   type BookInner,
   type BookOpener,
 } from "../seal/book.ts";
+import type { UnpublishedAccount } from "../device/pending-account.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { makeHelper, parseHelper, parseSketch } from "../seal/helper.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { openerFromImageRoot, openSlot, sealSlot, type OpenerKeys } from "../seal/opener.ts";
 import { createEmptyShares } from "../seal/shares.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { OperationOptions, FirstAccount, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import {
+  type FirstAccount,
+  savePendingAccount,
+  savePendingSketch,
+  loadPendingSketches,
+  loadPendingAccount,
+} from "../device/pending-account.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { presentOpener } from "./open-account.ts";
-import { savePendingAccount, savePendingSketch, loadPendingSketches, loadPendingAccount } from "./pending-account.ts";
-import { readKeyring, requireVerifiedOpeners, type OpenedKeyring } from "./read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
+import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { toEngineOptions, readPictureBytes } from "./read-picture.ts";
 import { helperDigest, recogniseAmong, requireImagePassphrase, nonEmptyPassphrase } from "./recognise-image.ts";
 import type { ProtectRequest, PresentedPicture } from "../presented-opener.ts";
@@ -69,7 +79,7 @@ export interface OpenerChooser {
 
 /** Reads the picture at its first use. @throws PortalError as {@link chooseOpeners}. */
 export function createOpenerChooser(
-  vault: VaultContext,
+  vault: VaultSession,
   protection: Protection,
   options: OperationOptions,
 ): OpenerChooser {
@@ -108,7 +118,7 @@ export function createOpenerChooser(
  *   `picture_too_large`, `storage_full`.
  */
 async function chooseOpeners(
-  vault: VaultContext,
+  vault: VaultSession,
   protection: Protection,
   picture: Bytes | null,
   openedKeyring: OpenedKeyring | null,
@@ -123,12 +133,10 @@ async function chooseOpeners(
   const passphrase = nonEmptyPassphrase(protection.picture);
   if (openedKeyring === null) {
     const pendingAccount = await openPendingAccount(vault, protection.picture, picture, options);
-    return chooseFirst(
-      adoptAccount(
-        vault,
-        pendingAccount ?? (await createAccount(vault, protection, picture, passphrase, initialKeyEpoch, options)),
-      ),
-    );
+    const account =
+      pendingAccount ?? (await createAccount(vault, protection, picture, passphrase, initialKeyEpoch, options));
+    vault.adopt(account.firstAccount, account.accountKey);
+    return chooseFirst(account.firstAccount);
   }
   if (vault.accountKey === null) {
     await presentKnownImage(vault, protection.picture, options);
@@ -165,7 +173,7 @@ function chooseFirst(firstAccount: FirstAccount): ChosenOpeners {
  * An account that this worker made, or whose picture was shown to it; what only waits on the device
  * takes its picture.
  */
-function choosePending(vault: VaultContext, ids: readonly string[]): ChosenOpeners {
+function choosePending(vault: VaultSession, ids: readonly string[]): ChosenOpeners {
   const { pending } = vault;
   if (pending === null) throw new PortalError("opener_needed");
   return { ...chooseFirst(pending), openers: selectFromBook(pending.book, ids) };
@@ -178,7 +186,7 @@ function choosePending(vault: VaultContext, ids: readonly string[]): ChosenOpene
  * @throws PortalError as {@link chooseOpeners} for a new picture.
  */
 export async function prepareAccountReset(
-  vault: VaultContext,
+  vault: VaultSession,
   protection: Protection & { kind: "picture" },
   keyEpoch: number,
   options: OperationOptions,
@@ -199,19 +207,6 @@ export async function prepareAccountReset(
   }
 }
 
-/** From now on this worker has the keys of this account. */
-export function adoptAccount(vault: VaultContext, { accountKey, firstAccount }: UnpublishedAccount): FirstAccount {
-  vault.accountKey = accountKey;
-  vault.pending = firstAccount;
-  return firstAccount;
-}
-
-/** An account that is not published yet, with its key. */
-export interface UnpublishedAccount {
-  readonly accountKey: AccountKey;
-  readonly firstAccount: FirstAccount;
-}
-
 /**
  * The account that waits on this device, when this is its picture. It is never made twice.
  *
@@ -219,7 +214,7 @@ export interface UnpublishedAccount {
  *   with another passphrase.
  */
 async function openPendingAccount(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedPicture: PresentedPicture,
   picture: Bytes,
   options: OperationOptions,
@@ -261,7 +256,7 @@ async function openPendingAccount(
 
 /** A new account with this picture, stored before anything is sent. `storage_full`. */
 async function createAccount(
-  vault: VaultContext,
+  vault: VaultSession,
   protection: Protection & { kind: "picture" },
   picture: Bytes,
   passphrase: string | null,
@@ -305,11 +300,11 @@ async function createAccount(
  * picture.
  */
 async function presentKnownImage(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedPicture: PresentedPicture,
   options: OperationOptions,
 ): Promise<void> {
-  const view = await readKeyring(vault, options.signal);
+  const view = await refreshKeyring(vault, options.signal);
   if (view === null) throw new PortalError("keyring_missing");
   try {
     (await presentOpener(vault, presentedPicture, view, options)).wipe();
@@ -338,7 +333,7 @@ export interface EnrolledSketch {
 
 /** @throws PortalError as {@link chooseOpeners} for a picture. */
 export async function enrol(
-  vault: VaultContext,
+  vault: VaultSession,
   picture: Bytes,
   passphrase: string | null,
   knownSketches: readonly KnownSketch[],
@@ -400,7 +395,7 @@ export interface KnownSketch {
  * Current openers come first, so that a picture that was removed and added again is found as the
  * opener that it is now.
  */
-export async function collectKnownSketches(vault: VaultContext, book: Book, inner: BookInner): Promise<KnownSketch[]> {
+export async function collectKnownSketches(vault: VaultSession, book: Book, inner: BookInner): Promise<KnownSketch[]> {
   const statusById = new Map(book.images.map((image) => [image.id, image.status]));
   const bookSketches = innerSketches(inner).map(({ imageId, sketch }) => ({
     sketch,
@@ -436,7 +431,7 @@ export interface CreatedImage {
 
 /** Makes helper, opener and slot of an image. Its secret is wiped. */
 export async function createImage(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   { imageSecret, sketch, passphrase }: EnrolledSketch,
   name: string,
@@ -462,7 +457,7 @@ export async function createImage(
 
 /** The book with these openers, and with an image, which is one of them. */
 export async function bookWithImage(
-  { userId }: VaultContext,
+  { userId }: VaultSession,
   accountKey: AccountKey,
   book: Omit<Book, "inner">,
   inner: BookInner,
@@ -484,7 +479,7 @@ export async function bookWithImage(
 
 /** Makes an image and enters it into the book. */
 async function addImageToBook(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   image: EnrolledSketch,
   name: string,

@@ -56,13 +56,14 @@ import { createService } from "../service.ts";
 import { changeShare, revokeShare, revealShareLink, updateShareContent } from "../shares/change-shares.ts";
 import { createShare } from "../shares/create-share.ts";
 import { listShares, listSharesOfSecret } from "../shares/list-shares.ts";
-import { loadCachedRows } from "../operation-parts/read-account.ts";
-import { acceptOlderState, isLatest, readKeyring, type KeyringView } from "../operation-parts/read-keyring.ts";
+import { acceptOlderState, isLatest, refreshKeyring } from "../keyring/refresh-keyring.ts";
+import type { KeyringView } from "../session/keyring-views.ts";
 import { openUploadRecords, uploadLockName } from "../transfer/upload-records.ts";
 import { createPrivateSink, sweepPrivateFiles } from "../transfer/sinks.ts";
 import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
-import { openVaultContext, type OperationOptions, type VaultContext } from "../vault-context.ts";
+import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
 import { createLazyEngine } from "./lazy-engine.ts";
 import { createOpenedContentStore, type TransferredContent, type SealedContentKey } from "./opened-content-store.ts";
 import { createHttpOverPage, type PageHttp } from "./page-http.ts";
@@ -102,7 +103,7 @@ interface OpenedContentEntry {
 }
 
 interface StartedVault {
-  readonly vault: VaultContext;
+  readonly vault: VaultSession;
   readonly uploadDeps: UploadDeps;
   readonly kitFile: KitDeps["file"];
 }
@@ -140,7 +141,7 @@ export function createVaultWorkerApi(
    * answered.
    */
   function operation<Arguments extends readonly unknown[], Result>(
-    run: (vault: VaultContext, ...args: Arguments) => Promise<Result>,
+    run: (vault: VaultSession, ...args: Arguments) => Promise<Result>,
   ): (...args: Arguments) => Promise<Result> {
     return async (...args) => {
       try {
@@ -165,7 +166,7 @@ export function createVaultWorkerApi(
       const http = createHttpOverPage(page);
       const device = await openAccountDevice(account);
       sweepPrivateFiles().catch(() => undefined); // tried again with the next page
-      const vault = await openVaultContext({
+      const vault = await openVaultSession({
         userId,
         locked,
         service: createService(http),
@@ -189,11 +190,11 @@ export function createVaultWorkerApi(
     },
 
     refresh: operation(async (vault) => {
-      loadCachedRows(vault).catch(() => undefined); // the list follows, and says what is wrong
+      vault.list.load().catch(() => undefined); // the list follows, and says what is wrong
       lastRefresh = null;
-      const view = await readKeyring(vault);
+      const view = await refreshKeyring(vault);
       lastRefresh = view === null ? null : { view, at: performance.now() };
-      return vault.getState();
+      return vault.state;
     }),
     /**
      * Every row goes to `onRows`, the newest first, before this is answered; see {@link
