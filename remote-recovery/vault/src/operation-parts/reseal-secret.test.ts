@@ -24,7 +24,7 @@ import { createWorld, makePicture, textSecret, type World } from "../testing/wor
 import type { PresentedPicture } from "../presented-opener.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const [market, harbour] = [makePicture("market"), makePicture("harbour")];
 const textContent = (content: string): NonNullable<SecretChange["content"]> => ({
   contentKind: "text",

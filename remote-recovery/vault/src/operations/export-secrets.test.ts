@@ -16,7 +16,7 @@ import { trash } from "./favorite-and-trash.ts";
 import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const Manifest = z.strictObject({
   v: z.literal(2),
   made_at: z.iso.datetime(),

@@ -27,7 +27,7 @@ import { recogniseImage } from "../operation-parts/recognise-image.ts";
 import { setDeviceKind, unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const requireKeyring = (account: FakeAccount): NonNullable<FakeAccount["keyring"]> => {
   if (account.keyring === null) throw new TypeError("no keyring");
   return account.keyring;

@@ -18,7 +18,7 @@ import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { unlock } from "./unlock.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const countStores = (world: World): number =>
   world.service.calls.filter((call) => call === "POST /secrets/store").length;
 const readTitles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> =>

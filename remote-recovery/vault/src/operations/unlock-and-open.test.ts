@@ -9,7 +9,7 @@ import { openSmallSecret } from "./open-secret.ts";
 import { restore, setFavorite, trash } from "./favorite-and-trash.ts";
 import { setDeviceKind, unlock } from "./unlock.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 async function createWorldWithSecret(passphrase: string | null): Promise<{ world: World; secretId: string }> {
   const world = createWorld();

@@ -24,7 +24,7 @@ import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 import { listVersions, removeVersions, restoreVersion } from "./versions.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = makePicture("market");
 const textContent = (content: string): NonNullable<SecretChange["content"]> => ({
   contentKind: "text",

@@ -1,4 +1,4 @@
-/** An exclusive lock by name, held while `work` runs. */
+/** An exclusive lock by name, held while `callback` runs. */
 export interface WriterLocks {
   readonly request: <T>(name: string, callback: () => Promise<T>) => Promise<T>;
 }
