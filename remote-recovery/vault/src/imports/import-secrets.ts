@@ -10,7 +10,7 @@ import { randomBytes } from "../seal/bytes.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { isPresentedKey, type Protection, type PresentedOpener } from "../presented-opener.ts";
 import { validateProtectRequest } from "../operation-parts/validate-request.ts";
-import { createOpenerChooser } from "../operation-parts/choose-openers.ts";
+import { createOpenerChooser } from "../openers/choose-openers.ts";
 import { savePendingAccount, type FirstAccount } from "../device/pending-account.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
 import { readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";

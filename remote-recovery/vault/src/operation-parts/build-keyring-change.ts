@@ -17,8 +17,18 @@ import { rootOf, sealState, stateDigest, type RootRow, type State } from "../sea
 import type { FirstAccount } from "../device/pending-account.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { AccountView } from "./read-account.ts";
-import type { EnrolledImage } from "./choose-openers.ts";
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
+
+/**
+ * An image made an opener just now: what the keyring change that publishes it needs. Nothing of it
+ * is secret.
+ */
+export interface EnrolledImage {
+  /** The book with it. */
+  readonly book: Book;
+  readonly record: ImageRecord;
+  readonly slot: Slot;
+}
 
 /** What a change may hold beside the rows. */
 export interface ChangeParts {

@@ -1,12 +1,11 @@
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { SignedChange } from "../session/keyring-views.ts";
+import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { isResponseLost, sendWithRetry } from "./send-with-retry.ts";
 
 /** Tries at a conflicting state before `state_conflict` is thrown. */

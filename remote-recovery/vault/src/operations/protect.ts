@@ -6,7 +6,7 @@ import type { LabelContext } from "../seal/label.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { AccountView } from "../operation-parts/read-account.ts";
-import { createOpenerChooser } from "../operation-parts/choose-openers.ts";
+import { createOpenerChooser } from "../openers/choose-openers.ts";
 import { validateProtectRequest } from "../operation-parts/validate-request.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
 import type { SignedChange } from "../session/keyring-views.ts";

@@ -8,13 +8,7 @@ import type { OpenerKeys } from "../seal/opener.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
 import { validate } from "../operation-parts/validate-request.ts";
-import {
-  bookWithImage,
-  enrol,
-  collectKnownSketches,
-  createImage,
-  type CreatedImage,
-} from "../operation-parts/choose-openers.ts";
+import { bookWithImage, enrol, collectKnownSketches, createImage, type CreatedImage } from "../openers/enrol-image.ts";
 import { openAccount, recognisePresented } from "../operation-parts/open-account.ts";
 import { readPictureBytes } from "../operation-parts/read-picture.ts";
 import type { SignedChange, KeyringView, OpenedKeyring } from "../session/keyring-views.ts";

@@ -6,7 +6,7 @@ import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
 import { validate } from "../operation-parts/validate-request.ts";
-import { prepareAccountReset } from "../operation-parts/choose-openers.ts";
+import { prepareAccountReset } from "../openers/begin-account.ts";
 import { type UnpublishedAccount, loadPendingAccount } from "../device/pending-account.ts";
 import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
 import { buildFirstChange } from "../operation-parts/build-keyring-change.ts";

@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { removeWhenPublished, toSentState } from "../operation-parts/remove-when-published.ts";
 import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
-import { createOpenerChooser } from "../operation-parts/choose-openers.ts";
+import { createOpenerChooser } from "../openers/choose-openers.ts";
 import { validateSecretChange, validateProtectRequest } from "../operation-parts/validate-request.ts";
 import { publishNewSecret, type PublishedSecret } from "./protect.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";

@@ -6,7 +6,7 @@ import type { AccountRow } from "../session/list-cache.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { createOpenerChooser, type ChosenOpeners } from "../operation-parts/choose-openers.ts";
+import { createOpenerChooser, type ChosenOpeners } from "../openers/choose-openers.ts";
 import { nextFormerDigest } from "../operation-parts/former-versions.ts";
 import { validateSecretChange } from "../operation-parts/validate-request.ts";
 import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
