@@ -98,7 +98,7 @@ export async function collectKnownSketches(vault: VaultSession, book: Book, inne
   const bookSketches = innerSketches(inner).map(({ imageId, sketch }) => ({
     sketch,
     opener: statusById.get(imageId) === "opener" ? book.openers.find((opener) => opener.id === imageId) : undefined,
-    ofShare: statusById.get(imageId) === "share",
+    isShareImage: statusById.get(imageId) === "share",
   }));
   const pendingSketches = (await loadPendingSketches(vault.device)).map((sketch) => ({ sketch, opener: undefined }));
   return [
