@@ -10,7 +10,7 @@ import type { Book } from "./seal/book.ts";
 import type { Label } from "./seal/label.ts";
 import type { Shares } from "./seal/shares.ts";
 import type { RootRow } from "./seal/state.ts";
-import type { Service } from "./service.ts";
+import type { Service } from "./service/service.ts";
 import { createClaims, type ViewClaims } from "./shares/claims.ts";
 import { pauseFor, type Pause } from "./operation-parts/send-with-retry.ts";
 

@@ -28,7 +28,7 @@ import { readKeyring } from "../operation-parts/read-keyring.ts";
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
 import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
 import type { OperationOptions, VaultContext } from "../vault-context.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
 /**
  * What others shared with this account. Who they are is the service's word, until one is opened;

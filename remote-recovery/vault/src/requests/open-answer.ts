@@ -12,7 +12,7 @@ import { deriveAccountIdentities } from "../operation-parts/account-identities.t
 import { readKeyring } from "../operation-parts/read-keyring.ts";
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
 import type { OperationOptions, VaultContext } from "../vault-context.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /** An opened answer, with what opens its content once more, in pieces. */

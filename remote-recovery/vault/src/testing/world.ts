@@ -3,7 +3,7 @@ import type { DeviceAccount, OpenerHandle, VaultState } from "@relicario/shared/
 import { openDevice, type Device } from "../device/device.ts";
 import { presentPicture, type ProtectRequest, type PresentedPicture } from "../presented-opener.ts";
 import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-context.ts";
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
 import type { FakeSharing } from "./fake-shares.ts";

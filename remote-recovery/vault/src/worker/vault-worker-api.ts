@@ -52,7 +52,7 @@ import { openAnswer } from "../requests/open-answer.ts";
 import { dropRequest, markCollected } from "../requests/end-requests.ts";
 import { compareImport } from "../imports/compare-import.ts";
 import { importSecrets } from "../imports/import-secrets.ts";
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { changeShare, revokeShare, revealShareLink, updateShareContent } from "../shares/change-shares.ts";
 import { createShare } from "../shares/create-share.ts";
 import { listShares, listSharesOfSecret } from "../shares/list-shares.ts";
@@ -64,8 +64,12 @@ import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
 import { openVaultContext, type OperationOptions, type VaultContext } from "../vault-context.ts";
 import { createLazyEngine } from "./lazy-engine.ts";
-import { createOpenedContentStore, type TransferredContent, type SealedContentKey } from "./opened-content-store.ts";
-import { createHttpOverPage, type PageHttp } from "./page-http.ts";
+import {
+  createOpenedContentStore,
+  type TransferredContent,
+  type SealedContentKey,
+} from "../transfer/opened-content-store.ts";
+import { createHttpOverPage, type PageHttp } from "../rpc/page-http.ts";
 import type { PresentedOpener, PresentedPicture } from "../presented-opener.ts";
 
 export interface VaultSettings extends DeviceAccount {

@@ -20,8 +20,12 @@ import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
 import { createTransferCalls, type TransferCalls } from "../transfer/upload-calls.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
 import { createLazyEngine } from "./lazy-engine.ts";
-import { createOpenedContentStore, type TransferredContent, type SealedContentKey } from "./opened-content-store.ts";
-import { createHttpOverPage, type PageHttp } from "./page-http.ts";
+import {
+  createOpenedContentStore,
+  type TransferredContent,
+  type SealedContentKey,
+} from "../transfer/opened-content-store.ts";
+import { createHttpOverPage, type PageHttp } from "../rpc/page-http.ts";
 
 /** What the page answers to the visitor's worker. */
 export interface VisitorPage extends PageHttp {

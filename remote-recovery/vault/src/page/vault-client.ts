@@ -30,7 +30,7 @@ import {
   archiveDeviceRecord,
 } from "../device/device.ts";
 import { createIdleLock, pageEnvironment, type PendingLock, type PageEnvironment } from "../device/idle-lock.ts";
-import { createVaultImports } from "../imports/vault-imports.ts";
+import { createVaultImports } from "./vault-imports.ts";
 import {
   releaseAllOpeners,
   releaseOpener,
@@ -40,15 +40,16 @@ import {
   resolveProtection,
   requirePresented,
 } from "../presented-opener.ts";
-import { createTransfers } from "../transfer/transfer-client.ts";
+import { createTransfers } from "./transfer-client.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { createPageEngine } from "./page-engine.ts";
 import { createOpenedContent } from "./opened-content.ts";
-import { createPageHttp } from "./page-http.ts";
-import { browserWorkers, type RunningWorker, type WorkerStarter } from "./start-workers.ts";
+import { createPageHttp } from "../rpc/page-http.ts";
+import type { RunningWorker } from "../rpc/start-worker.ts";
+import { browserWorkers, type WorkerStarter } from "./browser-workers.ts";
 import { createVaultAccountReset } from "./vault-account-reset.ts";
 import { createVaultSharing } from "./vault-sharing.ts";
-import type { TransferredSecret, VaultPage, VaultWorkerApi } from "./vault-worker-api.ts";
+import type { TransferredSecret, VaultPage, VaultWorkerApi } from "../worker/vault-worker-api.ts";
 
 export type { PictureVerdict };
 

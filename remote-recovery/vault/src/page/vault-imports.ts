@@ -5,13 +5,13 @@ import type * as Comlink from "comlink";
 
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { requirePresented } from "../presented-opener.ts";
-import type { Transfers } from "../transfer/transfer-client.ts";
-import type { RunningWorker } from "../worker/start-workers.ts";
+import type { Transfers } from "./transfer-client.ts";
+import type { RunningWorker } from "../rpc/start-worker.ts";
 import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
-import type { ComparedItem } from "./compare-import.ts";
-import type { ImportWorkerApi } from "./import-worker-api.ts";
-import { isItemError } from "./item-errors.ts";
-import { trySetFavorite, favoriteFailedFields } from "./favorites.ts";
+import type { ComparedItem } from "../imports/compare-import.ts";
+import type { ImportWorkerApi } from "../imports/import-worker-api.ts";
+import { isItemError } from "../imports/item-errors.ts";
+import { trySetFavorite, favoriteFailedFields } from "../imports/favorites.ts";
 
 export interface ImportDeps {
   readonly callWorker: <Arguments extends readonly unknown[], Result>(

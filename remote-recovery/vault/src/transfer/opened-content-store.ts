@@ -4,8 +4,8 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { contentHeadSize } from "../seal/content-sizes.ts";
 import { openContentHead } from "../seal/content-stream.ts";
-import type { ContentKeys } from "../transfer/transfer-worker-api.ts";
-import type { ContentLocation, TransferCalls } from "../transfer/upload-calls.ts";
+import type { ContentKeys } from "./transfer-worker-api.ts";
+import type { ContentLocation, TransferCalls } from "./upload-calls.ts";
 
 /** A content that may be opened, whole or in pieces. Holds its identity: a secret. */
 export type SealedContentKey = ContentLocation & {

@@ -6,14 +6,14 @@ import * as Comlink from "comlink";
 
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { releaseOpener, requirePresentedPicture } from "../presented-opener.ts";
-import { createDownloads } from "../transfer/downloads.ts";
-import { createTransferWorkers } from "../transfer/transfer-workers.ts";
+import { createDownloads } from "./downloads.ts";
+import { createTransferWorkers } from "./transfer-workers.ts";
 import { createPageEngine } from "./page-engine.ts";
 import { createOpenedContent } from "./opened-content.ts";
-import { createPageHttp } from "./page-http.ts";
-import { browserWorkers, type WorkerStarter } from "./start-workers.ts";
-import { createRestartable } from "./restartable.ts";
-import type { VisitorPage, VisitorWorkerApi } from "./visitor-worker-api.ts";
+import { createPageHttp } from "../rpc/page-http.ts";
+import { browserWorkers, type WorkerStarter } from "./browser-workers.ts";
+import { createRestartable } from "../rpc/restartable.ts";
+import type { VisitorPage, VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 
 /** The contract's visitor but for what it draws. */
 export type VisitorClient = Omit<Visitor, "PictureField">;

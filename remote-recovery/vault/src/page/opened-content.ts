@@ -4,7 +4,7 @@ import { toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { Downloads } from "../transfer/downloads.ts";
+import type { Downloads } from "./downloads.ts";
 import { createFileSink, commitOnSuccess } from "../transfer/sinks.ts";
 
 /** A worker that keeps what it opened under a name, and how it is asked. */

@@ -2,7 +2,7 @@ import type { OpenedContent, OpenerHandle, Vault } from "@relicario/shared/contr
 import type * as Comlink from "comlink";
 
 import { requirePresentedPicture, requirePresented, type PresentedOpener } from "../presented-opener.ts";
-import type { VaultWorkerApi } from "./vault-worker-api.ts";
+import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
 
 export interface SharingDeps {
   /**
