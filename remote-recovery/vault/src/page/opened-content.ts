@@ -1,37 +1,28 @@
-import type { AbortableCalls } from "@relicario/engine/abortable-calls";
-import type { OpenedSecret } from "@relicario/shared/contract";
+import type { OpenedContent, OpenedSecret } from "@relicario/shared/contract";
 import { toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { Downloads } from "./downloads.ts";
+import type { CallableWorker } from "../rpc/call-running.ts";
+import type { OpenedContentCalls, TransferredContent } from "../transfer/opened-content-store.ts";
 import { createFileSink, commitOnSuccess } from "../transfer/sinks.ts";
+import type { Downloads } from "./downloads.ts";
 
-/** A worker that keeps what it opened under a name, and how it is asked. */
-interface OpeningWorker {
-  readonly remote: Comlink.Remote<{
-    readonly serveContentKeys: (port: MessagePort) => void;
-    readonly disposeContent: (openedId: string) => void;
-  }>;
-  readonly abortable: AbortableCalls["abortable"];
-}
+/** The part of an opened content that is looked at here. */
+type Transferred = Pick<TransferredContent<OpenedContent>, "openedId" | "hasAgeFile" | "content" | "mime">;
 
-interface OpenedContentInfo {
-  readonly openedId: string;
-  /** Null for content that is too large to be held. */
-  readonly content: Uint8Array<ArrayBuffer> | null;
-  readonly mime: string;
-}
+type PageMembers = Pick<OpenedSecret, "save" | "dispose"> & Partial<Pick<OpenedSecret, "exportAgeFile">>;
 
 /**
- * What a page may do with a content that a worker has opened. What stays in the worker is asked of
+ * What a worker has opened, with what a page may do with it. What stays in the worker is asked of
  * that worker, and of no later one.
  */
-export function createOpenedContent(
-  { openedId, content, mime }: OpenedContentInfo,
-  { remote, abortable }: OpeningWorker,
+export function createOpenedContent<T extends Transferred>(
+  { openedId, hasAgeFile, ...opened }: T,
+  { remote, abortable }: CallableWorker<OpenedContentCalls>,
   downloads: Pick<Downloads, "save">,
-): Pick<OpenedSecret, "save" | "dispose"> {
+): Omit<T, "openedId" | "hasAgeFile"> & PageMembers {
+  const { content, mime } = opened;
   /**
    * A port at which the worker answers the transfer's: what opens a content never passes the page.
    */
@@ -41,6 +32,7 @@ export function createOpenedContent(
     return port1;
   }
   return {
+    ...opened,
     save: async (target, options) => {
       throwIfCancelled(options?.signal);
       if (content === null) return downloads.save(openedId, openKeyPort, target, options);
@@ -55,5 +47,11 @@ export function createOpenedContent(
     dispose: () => {
       remote.disposeContent(openedId).catch(() => undefined); // a worker that is gone has forgotten it already
     },
+    ...(hasAgeFile && { exportAgeFile: () => abortable(remote.exportAgeFile(openedId)) }),
   };
+}
+
+/** Whether a worker's answer is an opened content, as {@link OpenedContentStore.add} gives it. */
+export function isTransferred(answer: unknown): answer is Transferred {
+  return typeof answer === "object" && answer !== null && "openedId" in answer;
 }
