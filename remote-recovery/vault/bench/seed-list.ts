@@ -21,7 +21,7 @@ import { utf8 } from "../src/seal/bytes.ts";
 import { sealContent } from "../src/seal/content.ts";
 import { newId, formatTimestamp } from "../src/seal/ids.ts";
 import type { RootRow } from "../src/seal/state.ts";
-import { createService } from "../src/service.ts";
+import { createService } from "../src/service/service.ts";
 import { openVaultSession } from "../src/session/vault-session.ts";
 
 const Settings = z.object({ SEED_API: z.url(), SEED_TOKEN: z.string().min(1), SEED_PICTURE: z.string().min(1) });

@@ -13,7 +13,7 @@ import { loadEngineInNode } from "@relicario/engine/node";
 import { createKit } from "../src/operations/create-kit.ts";
 import { protect } from "../src/operations/protect.ts";
 import { openDevice } from "../src/device/device.ts";
-import { createService } from "../src/service.ts";
+import { createService } from "../src/service/service.ts";
 import { createFakeService } from "../src/testing/fake-service.ts";
 import { openVaultSession } from "../src/session/vault-session.ts";
 

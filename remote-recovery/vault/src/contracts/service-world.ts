@@ -1,7 +1,7 @@
 import type { Http, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { createFakeEngine } from "../testing/fake-engine.ts";
 import { openVisitor } from "../testing/sharing-world.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";

@@ -18,7 +18,7 @@ import { openRowLabel, readAccount, requireRow, type AccountView } from "../oper
 import { verifyFormerVersions } from "../operation-parts/former-versions.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { presentOpener } from "../operation-parts/open-account.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { unlock } from "./unlock.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 

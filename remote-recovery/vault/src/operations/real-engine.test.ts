@@ -7,7 +7,7 @@ import { crc32, deflateSync } from "node:zlib";
 import { decodePicture } from "@relicario/engine/decoders";
 import { loadEngineInNode, loadModulesInNode } from "@relicario/engine/node";
 import { openDevice } from "../device/device.ts";
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { textSecret, userId } from "../testing/world.ts";

@@ -29,7 +29,7 @@ import { requireAccountKey } from "../operation-parts/require-account-key.ts";
 import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
 /**
  * What others shared with this account. Who they are is the service's word, until one is opened;

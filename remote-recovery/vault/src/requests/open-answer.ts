@@ -13,7 +13,7 @@ import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /** An opened answer, with what opens its content once more, in pieces. */

@@ -7,7 +7,7 @@ import { saveCheckedOpeners } from "../device/checked-openers.ts";
 import { lockedSince, type Device, type StateCheckpoint } from "../device/device.ts";
 import { clearPendingAccount, type FirstAccount } from "../device/pending-account.ts";
 import { fromStoredMetadataKeys, isSameAccount, type AccountKey, type MetadataKeys } from "../seal/account-key.ts";
-import type { Service } from "../service.ts";
+import type { Service } from "../service/service.ts";
 import { createClaims, type ViewClaims } from "../shares/claims.ts";
 import { pauseFor, type Pause } from "../operation-parts/send-with-retry.ts";
 import { createCheckpoints, type Checkpoints, type OlderState } from "./checkpoints.ts";

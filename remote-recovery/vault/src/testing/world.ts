@@ -4,7 +4,7 @@ import { openDevice, type Device } from "../device/device.ts";
 import { presentPicture, type ProtectRequest, type PresentedPicture } from "../presented-opener.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import type { WriterLocks } from "../session/writer-queue.ts";
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
 import type { FakeSharing } from "./fake-shares.ts";
