@@ -4,9 +4,9 @@ import { createLocalJWKSet, errors, importJWK, jwtVerify, SignJWT } from "jose";
 
 import type { Db } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
+import type { SessionKey } from "../env/session-keys.ts";
 import { Problem } from "../http/problem.ts";
 import type { Vendors } from "../vendors/vendors.ts";
-import type { SessionKey } from "./session-keys.ts";
 
 /**
  * Who calls, once the session token was checked. Policies of the resources decide what that allows.

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { authorizeAccount } from "../users/policy.ts";
 import { createAccountReader } from "../users/queries.ts";
 import { createBillingSource } from "./billing-source.ts";

@@ -1,11 +1,11 @@
 import { deviceLinkLifetimeMinutes } from "@relicario/shared/api";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
 import { recordActivity } from "../activity/record-activity.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import type { Language } from "../mail/language.ts";
+import type { Language } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { isSameSignIn, requireOtherSignIn, type DeviceLinksScope } from "./policy.ts";
 import { insertLink, requireLink, writeAnswer, type LinkWithSignIns } from "./queries.ts";
 

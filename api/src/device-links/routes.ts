@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { answerLink, fillLink } from "./mailbox.ts";
 import { authorizeDeviceLinks, requireSameSignIn, requireOtherSignIn } from "./policy.ts";
 import { presentAnswer, presentLink } from "./present.ts";

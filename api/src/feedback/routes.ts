@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { authorizeAccount } from "../users/policy.ts";
 import { saveFeedback } from "./queries.ts";
 import { feedbackSchemas } from "./schema.ts";

@@ -1,13 +1,12 @@
 import { canonicalText, KeyStatement, maxStatesPageSize, type KeyringChange } from "@relicario/shared/api";
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 
+import { nameKeyOf } from "../accounts/user-names.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
-import { recordOverheadBytes, type RecordBox } from "./record-box.ts";
+import { recordOverheadBytes, type RecordBox } from "../db/record-box.ts";
+import { imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
 import type { StoredKeyring } from "./check-change.ts";
 import type { DirectoryScope, KeyringScope } from "./policy.ts";
-import type { Services } from "../services.ts";
-import { nameKeyOf } from "../users/user-name.ts";
 
 export interface KeyringRow extends StoredKeyring {
   readonly book: string;
@@ -18,46 +17,6 @@ export interface KeyringRow extends StoredKeyring {
   readonly lastCallSha256: Buffer;
   readonly lastSecretId: string | null;
   readonly lastVersion: number | null;
-}
-
-export interface AccountRow {
-  readonly id: string;
-  readonly vendorId: string;
-  readonly storageUsed: number;
-  readonly trashMailAt: Date | null;
-}
-
-/**
- * Holds the account's row to the end of the transaction. Every write of an account begins with it,
- * so that writers of one account take turns and those of different accounts never meet.
- */
-export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow> {
-  const [row] = await tx
-    .select({
-      id: accounts.id,
-      vendorId: accounts.vendorId,
-      storageUsed: accounts.storageUsed,
-      trashMailAt: accounts.trashMailAt,
-    })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for("update");
-  if (row === undefined) throw new Error("a session without its account");
-  return row;
-}
-
-/**
- * One transaction that changes what an account has, with the account's row held. It waits its turn
- * among the account's own before it takes a connection (http/account-concurrency.ts).
- */
-export function withLockedAccount<T>(
-  { db, concurrency }: Pick<Services, "db" | "concurrency">,
-  accountId: string,
-  operation: (tx: Tx, account: AccountRow) => Promise<T>,
-): Promise<T> {
-  return concurrency.runExclusive(accountId, () =>
-    db.transaction(async (tx) => operation(tx, await lockAccount(tx, accountId))),
-  );
 }
 
 export async function readKeyring(db: Db | Tx, { accountId }: KeyringScope): Promise<KeyringRow | null> {
@@ -88,11 +47,6 @@ export function readStates(
     .where(and(eq(keyringStates.accountId, accountId), gt(keyringStates.stateRev, since)))
     .orderBy(asc(keyringStates.stateRev))
     .limit(maxStatesPageSize);
-}
-
-/** All reads of one keyring are of one moment. */
-export function withSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
-  return db.transaction(read, { isolationLevel: "repeatable read", accessMode: "read only" });
 }
 
 export function readImageRecords(

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import type { Env } from "../env.ts";
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { requireActor } from "../auth/access.ts";
+import type { Env } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { createEmbeddedPasswordProvider } from "./embedded.ts";
 import { createKeycloakPasswordProvider } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { maxDownloadHours, type GrantOf } from "../auth/grants.ts";
 import { Problem } from "../http/problem.ts";
 import { openStoredContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { partSizeOf, readParts } from "../uploads/queries.ts";
 import type { RequestsScope } from "./policy.ts";
 import { findAnswer, findRequest } from "./queries.ts";

@@ -8,22 +8,18 @@ import type { z } from "zod";
 
 import type { RequestWriteResponse } from "@relicario/shared/api";
 
+import { withLockedAccount, type AccountRow } from "../accounts/lock-account.ts";
+import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { ActivityEvent } from "../activity/record-activity.ts";
 import type { Tx } from "../db/database.ts";
 import { requests } from "../db/schema.ts";
+import { parseExpiry } from "../http/parse-expiry.ts";
 import { Problem } from "../http/problem.ts";
-import {
-  applyChange,
-  createChangeCall,
-  findRecordedAnswer,
-  requireDocument,
-  type RequestContext,
-} from "../keyring/apply-change.ts";
-import { withLockedAccount, readKeyring, type AccountRow } from "../keyring/queries.ts";
+import { applyChange, createChangeCall, findRecordedAnswer, requireDocument } from "../keyring/apply-change.ts";
+import { readKeyring } from "../keyring/queries.ts";
+import type { RequestContext } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
-import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
-import type { Services } from "../services.ts";
-import { parseExpiry } from "../shares/create-share.ts";
+import type { Services } from "../services/services.ts";
 import type { RequestsScope } from "./policy.ts";
 import {
   countOpenRequests,

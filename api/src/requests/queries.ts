@@ -4,6 +4,7 @@ import type { z } from "zod";
 
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, answers, requests } from "../db/schema.ts";
+import type { WrittenChange } from "../resource/resource.ts";
 import { discardParts } from "../uploads/queries.ts";
 import type { AnswerScope, RequestsScope } from "./policy.ts";
 
@@ -156,10 +157,16 @@ export async function deleteUnfinishedAnswers(
 }
 
 /**
- * Closes all that wait for an answer: they name an account key that is no more. @returns the bytes
- * that became free.
+ * With a new account key closes all that wait for an answer: they name one that is no more.
+ *
+ * @returns the bytes that became free.
  */
-export async function revokeAwaitingRequests(tx: Tx, accountId: string, now: Date): Promise<number> {
+export async function revokeAtRotation(
+  _services: unknown,
+  tx: Tx,
+  { accountId, previousKeyEpoch, change, now }: WrittenChange,
+): Promise<number> {
+  if (previousKeyEpoch === null || change.key_epoch === previousKeyEpoch) return 0;
   const awaiting = await tx
     .select()
     .from(requests)

@@ -3,13 +3,14 @@ import { answerTokenHeader, maxJsonBodyBytes } from "@relicario/shared/api";
 import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { validateAllButBody } from "../uploads/form.ts";
 import { readParts } from "../uploads/queries.ts";
 import { partTimeoutSeconds, receivePart } from "../uploads/receive-part.ts";
+import { collectAnswer } from "./answer-content.ts";
 import {
   authorizeAnswerToken,
   finishAnswer,
@@ -19,7 +20,6 @@ import {
   startAnswer,
 } from "./answer.ts";
 import { dropRequest, createRequest, markCollected } from "./manage-requests.ts";
-import { collectAnswer } from "./answer-content.ts";
 import { authorizeRequests, type AnswerScope } from "./policy.ts";
 import { presentAnswer, presentRequest } from "./present.ts";
 import { listRequests } from "./queries.ts";

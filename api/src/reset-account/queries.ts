@@ -6,9 +6,9 @@ import { recordActivity } from "../activity/record-activity.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accountResets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { RequestContext } from "../keyring/apply-change.ts";
 import { readKeyring } from "../keyring/queries.ts";
-import type { Services } from "../services.ts";
+import type { RequestContext } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import type { AccountResetScope } from "./policy.ts";
 import { resetStateOf, type AccountResetRow } from "./reset-state.ts";
 

@@ -1,12 +1,13 @@
 import { and, eq, exists, getTableColumns, ne, sql } from "drizzle-orm";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { nextChange } from "../accounts/next-change.ts";
 import { retryOnFault } from "../db/faults.ts";
 import { accounts, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { SecretsScope } from "./policy.ts";
-import { findSecret, nextChange, writeFavorite, type SecretRow } from "./queries.ts";
+import { findSecret, writeFavorite, type SecretRow } from "./queries.ts";
 
 /**
  * Sets or takes away a star. The call that people make most often is one statement: it holds the

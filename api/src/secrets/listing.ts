@@ -2,10 +2,11 @@ import { maxPurgedIds } from "@relicario/shared/api";
 import { and, asc, eq, gt, sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
+import { octetLength } from "../accounts/storage-used.ts";
 import type { Db } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets } from "../db/schema.ts";
 import type { SecretsScope } from "./policy.ts";
-import { octetLength, type RevisionCounters } from "./queries.ts";
+import type { RevisionCounters } from "./queries.ts";
 
 export interface ListedPage extends RevisionCounters {
   /** A JSON list of `StoredSecret`, as the database wrote it. */

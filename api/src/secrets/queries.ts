@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 
 import { formerVersionRetentionDays } from "@relicario/shared/api";
-import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull, sql, type SQL } from "drizzle-orm";
-import type { PgColumn } from "drizzle-orm/pg-core";
+import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull } from "drizzle-orm";
 
-import { buildActivityInsert, type TimedActivityEvent } from "../activity/record-activity.ts";
+import { octetLength } from "../accounts/storage-used.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { StoredObject } from "../objects/verified-object.ts";
 import { orphanObjects } from "../objects/orphaned-objects.ts";
-import { endSharesOf } from "../shares/end-shares.ts";
+import type { StoredObject } from "../objects/verified-object.ts";
+import type { Services } from "../services/services.ts";
 import { objectSizeOf } from "./content.ts";
 import type { SecretsScope } from "./policy.ts";
 
@@ -19,6 +18,9 @@ export type SecretRow = typeof secrets.$inferSelect;
 export type VersionRow = Omit<typeof secretVersions.$inferSelect, "ticket">;
 /** One whose content and ticket are there. */
 export type VersionWithTicket = VersionRow & { readonly ticket: Buffer };
+
+/** Hears of contents that end. */
+type ContentServices = Pick<Services, "onContentsEnd">;
 
 export interface RevisionCounters {
   readonly changes: number;
@@ -135,41 +137,6 @@ export async function rejectTakenIds(tx: Tx, { accountId }: SecretsScope, ids: r
   }
 }
 
-/** The next value of the account's counter, for the rows that this transaction changes. */
-export async function nextChange(tx: Tx, accountId: string, event?: TimedActivityEvent): Promise<number> {
-  const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
-    .update(accounts)
-    .set({ changes: sql`${accounts.changes} + 1` })
-    .where(eq(accounts.id, accountId))
-    .returning({ changes: accounts.changes });
-  if (row === undefined) throw new Error("a session without its account");
-  return row.changes;
-}
-
-/**
- * Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that
- * the account keeps.
- */
-export async function adjustStorageUsed(
-  tx: Tx,
-  accountId: string,
-  bytes: number,
-  event?: TimedActivityEvent,
-): Promise<number> {
-  const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
-    .update(accounts)
-    .set({ storageUsed: sql`${accounts.storageUsed} + ${bytes}` })
-    .where(eq(accounts.id, accountId))
-    .returning({ storageUsed: accounts.storageUsed });
-  if (row === undefined) throw new Error("a session without its account");
-  return row.storageUsed;
-}
-
-/** Bytes of a text or of bytes in a row, none for null; read without the value itself. */
-export function octetLength(column: PgColumn): SQL<number> {
-  return sql<number>`coalesce(octet_length(${column}), 0)`;
-}
-
 const notInTrash = { deletedAt: null, dropWarnedAt: null, droppedAt: null } as const;
 
 export interface NewVersion {
@@ -192,6 +159,7 @@ export interface NewVersion {
  * @throws Problem `too_many_versions`
  */
 export async function writeVersion(
+  services: ContentServices,
   tx: Tx,
   scope: SecretsScope,
   newVersion: NewVersion,
@@ -230,7 +198,7 @@ export async function writeVersion(
       sha256,
     })),
   );
-  return label.length - labelBytes + ticket.length - (await dropVersions(tx, scope, [id], now, displaced));
+  return label.length - labelBytes + ticket.length - (await dropVersions(services, tx, scope, [id], now, displaced));
 }
 
 /**
@@ -325,11 +293,12 @@ export async function findDisplacedVersions(
 
 /**
  * Drops content and ticket of these versions of these secrets, of all versions when none are named.
- * Shares of them end first. Their lines stay, and their objects go after the commit.
+ * What shows them to others ends first. Their lines stay, and their objects go after the commit.
  *
  * @returns the bytes that became free.
  */
 export async function dropVersions(
+  services: ContentServices,
   tx: Tx,
   { accountId }: SecretsScope,
   ids: readonly string[],
@@ -348,7 +317,7 @@ export async function dropVersions(
     .from(secretVersions)
     .where(isStored);
   if (dropped.length === 0) return 0;
-  const freedBytes = await endSharesOf(tx, accountId, ids, now, versions);
+  const freedBytes = await services.onContentsEnd(tx, accountId, { secretIds: ids, versions }, now);
   await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(isStored);
   const objects = await tx
     .delete(versionObjects)
@@ -367,8 +336,14 @@ export async function dropVersions(
  * Deletes all versions of secrets that go for good, lines included. @returns the bytes that became
  * free.
  */
-export async function deleteVersions(tx: Tx, scope: SecretsScope, ids: readonly string[], now: Date): Promise<number> {
-  const freedBytes = await dropVersions(tx, scope, ids, now);
+export async function deleteVersions(
+  services: ContentServices,
+  tx: Tx,
+  scope: SecretsScope,
+  ids: readonly string[],
+  now: Date,
+): Promise<number> {
+  const freedBytes = await dropVersions(services, tx, scope, ids, now);
   await tx
     .delete(secretVersions)
     .where(and(eq(secretVersions.accountId, scope.accountId), inArray(secretVersions.secretId, [...ids])));

@@ -5,18 +5,18 @@ import { downloadPath, maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
+import { withSnapshot } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withSnapshot } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
+import { createFavoriteSetter } from "./favorites.ts";
 import { createListing } from "./listing.ts";
 import { authorizeSecrets } from "./policy.ts";
 import { presentContent, presentSecret, presentVersion, serializePage } from "./present.ts";
 import { findVersion, readVersions, type RevisionCounters } from "./queries.ts";
 import { secretSchemas } from "./schema.ts";
-import { createFavoriteSetter } from "./favorites.ts";
 import { storeBatch } from "./store-batch.ts";
 import { storeSecret } from "./store.ts";
 import { openContent, rangeRequestOf, readContent, sendContent } from "./stream.ts";

@@ -5,10 +5,9 @@ import { buffer } from "node:stream/consumers";
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import type { Tx } from "../db/database.ts";
-import { withSnapshot } from "../keyring/queries.ts";
+import { withSnapshot, type Tx } from "../db/database.ts";
 import type { StoredObject } from "../objects/verified-object.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { objectNumbersOf, parseRange, streamContent, type ContentLayout } from "./content.ts";
 import type { SecretsScope } from "./policy.ts";
 import { findVersion, readObjects, type VersionRow } from "./queries.ts";

@@ -2,7 +2,7 @@ import type { Actor } from "../auth/session-tokens.ts";
 import { Problem } from "../http/problem.ts";
 import { openAnswer } from "../requests/answer-content.ts";
 import { openContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { isServedPublicly } from "../vendors/policy.ts";
 import { hideMissing, extendClaim } from "./open-share.ts";
 import { endReasonOf, findShareAndOwner } from "./queries.ts";

@@ -14,9 +14,9 @@ import type { Db, Tx } from "../db/database.ts";
 import { shareClaims } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { findOwner } from "../public-ids/directory.ts";
+import { findOwner, unknownAccountId } from "../public-ids/directory.ts";
 import { findVersion } from "../secrets/queries.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { isServedPublicly } from "../vendors/policy.ts";
 import { mayVisit, type Visitor } from "./policy.ts";
 import { presentClaim, presentShareInfo, presentOffer } from "./present.ts";
@@ -25,7 +25,6 @@ import {
   endReasonOf,
   findShare,
   findShareAndOwner,
-  unknownAccountId,
   recordOpening,
   consumeView,
   type ShareWithTicket,

@@ -40,11 +40,6 @@ const ownerColumns = {
   lockedAt: accounts.lockedAt,
 };
 
-/**
- * Nobody's: asked for where there is no owner, so that an unknown id is looked for like any other.
- */
-export const unknownAccountId = "00000000-0000-0000-0000-000000000000";
-
 /** Why a share can no longer be opened; null while it can. What its owner did comes first. */
 export function endReasonOf(
   { revokedAt, endedAt, wrongPasswords, expiresAt, maxViews, views }: ShareRow,

@@ -1,10 +1,9 @@
-import type { Db } from "../db/database.ts";
+import { withLockedAccount, lockAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount, lockAccount } from "../keyring/queries.ts";
 import { discardObject } from "../objects/orphaned-objects.ts";
-import { forEachItem, type SweepContext } from "../operations/sweep-context.ts";
-import { adjustStorageUsed } from "../secrets/queries.ts";
-import type { Services } from "../services.ts";
+import { forEachItem, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 import type { UploadsScope } from "./policy.ts";
 import { deleteUpload, findUpload, readExpiredUploads, type UploadRow } from "./queries.ts";
 
@@ -25,7 +24,7 @@ export async function cancelUpload(services: Services, scope: UploadsScope, id: 
 }
 
 /** Uploads whose time is over, and the rows of those that were published a day ago. */
-export function deleteExpiredUploads(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredUploads({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { now } = context;
   return forEachItem<UploadRow>(
     context,

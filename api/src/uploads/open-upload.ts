@@ -1,7 +1,7 @@
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { nextVersion } from "../secrets/signed-call.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { UploadsScope } from "./policy.ts";
 import { findUpload, extendUpload, type UploadRow } from "./queries.ts";
 import type { PartsTarget } from "./receive-part.ts";

@@ -2,11 +2,12 @@ import multipart from "@fastify/multipart";
 import { maxJsonBodyBytes, StartUploadFields } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
+import { cancelUpload } from "./cancel.ts";
 import { finishUpload } from "./finish.ts";
 import { validateAllButBody, readFields } from "./form.ts";
 import { openUpload } from "./open-upload.ts";
@@ -14,7 +15,6 @@ import { authorizeUploads } from "./policy.ts";
 import { presentStartedUpload, presentUploadState } from "./present.ts";
 import { findUpload, readParts } from "./queries.ts";
 import { partTimeoutSeconds, receivePart } from "./receive-part.ts";
-import { cancelUpload } from "./cancel.ts";
 import { uploadSchemas } from "./schema.ts";
 import { startUpload } from "./start.ts";
 

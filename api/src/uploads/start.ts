@@ -1,12 +1,13 @@
 import { maxOpenUploads, uploadExpiryHours, type StartUploadFields } from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { adjustStorageUsed, findDisplacedVersions } from "../secrets/queries.ts";
+import { findDisplacedVersions } from "../secrets/queries.ts";
 import { rejectOverQuota } from "../secrets/quota.ts";
 import { rejectConflicts } from "../secrets/signed-call.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import type { UploadsScope } from "./policy.ts";
 import { countOpenUploads, insertUpload, type UploadRow } from "./queries.ts";
 

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { requireFreeName } from "../accounts/user-names.ts";
+import { requireActor } from "../auth/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { confirmAddress, requestAddressValidation } from "./contact-address.ts";
 import { authorizeAccount, type AccountScope } from "./policy.ts";
 import { presentMe } from "./present.ts";
 import { createAccountReader, updateAccount } from "./queries.ts";
 import { userSchemas } from "./schema.ts";
-import { requireFreeName } from "./user-name.ts";
 
 export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, limiter, mailer, vendors, now } = services;
