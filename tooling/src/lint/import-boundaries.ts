@@ -85,6 +85,48 @@ const restrictedLibraries = [
   },
 ];
 
+/**
+ * Folders of the service below its resources, low to high: each may import those before its own.
+ * Resources import each other without circles (`pnpm check:circles`).
+ */
+const serviceLayers = [
+  ["db", "language"],
+  ["resource"],
+  ["http"],
+  ["env", "objects", "public-ids"],
+  ["vendors"],
+  ["auth"],
+  ["activity"],
+  ["accounts", "mail"],
+  ["services"],
+  ["keyring"],
+  ["secrets", "stages"],
+];
+const serviceFiles = (...folders: readonly string[]) => folders.map((folder) => `api/src/${folder}/**`);
+const serviceOrder = [
+  ...serviceLayers.flatMap((folders, layer) =>
+    folders.flatMap((folder) => [
+      {
+        from: fromFiles(...serviceFiles(folder)),
+        disallow: { to: fromFiles("api/src/**") },
+        message: `${folder} is below what you import: let that register what it does (api/src/resource/resource.ts), or take it as an argument. The order is "Layers of the service" in ARCHITECTURE.md.`,
+      },
+      {
+        from: fromFiles(...serviceFiles(folder)),
+        allow: { to: fromFiles(...serviceFiles(folder, ...serviceLayers.slice(0, layer).flat())) },
+      },
+    ]),
+  ),
+  {
+    from: fromFiles("api/src/*/**"),
+    disallow: { to: fromFiles("api/src/*.ts", ...serviceFiles("jobs", "operations")) },
+    message: "What composes the service is imported by nothing in it: take what you need as an argument.",
+  },
+  { from: fromFiles(...serviceFiles("jobs")), allow: { to: fromFiles(...serviceFiles("jobs")) } },
+  { from: fromFiles(...serviceFiles("operations")), allow: { to: fromFiles(...serviceFiles("operations")) } },
+  { from: fromFiles("api/**/*.test.ts", "api/**/testing/**"), allow: { to: fromFiles("api/src/**") } },
+];
+
 // Of the policies that fit an import the last one decides.
 const policies = [
   // Refused, unless something below allows it; the closest reason last.
@@ -181,6 +223,10 @@ const policies = [
     message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.`,
   },
 
+  // Inside a package: only what follows.
+  { allow: { dependency: { relationship: { to: "internal" } } } },
+  ...serviceOrder,
+
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {
       disallow: { to: { module: { source: library } } },
@@ -210,5 +256,7 @@ export const importBoundaries: Linter.Config = {
     "boundaries/ignore": ["**/node_modules/**"],
     "boundaries/legacy-templates": false,
   },
-  rules: { "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, policies }] },
+  rules: {
+    "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, checkInternals: true, policies }],
+  },
 };
