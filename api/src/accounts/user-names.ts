@@ -1,7 +1,7 @@
 import { UserName, type userNameRejections } from "@relicario/shared/api";
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 
-import type { Actor } from "../auth/session-tokens.ts";
+import type { Actor } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { userNames } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";

@@ -2,17 +2,17 @@ import { activityRetentionDays, activityKinds, type ActivityQuery } from "@relic
 import { and, desc, eq, inArray, lt, lte } from "drizzle-orm";
 import type { z } from "zod";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db } from "../db/database.ts";
 import { activity } from "../db/schema.ts";
 import { deleteInBatches, forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
-import type { ActivityScope } from "./policy.ts";
 
 export type ActivityRow = typeof activity.$inferSelect;
 
 /** Newest first, from before an entry on. */
 export function readActivity(
   db: Db,
-  { accountId }: ActivityScope,
+  { accountId }: AccountScope,
   { topic, before, limit }: z.output<typeof ActivityQuery>,
 ): Promise<ActivityRow[]> {
   return db

@@ -5,7 +5,8 @@ import type { AccountConcurrency } from "../http/account-concurrency.ts";
 import { requireBearerToken } from "../http/bearer-token.ts";
 import { Problem } from "../http/problem.ts";
 import type { RateLimiter, RateRule } from "../http/rate-limits.ts";
-import type { Actor, SessionTokens } from "./session-tokens.ts";
+import type { Actor } from "./actor.ts";
+import type { SessionTokens } from "./session-tokens.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 import { freshSignInMinutes } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
-import type { Actor } from "./session-tokens.ts";
+import type { Actor } from "./actor.ts";
 
 /**
  * What a stolen session is not enough for: the person signs in again.

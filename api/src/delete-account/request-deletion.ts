@@ -2,16 +2,16 @@ import { deletionGraceDays } from "@relicario/shared/api";
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 
 import { recordActivity } from "../activity/record-activity.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts } from "../db/schema.ts";
 import type { RequestContext } from "../language/language.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import type { DeletionScope } from "./policy.ts";
 
 /** In 14 days; one that was asked for before keeps its time. With the account held. */
 export async function requestDeletion(
   tx: Tx,
-  { accountId }: DeletionScope,
+  { accountId }: AccountScope,
   mailer: Mailer,
   context: RequestContext,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function requestDeletion(
 /** Nothing happens where it was not asked for. With the account held. */
 export async function cancelDeletion(
   tx: Tx,
-  { accountId }: DeletionScope,
+  { accountId }: AccountScope,
   mailer: Mailer,
   context: RequestContext,
 ): Promise<void> {

@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
+import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
-import { authorizeDeletion, authorizeRestore } from "./policy.ts";
 import { requestDeletion, cancelDeletion } from "./request-deletion.ts";
 import { accountSchemas } from "./schema.ts";
 
@@ -20,7 +20,7 @@ export const accountDeletionRoutes: FastifyPluginAsyncZod<{ services: Services }
     },
     async (request, reply) => {
       const context = { now: now(), language: getPreferredLanguage(request) };
-      const scope = authorizeDeletion(requireActor(request), context.now);
+      const scope = requireFreshSignIn(requireActor(request), context.now);
       await withLockedAccount(services, scope.accountId, (tx) => requestDeletion(tx, scope, mailer, context));
       return reply.code(204).send();
     },
@@ -30,7 +30,7 @@ export const accountDeletionRoutes: FastifyPluginAsyncZod<{ services: Services }
     "/user/me/restore",
     { schema: accountSchemas.restore, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
     async (request, reply) => {
-      const scope = authorizeRestore(requireActor(request));
+      const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) =>
         cancelDeletion(tx, scope, mailer, { now: now(), language: getPreferredLanguage(request) }),
       );

@@ -2,11 +2,11 @@ import { canonicalText, KeyStatement, maxStatesPageSize, type KeyringChange } fr
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 
 import { nameKeyOf } from "../accounts/user-names.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { recordOverheadBytes, type RecordBox } from "../db/record-box.ts";
 import { imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
 import type { StoredKeyring } from "./check-change.ts";
-import type { DirectoryScope, KeyringScope } from "./policy.ts";
 
 export interface KeyringRow extends StoredKeyring {
   readonly book: string;
@@ -19,7 +19,7 @@ export interface KeyringRow extends StoredKeyring {
   readonly lastVersion: number | null;
 }
 
-export async function readKeyring(db: Db | Tx, { accountId }: KeyringScope): Promise<KeyringRow | null> {
+export async function readKeyring(db: Db | Tx, { accountId }: AccountScope): Promise<KeyringRow | null> {
   const [row] = await db.select().from(keyrings).where(eq(keyrings.accountId, accountId));
   if (row === undefined) return null;
   const slotRows = await db.select().from(slots).where(eq(slots.accountId, accountId)).orderBy(asc(slots.openerId));
@@ -38,7 +38,7 @@ export async function readKeyring(db: Db | Tx, { accountId }: KeyringScope): Pro
 /** The states after `since`, oldest first, so many at most. */
 export function readStates(
   db: Db | Tx,
-  { accountId }: KeyringScope,
+  { accountId }: AccountScope,
   since: number,
 ): Promise<{ stateRev: number; state: string }[]> {
   return db
@@ -51,7 +51,7 @@ export function readStates(
 
 export function readImageRecords(
   db: Db,
-  { accountId }: KeyringScope,
+  { accountId }: AccountScope,
 ): Promise<{ id: string; sealedHelper: Buffer; createdAt: Date }[]> {
   return db.select().from(imageRecords).where(eq(imageRecords.accountId, accountId)).orderBy(asc(imageRecords.id));
 }
@@ -63,7 +63,7 @@ export function readImageRecords(
  */
 export async function readKeyStatement(
   db: Db,
-  { vendorId }: DirectoryScope,
+  { vendorId }: AccountScope,
   userName: string,
 ): Promise<KeyStatement | null> {
   const [person] = await db

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import { requireActor } from "../auth/access.ts";
-import type { Actor } from "../auth/session-tokens.ts";
+import type { Actor } from "../auth/actor.ts";
 import { withSnapshot, type Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
@@ -12,7 +12,6 @@ import { getPreferredLanguage, type RequestContext } from "../language/language.
 import type { Services } from "../services/services.ts";
 import { applyChange, createChangeCall, findRecordedAnswer, type ChangeCall } from "./apply-change.ts";
 import { isAccountReset } from "./check-change.ts";
-import { authorizeDirectory, authorizeKeyring } from "./policy.ts";
 import { presentImageRecord, presentKeyring } from "./present.ts";
 import { type KeyringRow, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
 import { keyringSchemas } from "./schema.ts";
@@ -35,7 +34,7 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
       "/user/keyring",
       { schema: keyringSchemas.get, config: { access: "signed_in" } },
       async (request, reply) => {
-        const scope = authorizeKeyring(requireActor(request));
+        const scope = requireActor(request);
         const { states_since: statesSince, or_none: orNone } = request.query;
         const presentedKeyring = await withSnapshot(db, async (tx) => {
           const keyring = await readKeyring(tx, scope);
@@ -58,10 +57,9 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
       },
       async (request) => {
         const actor = requireActor(request);
-        const scope = authorizeKeyring(actor);
         const call = createChangeCall(request.body);
-        return withLockedAccount(services, scope.accountId, async (tx, account) => {
-          const stored = await readKeyring(tx, scope);
+        return withLockedAccount(services, actor.accountId, async (tx, account) => {
+          const stored = await readKeyring(tx, actor);
           const recordedAnswer = findRecordedAnswer(stored, call);
           if (recordedAnswer === null) {
             const context = { now: now(), language: getPreferredLanguage(request) };
@@ -80,7 +78,7 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
       "/user/image-records",
       { schema: keyringSchemas.imageRecords, config: { access: "signed_in", rates: [rateRules.imageRecords] } },
       async (request) => {
-        const scope = authorizeKeyring(requireActor(request));
+        const scope = requireActor(request);
         const rows = await readImageRecords(db, scope);
         return { image_records: rows.map((row) => presentImageRecord(recordBox, scope.accountId, row)) };
       },
@@ -90,11 +88,7 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
       "/users/:user_name/key",
       { schema: keyringSchemas.keyOf, config: { access: "signed_in", rates: [rateRules.keyDirectory] } },
       async (request) => {
-        const statement = await readKeyStatement(
-          db,
-          authorizeDirectory(requireActor(request)),
-          request.params.user_name,
-        );
+        const statement = await readKeyStatement(db, requireActor(request), request.params.user_name);
         if (statement === null) throw new Problem("not_found");
         return statement;
       },

@@ -10,7 +10,6 @@ import type { Services } from "../services/services.ts";
 import { createEmbeddedPasswordProvider } from "./embedded.ts";
 import { createKeycloakPasswordProvider } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";
-import { authorizePasswordChange } from "./policy.ts";
 import { findAccounts, endOtherSessions, readIdentity } from "./queries.ts";
 import { passwordSchemas } from "./schema.ts";
 
@@ -40,7 +39,7 @@ export const passwordRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
     "/user/change-password",
     { schema: passwordSchemas.change, config: { access: "signed_in", rates: [rateRules.changePassword] } },
     async (request, reply) => {
-      const scope = authorizePasswordChange(requireActor(request));
+      const scope = requireActor(request);
       if (provider === null)
         throw new Problem("not_found", { detail: "passwords are changed at the identity provider" });
       const identity = await readIdentity(db, scope);

@@ -3,6 +3,7 @@ import { and, eq, inArray, isNotNull, isNull, lte, or } from "drizzle-orm";
 
 import { lockAccount } from "../accounts/lock-account.ts";
 import { adjustStorageUsed, octetLength } from "../accounts/storage-used.ts";
+import { grantAccount } from "../auth/actor.ts";
 import { requests, archivedSecrets, accountResets } from "../db/schema.ts";
 import { dropAnswerContent } from "../requests/queries.ts";
 import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
@@ -40,7 +41,7 @@ function deleteArchivedSecrets(services: Pick<Services, "db" | "onContentsEnd">,
         .limit(secretsPerBatch);
       if (batch.length === 0) return 0;
       const ids = batch.map((row) => row.id);
-      const freedBytes = await deleteVersions(services, tx, { accountId: dueAccountId, vendorId }, ids, context.now);
+      const freedBytes = await deleteVersions(services, tx, grantAccount(dueAccountId, vendorId), ids, context.now);
       await tx.delete(archivedSecrets).where(and(eq(accountId, dueAccountId), inArray(id, ids)));
       await adjustStorageUsed(tx, dueAccountId, -batch.reduce((sum, { labelBytes }) => sum + labelBytes, freedBytes));
       return batch.length;

@@ -1,8 +1,8 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 
 import { nextChange } from "../accounts/next-change.ts";
+import type { Actor } from "../auth/actor.ts";
 import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
-import type { Actor } from "../auth/session-tokens.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, keyringFormer, keyrings, purgedSecrets, requests, secrets, archivedSecrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";

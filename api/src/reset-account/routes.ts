@@ -6,7 +6,6 @@ import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
-import { authorizeAccountReset } from "./policy.ts";
 import { presentAccountReset } from "./present.ts";
 import { requestAccountReset, endAccountReset, findAccountReset } from "./queries.ts";
 import { accountResetSchemas } from "./schema.ts";
@@ -16,7 +15,7 @@ export const accountResetRoutes: FastifyPluginAsyncZod<{ services: Services }> =
   const { db, now } = services;
 
   app.get("/user/start-anew", { schema: accountResetSchemas.get, config: { access: "signed_in" } }, async (request) =>
-    presentAccountReset(await findAccountReset(db, authorizeAccountReset(requireActor(request))), now()),
+    presentAccountReset(await findAccountReset(db, requireActor(request)), now()),
   );
 
   app.post(
@@ -40,7 +39,7 @@ export const accountResetRoutes: FastifyPluginAsyncZod<{ services: Services }> =
     { schema: accountResetSchemas.end, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
     async (request) => {
       const context = { now: now(), language: getPreferredLanguage(request) };
-      const scope = authorizeAccountReset(requireActor(request));
+      const scope = requireActor(request);
       return withLockedAccount(services, scope.accountId, async (tx) => {
         await endAccountReset(tx, scope, request.query.reason, services, context);
         return presentAccountReset(await findAccountReset(tx, scope), context.now);

@@ -4,12 +4,12 @@ import { and, eq, inArray, isNotNull } from "drizzle-orm";
 import { nextChange } from "../accounts/next-change.ts";
 import { octetLength } from "../accounts/storage-used.ts";
 import type { ActivityEvent } from "../activity/record-activity.ts";
+import { grantAccount, type AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { purgedSecrets, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { WrittenChange } from "../resource/resource.ts";
 import type { Services } from "../services/services.ts";
-import type { SecretsScope } from "./policy.ts";
 import { deleteVersions, dropVersions, findSecret } from "./queries.ts";
 
 /**
@@ -21,7 +21,7 @@ export async function purgeContents(
   tx: Tx,
   { accountId, vendorId, change, now }: WrittenChange,
 ): Promise<number> {
-  const scope = { accountId, vendorId };
+  const scope = grantAccount(accountId, vendorId);
   const freedBytes = await purgeVersions(services, tx, scope, change.purge_versions ?? [], now);
   return freedBytes + (await purgeSecrets(services, tx, scope, change.purge ?? [], now));
 }
@@ -36,7 +36,7 @@ export async function purgeContents(
 async function purgeSecrets(
   services: Pick<Services, "onContentsEnd">,
   tx: Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   ids: readonly string[],
   now: Date,
 ): Promise<number> {
@@ -70,7 +70,7 @@ async function purgeSecrets(
 async function purgeVersions(
   services: Pick<Services, "onContentsEnd">,
   tx: Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   purges: NonNullable<KeyringChange["purge_versions"]>,
   now: Date,
 ): Promise<number> {

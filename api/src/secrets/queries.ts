@@ -4,6 +4,7 @@ import { formerVersionRetentionDays } from "@relicario/shared/api";
 import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull } from "drizzle-orm";
 
 import { octetLength } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
@@ -11,7 +12,6 @@ import { orphanObjects } from "../objects/orphaned-objects.ts";
 import type { StoredObject } from "../objects/verified-object.ts";
 import type { Services } from "../services/services.ts";
 import { objectSizeOf } from "./content.ts";
-import type { SecretsScope } from "./policy.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
 /** Without its ticket, which is large and which nobody needs of all versions. */
@@ -28,7 +28,7 @@ export interface RevisionCounters {
 }
 
 /** What the list's ETag carries: it changes with every row and with every state. */
-export async function readCounters(db: Db | Tx, { accountId }: SecretsScope): Promise<RevisionCounters> {
+export async function readCounters(db: Db | Tx, { accountId }: AccountScope): Promise<RevisionCounters> {
   const [row] = await db
     .select({ changes: accounts.changes, stateRev: keyrings.stateRev })
     .from(accounts)
@@ -38,7 +38,7 @@ export async function readCounters(db: Db | Tx, { accountId }: SecretsScope): Pr
   return { changes: row.changes, stateRev: row.stateRev ?? 0 };
 }
 
-export async function findSecret(db: Db | Tx, { accountId }: SecretsScope, id: string): Promise<SecretRow | null> {
+export async function findSecret(db: Db | Tx, { accountId }: AccountScope, id: string): Promise<SecretRow | null> {
   const [row] = await db
     .select()
     .from(secrets)
@@ -46,13 +46,13 @@ export async function findSecret(db: Db | Tx, { accountId }: SecretsScope, id: s
   return row ?? null;
 }
 
-export async function countSecrets(db: Db | Tx, { accountId }: SecretsScope): Promise<number> {
+export async function countSecrets(db: Db | Tx, { accountId }: AccountScope): Promise<number> {
   const [total] = await db.select({ rows: count() }).from(secrets).where(eq(secrets.accountId, accountId));
   return total?.rows ?? 0;
 }
 
 /** All that there ever were, newest first. */
-export function readVersions(db: Db | Tx, { accountId }: SecretsScope, id: string): Promise<VersionRow[]> {
+export function readVersions(db: Db | Tx, { accountId }: AccountScope, id: string): Promise<VersionRow[]> {
   const { ticket: _, ...columns } = getTableColumns(secretVersions);
   return db
     .select(columns)
@@ -68,7 +68,7 @@ export function readVersions(db: Db | Tx, { accountId }: SecretsScope, id: strin
  */
 export async function findVersion(
   db: Db | Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   id: string,
   version: number | undefined,
 ): Promise<{ row: SecretRow; storedVersion: VersionWithTicket }> {
@@ -94,7 +94,7 @@ export async function findVersion(
 /** The objects `from` … `to` of a version, in order. */
 export async function readObjects(
   db: Db | Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   storedVersion: VersionRow,
   from: number,
   to: number,
@@ -116,7 +116,7 @@ export async function readObjects(
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
-export async function isIdTaken(tx: Db | Tx, scope: SecretsScope, id: string): Promise<boolean> {
+export async function isIdTaken(tx: Db | Tx, scope: AccountScope, id: string): Promise<boolean> {
   if ((await findSecret(tx, scope, id)) !== null) return true;
   const purgedRows = await tx
     .select({ id: purgedSecrets.id })
@@ -126,7 +126,7 @@ export async function isIdTaken(tx: Db | Tx, scope: SecretsScope, id: string): P
 }
 
 /** @throws Problem `id_taken` when one of them is, see {@link isIdTaken}. */
-export async function rejectTakenIds(tx: Tx, { accountId }: SecretsScope, ids: readonly string[]): Promise<void> {
+export async function rejectTakenIds(tx: Tx, { accountId }: AccountScope, ids: readonly string[]): Promise<void> {
   for (const table of [secrets, purgedSecrets]) {
     const existing = await tx
       .select({ id: table.id })
@@ -161,7 +161,7 @@ export interface NewVersion {
 export async function writeVersion(
   services: ContentServices,
   tx: Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   newVersion: NewVersion,
   { change, now, maxVersions }: { change: number; now: Date; maxVersions: number },
 ): Promise<number> {
@@ -207,7 +207,7 @@ export async function writeVersion(
  */
 export async function insertSecrets(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   rows: readonly NewVersion[],
   { change, now }: { readonly change: number; readonly now: Date },
 ): Promise<number> {
@@ -248,7 +248,7 @@ export async function insertSecrets(
   return rows.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
 }
 
-async function readLabelBytes(tx: Tx, { accountId }: Pick<SecretsScope, "accountId">, id: string): Promise<number> {
+async function readLabelBytes(tx: Tx, { accountId }: Pick<AccountScope, "accountId">, id: string): Promise<number> {
   const [row] = await tx
     .select({ bytes: octetLength(secrets.label) })
     .from(secrets)
@@ -266,7 +266,7 @@ async function readLabelBytes(tx: Tx, { accountId }: Pick<SecretsScope, "account
  */
 export async function findDisplacedVersions(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   id: string,
   maxVersions: number,
   now: Date,
@@ -300,7 +300,7 @@ export async function findDisplacedVersions(
 export async function dropVersions(
   services: ContentServices,
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   ids: readonly string[],
   now: Date,
   versions?: readonly number[],
@@ -339,7 +339,7 @@ export async function dropVersions(
 export async function deleteVersions(
   services: ContentServices,
   tx: Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   ids: readonly string[],
   now: Date,
 ): Promise<number> {
@@ -358,7 +358,7 @@ export async function deleteVersions(
  */
 export async function writeLabel(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   { id, version, label, ticket }: { id: string; version: number; label: string; ticket: Buffer | null },
   change: number,
   now: Date,
@@ -389,7 +389,7 @@ export async function writeLabel(
 
 export async function markTrashed(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   id: string,
   deletedAt: Date,
   change: number,
@@ -400,7 +400,7 @@ export async function markTrashed(
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 
-export async function markRestored(tx: Tx, { accountId }: SecretsScope, id: string, change: number): Promise<void> {
+export async function markRestored(tx: Tx, { accountId }: AccountScope, id: string, change: number): Promise<void> {
   await tx
     .update(secrets)
     .set({ ...notInTrash, change })
@@ -409,7 +409,7 @@ export async function markRestored(tx: Tx, { accountId }: SecretsScope, id: stri
 
 export async function writeFavorite(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   id: string,
   favorite: boolean,
   change: number,

@@ -1,8 +1,8 @@
 import type { AccountRow } from "../accounts/lock-account.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import type { VendorSettings } from "../vendors/vendors.ts";
-import type { SecretsScope } from "./policy.ts";
 import { countSecrets } from "./queries.ts";
 
 /** Rows of one account; far above what one person keeps, and within what one device lists. */
@@ -18,7 +18,7 @@ const maxSecrets = 50_000;
 export async function rejectOverQuota(
   tx: Tx,
   vendor: VendorSettings,
-  scope: SecretsScope,
+  scope: AccountScope,
   account: AccountRow,
   sizes: readonly number[],
   newSecrets: number,

@@ -5,12 +5,12 @@ import type { NewSecret, StoreSecretsResponse, StoreSecretsBody } from "@relicar
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { nextChange } from "../accounts/next-change.ts";
 import { chargeStorage } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
 import { applyChange, createChangeCall } from "../keyring/apply-change.ts";
 import type { RequestContext } from "../language/language.ts";
 import { discardObject, reserveObjects, publishObjects } from "../objects/orphaned-objects.ts";
 import type { Services } from "../services/services.ts";
-import type { SecretsScope } from "./policy.ts";
 import { rejectTakenIds, insertSecrets, type NewVersion } from "./queries.ts";
 import { rejectOverQuota } from "./quota.ts";
 import { readCallState, checkLabel } from "./signed-call.ts";
@@ -24,7 +24,7 @@ const concurrentPuts = 8;
  */
 export async function storeBatch(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   { keyring, ...rest }: StoreSecretsBody,
   context: RequestContext,
 ): Promise<StoreSecretsResponse> {
@@ -96,7 +96,7 @@ interface BatchContent {
 }
 
 function decodeContent(
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   { secret_db_id: id, label, ticket, content }: NewSecret,
 ): BatchContent {
   const bytes = Buffer.from(content, "base64url");

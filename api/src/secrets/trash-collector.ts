@@ -3,6 +3,7 @@ import { and, eq, inArray, isNotNull, isNull, lte } from "drizzle-orm";
 import { lockAccount } from "../accounts/lock-account.ts";
 import { nextChange } from "../accounts/next-change.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
+import { grantAccount } from "../auth/actor.ts";
 import { secrets } from "../db/schema.ts";
 import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
@@ -67,7 +68,11 @@ export function dropTrashedContents(
         .update(secrets)
         .set({ droppedAt: now, change })
         .where(and(belongsToAccount, inArray(secrets.id, ids)));
-      await adjustStorageUsed(tx, accountId, -(await dropVersions(services, tx, { accountId, vendorId }, ids, now)));
+      await adjustStorageUsed(
+        tx,
+        accountId,
+        -(await dropVersions(services, tx, grantAccount(accountId, vendorId), ids, now)),
+      );
       return ids.length;
     });
   return forEachAccount(db, context, { accountId: secrets.accountId, due }, async (accountId) => {

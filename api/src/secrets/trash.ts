@@ -4,11 +4,11 @@ import { eq } from "drizzle-orm";
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { nextChange } from "../accounts/next-change.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { accounts } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import type { RequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
-import type { SecretsScope } from "./policy.ts";
 import { presentSecret } from "./present.ts";
 import { findSecret, markTrashed } from "./queries.ts";
 import { isSameDay } from "./trash-times.ts";
@@ -19,7 +19,7 @@ import { isSameDay } from "./trash-times.ts";
  */
 export function trashSecret(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   id: string,
   context: RequestContext,
 ): Promise<StoredSecret> {

@@ -5,13 +5,14 @@ import { v7 as uuidv7 } from "uuid";
 import { lockAccount } from "../accounts/lock-account.ts";
 import { claimUserName } from "../accounts/user-names.ts";
 import { recordActivity } from "../activity/record-activity.ts";
+import type { Actor } from "../auth/actor.ts";
 import type { VerifiedIdentity } from "../auth/identity-provider.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, activity, identities, sessions } from "../db/schema.ts";
 import type { RequestContext } from "../language/language.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import type { CallerInfo } from "./caller.ts";
-import { authorizeSession, type ProviderSessionHistory, type SessionScope } from "./policy.ts";
+import { authorizeSession, type ProviderSessionHistory } from "./policy.ts";
 
 /*
  * [Note: Exchange and sign-out]
@@ -192,7 +193,7 @@ function latest(dates: readonly (Date | null)[]): Date | null {
 }
 
 /** Ends this session and every other that came from the same session of the provider. */
-export async function endSession(tx: Tx, { accountId, sessionId }: SessionScope): Promise<void> {
+export async function endSession(tx: Tx, { accountId, sessionId }: Actor): Promise<void> {
   await lockAccount(tx, accountId);
   await tx
     .update(sessions)

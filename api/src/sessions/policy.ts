@@ -1,5 +1,4 @@
 import type { VerifiedIdentity } from "../auth/identity-provider.ts";
-import type { Actor } from "../auth/session-tokens.ts";
 import { Problem } from "../http/problem.ts";
 import type { VendorSettings, Vendors } from "../vendors/vendors.ts";
 
@@ -35,27 +34,3 @@ export function authorizeSession(
 }
 
 const toSeconds = (date: Date): number => Math.floor(date.getTime() / 1_000);
-
-export interface SessionScope {
-  readonly accountId: string;
-  readonly sessionId: string;
-}
-
-/** A session may end itself. */
-export function authorizeSignOut({ accountId, sessionId }: Actor): SessionScope {
-  return { accountId, sessionId };
-}
-
-export interface SessionsScope {
-  readonly accountId: string;
-  /** The one that asks. */
-  readonly sessionId: string;
-}
-
-/**
- * Every session of an account sees the others and may end them: whoever notices a stranger needs no
- * more than a device of their own.
- */
-export function authorizeSessions({ accountId, sessionId }: Actor): SessionsScope {
-  return { accountId, sessionId };
-}

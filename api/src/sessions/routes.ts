@@ -7,7 +7,7 @@ import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { readCallerInfo } from "./caller.ts";
 import { beginSession, endSession } from "./exchange.ts";
-import { authorizeExchange, authorizeSessions, authorizeSignOut } from "./policy.ts";
+import { authorizeExchange } from "./policy.ts";
 import { presentSignIn } from "./present.ts";
 import { sessionSchemas } from "./schema.ts";
 import { closeOtherSignIns, closeSignIn, readSignIns } from "./sign-ins.ts";
@@ -51,7 +51,7 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/auth/token",
     { schema: sessionSchemas.signOut, config: { access: "signed_in", idempotent: true } },
     async (request, reply) => {
-      const scope = authorizeSignOut(requireActor(request));
+      const scope = requireActor(request);
       await db.transaction((tx) => endSession(tx, scope));
       sessionTokens.invalidate(scope.accountId);
       return reply.code(204).send(null);
@@ -59,11 +59,11 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
   );
 
   app.get("/user/sessions", { schema: sessionSchemas.list, config: { access: "signed_in" } }, async (request) => ({
-    sessions: (await readSignIns(db, authorizeSessions(requireActor(request)), now())).map(presentSignIn),
+    sessions: (await readSignIns(db, requireActor(request), now())).map(presentSignIn),
   }));
 
   app.delete("/user/sessions/:id", { schema: sessionSchemas.end, config: write }, async (request, reply) => {
-    const scope = authorizeSessions(requireActor(request));
+    const scope = requireActor(request);
     await withLockedAccount(services, scope.accountId, (tx) => closeSignIn(tx, scope, request.params.id, now()));
     sessionTokens.invalidate(scope.accountId);
     return reply.code(204).send();
@@ -73,7 +73,7 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/user/sessions",
     { schema: sessionSchemas.endOthers, config: { ...write, idempotent: true } },
     async (request, reply) => {
-      const scope = authorizeSessions(requireActor(request));
+      const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) => closeOtherSignIns(tx, scope, now()));
       sessionTokens.invalidate(scope.accountId);
       return reply.code(204).send();

@@ -2,11 +2,11 @@ import { sessionRetentionDays } from "@relicario/shared/api";
 import { and, desc, eq, gt, isNull, not, sql } from "drizzle-orm";
 
 import { recordActivity } from "../activity/record-activity.ts";
+import type { Actor } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { findProviderSession, matchesSignIn } from "./exchange.ts";
-import type { SessionsScope } from "./policy.ts";
 
 type SessionRow = typeof sessions.$inferSelect;
 
@@ -17,7 +17,7 @@ export interface SignIn {
 }
 
 /** Those that nobody ended, the last seen first. */
-export async function readSignIns(db: Db, { accountId, sessionId }: SessionsScope, now: Date): Promise<SignIn[]> {
+export async function readSignIns(db: Db, { accountId, sessionId }: Actor, now: Date): Promise<SignIn[]> {
   const signIn = sql`coalesce(${sessions.providerSession}, ${sessions.id}::text)`;
   const isAsking = sql<boolean>`bool_or(${sessions.id} = ${sessionId}) over (partition by ${signIn})`;
   const rows = await db
@@ -42,14 +42,14 @@ export async function readSignIns(db: Db, { accountId, sessionId }: SessionsScop
  * Ends a sign-in from elsewhere, see [Note: Exchange and sign-out]. With the account held. @throws
  * Problem `not_found`
  */
-export async function closeSignIn(tx: Tx, { accountId }: SessionsScope, id: string, now: Date): Promise<void> {
+export async function closeSignIn(tx: Tx, { accountId }: Actor, id: string, now: Date): Promise<void> {
   const providerSession = await findProviderSession(tx, accountId, id);
   if (providerSession === undefined) throw new Problem("not_found");
   await close(tx, accountId, matchesSignIn(id, providerSession), now);
 }
 
 /** Ends all but the one that asks. With the account held. */
-export async function closeOtherSignIns(tx: Tx, { accountId, sessionId }: SessionsScope, now: Date): Promise<void> {
+export async function closeOtherSignIns(tx: Tx, { accountId, sessionId }: Actor, now: Date): Promise<void> {
   const own = matchesSignIn(sessionId, (await findProviderSession(tx, accountId, sessionId)) ?? null);
   // null: a session that names no provider's
   if (own !== undefined) await close(tx, accountId, sql`coalesce(${not(own)}, true)`, now);

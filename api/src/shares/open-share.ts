@@ -9,6 +9,7 @@ import {
 } from "@relicario/shared/api";
 import { and, eq, lte, not, sql, type SQL } from "drizzle-orm";
 
+import { grantAccount } from "../auth/actor.ts";
 import { maxDownloadHours } from "../auth/grants.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { shareClaims } from "../db/schema.ts";
@@ -123,7 +124,7 @@ async function claimView(
   const { share, claimedAt, usedAt } = claimedView;
   const { storedVersion } = await findVersion(
     db,
-    { accountId, vendorId: owner.vendorId },
+    grantAccount(accountId, owner.vendorId),
     share.secretId,
     share.version,
   ).catch(hideMissing);

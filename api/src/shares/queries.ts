@@ -16,9 +16,9 @@ import {
 } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, activity, shareRecipients, shares } from "../db/schema.ts";
-import type { SharesScope } from "./policy.ts";
 
 export type ShareRow = typeof shares.$inferSelect;
 /** One that is not over for good. */
@@ -85,7 +85,7 @@ export async function findShareAndOwner(
 /** Those of one secret, newest first. */
 export function listShares(
   db: Db,
-  { accountId }: SharesScope,
+  { accountId }: AccountScope,
   secretId: string,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<{ share: ShareRow; recipientName: string | null }[]> {
@@ -117,7 +117,7 @@ export interface ReceivedRow {
 /** What was shared with this account, or opened by it through a link, newest first. */
 export function listReceived(
   db: Db,
-  { accountId }: SharesScope,
+  { accountId }: AccountScope,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<ReceivedRow[]> {
   const received = aliasedTable(shareRecipients, "given");

@@ -5,7 +5,6 @@ import { requireActor } from "../auth/access.ts";
 import { withSnapshot } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { authorizeKeyring } from "../keyring/policy.ts";
 import type { Services } from "../services/services.ts";
 import { stageSchemas } from "./schema.ts";
 import { readStageManifest, stageRows } from "./stage.ts";
@@ -20,14 +19,14 @@ export const stageRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
       bodyLimit: maxJsonBodyBytes,
       config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
     },
-    (request) => stageRows(services, authorizeKeyring(requireActor(request)), request.body, now()),
+    (request) => stageRows(services, requireActor(request), request.body, now()),
   );
 
   app.get(
     "/user/keyring/stage/:stage_id",
     { schema: stageSchemas.staged, config: { access: "signed_in" } },
     async (request) => {
-      const scope = authorizeKeyring(requireActor(request));
+      const scope = requireActor(request);
       const { stage_id: stageId } = request.params;
       const page = await withSnapshot(db, (tx) =>
         readStageManifest(tx, scope, stageId, { cursor: request.query.cursor, now: now() }),

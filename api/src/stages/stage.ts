@@ -13,10 +13,10 @@ import { and, asc, count, eq, gt, isNotNull, lte, ne, sql, type SQL } from "driz
 import { withLockedAccount, lockAccount } from "../accounts/lock-account.ts";
 import { nextChange } from "../accounts/next-change.ts";
 import { adjustStorageUsed, octetLength, chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { secrets, secretVersions, stagedRows, stages, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { KeyringScope } from "../keyring/policy.ts";
 import { readKeyring, type KeyringRow } from "../keyring/queries.ts";
 import { hasHeader } from "../keyring/sealed-header.ts";
 import { discardObject, reserveObject, orphanObjects, publishObject } from "../objects/orphaned-objects.ts";
@@ -39,7 +39,7 @@ type RowKey = Pick<StagedRow, "secret_db_id" | "version">;
  */
 export async function stageRows(
   services: Services,
-  scope: KeyringScope,
+  scope: AccountScope,
   { stage_id: stageId, rows }: StageRowsBody,
   now: Date,
 ): Promise<{ stage_id: string; rows: number }> {
@@ -105,7 +105,7 @@ interface StagedContent {
 /** A row that came before, byte for byte, stays as it is. */
 async function stageRow(
   tx: Tx,
-  { accountId }: KeyringScope,
+  { accountId }: AccountScope,
   stageId: string,
   keyring: KeyringRow,
   row: StagedRow,
@@ -188,7 +188,7 @@ async function readTarget(
 /** A page of whole secrets; null for a stage that is not there, or over. */
 export async function readStageManifest(
   tx: Tx,
-  { accountId }: KeyringScope,
+  { accountId }: AccountScope,
   stageId: string,
   { cursor, now }: { readonly cursor: string | undefined; readonly now: Date },
 ): Promise<StageManifest | null> {

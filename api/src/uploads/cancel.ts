@@ -1,17 +1,17 @@
 import { withLockedAccount, lockAccount } from "../accounts/lock-account.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
+import { grantAccount, type AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
 import { discardObject } from "../objects/orphaned-objects.ts";
 import { forEachItem, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
-import type { UploadsScope } from "./policy.ts";
 import { deleteUpload, findUpload, readExpiredUploads, type UploadRow } from "./queries.ts";
 
 /**
  * Gives an upload up. Its parts go at once; one that is on its way right now finds no upload and
  * goes as well.
  */
-export async function cancelUpload(services: Services, scope: UploadsScope, id: string): Promise<void> {
+export async function cancelUpload(services: Services, scope: AccountScope, id: string): Promise<void> {
   const { db, objects, now } = services;
   const keys = await withLockedAccount(services, scope.accountId, async (tx) => {
     const upload = await findUpload(tx, scope, id, now());
@@ -32,7 +32,7 @@ export function deleteExpiredUploads({ db }: Pick<Services, "db">, context: Swee
     ({ accountId, id }) =>
       db.transaction(async (tx) => {
         const { vendorId } = await lockAccount(tx, accountId);
-        const upload = await findUpload(tx, { accountId, vendorId }, id, new Date(0));
+        const upload = await findUpload(tx, grantAccount(accountId, vendorId), id, new Date(0));
         if (upload === null || upload.expiresAt > now) return; // a part came in between
         if (upload.publishedVersion === null) await adjustStorageUsed(tx, accountId, -upload.size);
         await deleteUpload(tx, accountId, id, now);

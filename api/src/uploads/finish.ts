@@ -5,6 +5,7 @@ import type { FinishUploadBody, StoreSecretResponse } from "@relicario/shared/ap
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { nextChange } from "../accounts/next-change.ts";
 import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
 import { applyChange, createChangeCall, type ChangeCall } from "../keyring/apply-change.ts";
 import type { RequestContext } from "../language/language.ts";
@@ -13,7 +14,6 @@ import { writeVersion } from "../secrets/queries.ts";
 import { readCallState, checkLabel, rejectConflicts, precheckCall, nextVersion } from "../secrets/signed-call.ts";
 import type { Services } from "../services/services.ts";
 import { digestInWorker } from "./content-digest.ts";
-import type { UploadsScope } from "./policy.ts";
 import {
   findUpload,
   saveContentDigest,
@@ -36,7 +36,7 @@ import { expiryAfter } from "./start.ts";
  */
 export async function finishUpload(
   services: Services,
-  scope: UploadsScope,
+  scope: AccountScope,
   uploadId: string,
   { keyring, ...rest }: FinishUploadBody,
   context: RequestContext,

@@ -2,6 +2,7 @@ import { emailValidationHours } from "@relicario/shared/api";
 import { and, eq, lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
@@ -11,7 +12,6 @@ import { isValidNonce } from "../mail/address-nonce.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
-import type { AccountScope } from "./policy.ts";
 import { readAccount } from "./queries.ts";
 
 /*
