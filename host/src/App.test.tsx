@@ -3,7 +3,7 @@ import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { Outlet } from "react-router-dom";
 
-import { HostContext } from "./host-context.ts";
+import { HostContext } from "./context/host-context.ts";
 import { createRouteObjects } from "./router.tsx";
 import { alba, createFakeHost, mockWindow, type FakeHostSettings } from "./testing/fake-host.tsx";
 

@@ -4,8 +4,8 @@ import { ErrorBoundary } from "react-error-boundary";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 
-import { AreaLoading } from "../remotes/AreaLoading.tsx";
-import { warn } from "../warn.ts";
+import { AreaLoading } from "./AreaLoading.tsx";
+import { warn } from "../telemetry/warn.ts";
 
 /**
  * Around each of the host's own screens: the frame stays usable while its code is loaded, and when

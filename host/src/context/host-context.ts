@@ -4,20 +4,20 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { i18n as I18n } from "i18next";
 import { createContext, useContext } from "react";
 
-import type { StoredAccount } from "./device/accounts.ts";
-import type { VerifiedDeployment } from "./deployment/verify.ts";
-import type { DeploymentWatch } from "./deployment/watch.ts";
-import type { FeatureFlags } from "./flags/feature-flags.ts";
-import type { Confirms } from "./frame/confirms.tsx";
-import type { PortalRoute } from "./routes.ts";
-import type { RemoteLoader } from "./remotes/loader.ts";
-import type { VaultSource } from "./remotes/vault-source.ts";
-import type { VisitorSource } from "./remotes/visitor-source.ts";
-import type { Reachability } from "./service/reachability.ts";
-import type { Session } from "./session/session.ts";
-import type { ScreenHistory } from "./telemetry/vitals.ts";
-import type { ThemeStore } from "./settings/theme.ts";
-import type { VendorStore } from "./settings/vendor.ts";
+import type { StoredAccount } from "../device/accounts.ts";
+import type { VerifiedDeployment } from "../deployment/verify.ts";
+import type { DeploymentWatch } from "../deployment/watch.ts";
+import type { FeatureFlags } from "../settings/feature-flags.ts";
+import type { Confirms } from "../popups/confirms.tsx";
+import type { PortalRoute } from "../routes/routes.ts";
+import type { RemoteLoader } from "../remotes/loader.ts";
+import type { VaultSource } from "../remotes/vault-source.ts";
+import type { VisitorSource } from "../remotes/visitor-source.ts";
+import type { Reachability } from "../service/reachability.ts";
+import type { Session } from "../session/session.ts";
+import type { ScreenHistory } from "../telemetry/vitals.ts";
+import type { ThemeStore } from "../settings/theme.ts";
+import type { VendorStore } from "../settings/vendor.ts";
 
 /** Everything that the host consists of; created once, in create-host.ts. */
 export interface Host {

@@ -5,11 +5,11 @@ import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { useLocation } from "react-router-dom";
 
-import { HostContext } from "../host-context.ts";
+import { HostContext } from "../context/host-context.ts";
 import { createFakeHost } from "../testing/fake-host.tsx";
-import type { LazyRoute, LoadedModule } from "./remote-module.ts";
+import type { LazyRoute, LoadedModule } from "../remotes/remote-module.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
-import type { RemoteLoader } from "./loader.ts";
+import type { RemoteLoader } from "../remotes/loader.ts";
 
 interface Settings {
   readonly load?: () => Promise<LoadedModule>;

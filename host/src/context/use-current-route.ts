@@ -1,7 +1,7 @@
 import { useMatches } from "react-router-dom";
 
 import { useHost } from "./host-context.ts";
-import type { PortalRoute } from "./routes.ts";
+import type { PortalRoute } from "../routes/routes.ts";
 
 /** The route that matches the address; null for one that only redirects. */
 export function useCurrentRoute(): PortalRoute | null {

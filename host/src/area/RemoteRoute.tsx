@@ -2,11 +2,11 @@ import { usePortal, type Portal, type RemoteName } from "@relicario/shared/contr
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
 
-import { useHost } from "../host-context.ts";
-import type { PortalRoute } from "../routes.ts";
+import { useHost } from "../context/host-context.ts";
+import type { PortalRoute } from "../routes/routes.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
 import { AreaFailed } from "./RemoteBoundary.tsx";
-import { createScopedPortal } from "./scoped-portal.ts";
+import { createScopedPortal } from "../remotes/scoped-portal.ts";
 
 /** Loads a vault that failed to load once more. Called when a person retries an area. */
 export const ReloadVaultContext = createContext<() => void>(() => undefined);

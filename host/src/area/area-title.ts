@@ -1,7 +1,7 @@
 import type { Language, RemoteName } from "@relicario/shared/contract";
 
 import { getManifest, type VerifiedRemote } from "../deployment/verify.ts";
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { useLanguage } from "../settings/language.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { pathsOverlap, type ManifestRoute, type RemoteName } from "@relicario/shared/contract";
 import { matchPath } from "react-router-dom";
 
-import { getManifest, type VerifiedDeployment } from "./deployment/verify.ts";
-import { destinations } from "./frame/navigation.ts";
+import { getManifest, type VerifiedDeployment } from "../deployment/verify.ts";
+import { destinations } from "./navigation.ts";
 
 /**
  * A screen that the host draws itself; `unavailable` replaces a destination of the navigation that

@@ -1,8 +1,8 @@
 import type { ManifestRoute, RemoteManifest } from "@relicario/shared/contract";
 
 import { findRoute, guardRoute, isSharedLinkView, buildPortalRoutes, type PortalRoute } from "./routes.ts";
-import type { VerifiedRemote } from "./deployment/verify.ts";
-import { createFakeHost } from "./testing/fake-host.tsx";
+import type { VerifiedRemote } from "../deployment/verify.ts";
+import { createFakeHost } from "../testing/fake-host.tsx";
 
 const { routes } = createFakeHost().host;
 

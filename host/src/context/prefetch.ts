@@ -1,10 +1,9 @@
 import { useCallback } from "react";
 
-import { getManifest, type VerifiedDeployment } from "./deployment/verify.ts";
+import { getManifest, type VerifiedDeployment } from "../deployment/verify.ts";
+import type { RemoteLoader } from "../remotes/loader.ts";
+import { findRoute, type PortalRoute } from "../routes/routes.ts";
 import { useHost } from "./host-context.ts";
-import type { RemoteLoader } from "./remotes/loader.ts";
-import { findRoute, type PortalRoute } from "./routes.ts";
-import { whenSettled } from "./tours/when-settled.ts";
 
 /**
  * Fetches entry, texts and page of the route that will be shown. Code is public, so this may happen
@@ -47,28 +46,4 @@ export function mayUseVault(
   if ("redirect" in route) return route.redirect !== path && mayUseVault(routes, route.redirect, remotes);
   const remote = "remote" in route ? remotes.get(route.remote) : undefined;
   return remote?.status === "verified" && getManifest(remote)?.capabilities.includes("vault") === true;
-}
-
-/** Code that the first screen does not need and a first click may need. */
-const interactionCode = [() => import("./help/HelpPage.tsx")] as const;
-
-/** Fetches code once the first screen is drawn and the browser is idle. Returns its undo. */
-export function prefetchWhenIdle(
-  page: HTMLElement,
-  code: readonly (() => Promise<unknown>)[] = interactionCode,
-): () => void {
-  return whenSettled(
-    page,
-    () => page.querySelector("h1"),
-    () => {
-      whenIdle(() => {
-        for (const load of code) load().catch(() => undefined); // loaded again, and reported, when it is needed
-      });
-    },
-  );
-}
-
-function whenIdle(callback: () => void): void {
-  if (typeof window.requestIdleCallback === "function") window.requestIdleCallback(callback);
-  else setTimeout(callback); // not in Safari
 }

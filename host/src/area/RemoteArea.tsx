@@ -4,9 +4,9 @@ import { createElement, Suspense, use, useCallback, useMemo, useState, type Comp
 import { useLocation } from "react-router-dom";
 
 import { AreaLoading } from "./AreaLoading.tsx";
-import type { LazyRoute, LoadedModule } from "./remote-module.ts";
+import type { LazyRoute, LoadedModule } from "../remotes/remote-module.ts";
 import { RemoteBoundary } from "./RemoteBoundary.tsx";
-import type { RemoteLoader } from "./loader.ts";
+import type { RemoteLoader } from "../remotes/loader.ts";
 
 export interface RemoteAreaProps {
   readonly name: RemoteName;
