@@ -9,8 +9,8 @@ import { promisify } from "node:util";
 
 import { z } from "zod";
 
-import { makeKey, StoredKey } from "../keys/development-keys.ts";
-import { readOrCreate } from "../keys/write-once.ts";
+import { makeKey, StoredKey } from "./development-keys.ts";
+import { readOrCreate } from "./write-once.ts";
 import { rootFolder } from "../paths.ts";
 
 const execute = promisify(execFile);

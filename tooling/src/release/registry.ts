@@ -10,10 +10,10 @@ import { ReleaseRecord, type VerificationKey } from "@relicario/shared/contract"
 import { compactVerify, createLocalJWKSet } from "jose";
 import { z } from "zod";
 
-import { isPrecompressed } from "../release/compress.ts";
-import { listFiles } from "../release/files.ts";
-import { computeIntegrity } from "../release/integrity.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { isPrecompressed } from "./compress.ts";
+import { listFiles } from "./files.ts";
+import { computeIntegrity } from "./integrity.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 export interface RegisteredRelease {
   readonly jws: string;

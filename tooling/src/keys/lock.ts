@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 
 import { codeOf } from "../error-code.ts";
-import { writeOnce } from "../keys/write-once.ts";
+import { writeOnce } from "./write-once.ts";
 
 const Holder = z.object({ pid: z.int().positive(), since: z.string() });
 export type Holder = z.infer<typeof Holder>;
