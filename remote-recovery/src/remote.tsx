@@ -31,8 +31,7 @@ const remote: RemoteModule = {
   tours,
   provides: {
     vault: async (portal) => {
-      const { examine, ...operations } = await createVault(portal);
-      const vault = Object.freeze({ ...operations, PictureField: LazyPictureField });
+      const { vault, examine } = await createVault(portal, LazyPictureField);
       registerExaminer(vault, examine);
       return vault;
     },

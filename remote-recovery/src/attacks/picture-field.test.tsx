@@ -12,7 +12,7 @@ import { createRecoveryFakeVault } from "../testing/recovery-fake-vault.ts";
 const mockExamine = jest.fn();
 // The vault has tests of its own; here only what is handed on of it counts.
 jest.mock("@relicario/vault", () => ({
-  createVault: () => Promise.resolve({ lock: () => Promise.resolve(), examine: mockExamine }),
+  createVault: () => Promise.resolve({ vault: { lock: () => Promise.resolve() }, examine: mockExamine }),
 }));
 
 beforeEach(() => {

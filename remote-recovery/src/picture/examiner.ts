@@ -1,8 +1,8 @@
 import type { Vault } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import type { VaultClient } from "@relicario/vault";
+import type { ExaminePicture } from "@relicario/vault";
 
-export type ExaminePicture = VaultClient["examine"];
+export type { ExaminePicture };
 
 /**
  * Judging takes the bytes of a picture, so it is no member of the contract: only the field, which

@@ -13,7 +13,7 @@ import { z } from "zod";
 import { loadEngineInNode } from "@relicario/engine/node";
 import { openDevice } from "../src/device/device.ts";
 import { readAccount } from "../src/operation-parts/read-account.ts";
-import { openKeyring } from "../src/operation-parts/read-keyring.ts";
+import { openKeyring } from "../src/keyring/fetch-keyring.ts";
 import { sealRow } from "../src/operation-parts/seal-secret.ts";
 import { buildNextChange } from "../src/operation-parts/build-keyring-change.ts";
 import { unlock } from "../src/operations/unlock.ts";
@@ -21,8 +21,8 @@ import { utf8 } from "../src/seal/bytes.ts";
 import { sealContent } from "../src/seal/content.ts";
 import { newId, formatTimestamp } from "../src/seal/ids.ts";
 import type { RootRow } from "../src/seal/state.ts";
-import { createService } from "../src/service.ts";
-import { openVaultContext } from "../src/vault-context.ts";
+import { createService } from "../src/service/service.ts";
+import { openVaultSession } from "../src/session/vault-session.ts";
 
 const Settings = z.object({ SEED_API: z.url(), SEED_TOKEN: z.string().min(1), SEED_PICTURE: z.string().min(1) });
 const { SEED_API: baseUrl, SEED_TOKEN: token, SEED_PICTURE: picture } = Settings.parse(process.env);
@@ -45,7 +45,7 @@ const pick = <T>(items: readonly [T, ...T[]], index: number): T => items[index %
 
 const http = createHttp({ baseUrl, getToken: () => Promise.resolve(token) });
 const { user_id: userId } = await http.request("GET", "/user/me", Me);
-const vault = await openVaultContext({
+const vault = await openVaultSession({
   userId,
   service: createService(http),
   engine: await loadEngineInNode(),
@@ -57,7 +57,7 @@ const vault = await openVaultContext({
 const account = await readAccount(vault);
 if (account === null || vault.keys === null) throw new Error("there is no first secret to go on from");
 const { keys } = vault;
-const openedKeyring = await openKeyring(vault, keys, vault.accountKey, account.view.keyring);
+const { openedKeyring } = await openKeyring(vault, keys, vault.accountKey, account.view.keyring);
 const rows: RootRow[] = [...account.rows.values()];
 let { keyring } = account.view;
 

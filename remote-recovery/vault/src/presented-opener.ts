@@ -66,6 +66,16 @@ export function presentKey(presentedKey: PresentedKey): Contract.OpenerHandle {
   return handle;
 }
 
+/** Made on this side, whether it still stands for something or not: no copy, and no other object. */
+export function isOpenerHandle(value: unknown): value is Contract.OpenerHandle {
+  return value instanceof Handle;
+}
+
+/** A handle that came from the other side with what it stands for: see [Note: Handles cross]. */
+export function adoptHandle(handle: Contract.OpenerHandle, presentedOpener: PresentedOpener): void {
+  presentedByHandle.set(handle, presentedOpener);
+}
+
 /** The picture that a handle stands for; null when it was forgotten, or is another thing. */
 export function getPresentedPicture(handle: Contract.OpenerHandle): PresentedPicture | null {
   const presentedOpener = presentedByHandle.get(handle);
@@ -86,6 +96,11 @@ export function requirePresented(handle: Contract.OpenerHandle): PresentedOpener
   const presentedOpener = presentedByHandle.get(handle);
   if (presentedOpener === undefined) throw new PortalError("picture_needed");
   return presentedOpener;
+}
+
+/** The same where an opener need not be shown. */
+export function requirePresentedOrNull(handle: Contract.OpenerHandle | null): PresentedOpener | null {
+  return handle === null ? null : requirePresented(handle);
 }
 
 /** The same where only a picture will do. @throws PortalError `picture_needed`. */

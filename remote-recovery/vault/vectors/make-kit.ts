@@ -13,13 +13,13 @@ import { loadEngineInNode } from "@relicario/engine/node";
 import { createKit } from "../src/operations/create-kit.ts";
 import { protect } from "../src/operations/protect.ts";
 import { openDevice } from "../src/device/device.ts";
-import { createService } from "../src/service.ts";
+import { createService } from "../src/service/service.ts";
 import { createFakeService } from "../src/testing/fake-service.ts";
-import { openVaultContext } from "../src/vault-context.ts";
+import { openVaultSession } from "../src/session/vault-session.ts";
 
 const [picturePath = "", templatePath = "", passphrase = null] = process.argv.slice(2);
 const userId = "019a9e2c-7c1e-7abc-8def-0123456789ab";
-const vault = await openVaultContext({
+const vault = await openVaultSession({
   userId,
   service: createService(createFakeService(userId).http),
   engine: await loadEngineInNode(),

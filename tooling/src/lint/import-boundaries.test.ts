@@ -87,7 +87,7 @@ describe("importBoundaries", () => {
       "../../../../api/src/testing/service.ts",
       "by its name, @relicario/api",
     ],
-    ["remote-recovery/src/remote.tsx", "../vault/src/worker/vault-client.ts", "by its name, @relicario/vault"],
+    ["remote-recovery/src/remote.tsx", "../vault/src/page/vault-client.ts", "by its name, @relicario/vault"],
     ["remote-secrets/src/home/HomePage.tsx", "@relicario/vault", "belongs to remote-recovery: ask the portal"],
     ["remote-recovery/src/recover/frame.ts", "age-encryption", "ask the vault"],
     [

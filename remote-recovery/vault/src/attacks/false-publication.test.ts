@@ -20,7 +20,7 @@ import {
 } from "../operations/resumable-uploads.ts";
 import { unlock } from "../operations/unlock.ts";
 import { update } from "../operations/update.ts";
-import { acceptOlderState } from "../operation-parts/read-keyring.ts";
+import { acceptOlderState } from "../keyring/refresh-keyring.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import {
   fileSecret,
@@ -31,11 +31,11 @@ import {
   type UploadingTab,
 } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 const { file } = randomFile(2 * fakePartBytes + 77);
 let world: World;
-let laptop: VaultContext;
+let laptop: VaultSession;
 let tab: UploadingTab;
 let first: string;
 let uploadId: string;
@@ -119,7 +119,7 @@ describe("a service that wants the only key of a content to go", () => {
   });
 
   it("says so to a locked device: it waits for unlocking", async () => {
-    laptop.keys = null;
+    laptop.lock();
     claimPublished();
     await expect(finish()).rejects.toMatchObject({ code: "vault_locked" });
     expect(await hasRecord()).toBe(true);
@@ -299,7 +299,7 @@ describe("two tabs", () => {
   });
 });
 
-async function withPhone(callback: (phone: VaultContext) => Promise<unknown>): Promise<void> {
+async function withPhone(callback: (phone: VaultSession) => Promise<unknown>): Promise<void> {
   const phone = await world.open("phone");
   (await unlock(phone, makePicture("market"), {})).opener.wipe();
   await callback(phone);

@@ -6,16 +6,16 @@ import { beginUpload, finishUpload } from "../operations/resumable-uploads.ts";
 import { protect } from "../operations/protect.ts";
 import { unlock } from "../operations/unlock.ts";
 import { list } from "../operations/list.ts";
-import { loadPendingAccount } from "../operation-parts/pending-account.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { loadPendingAccount } from "../device/pending-account.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { fileSecret, makeProtectOrder, randomFile, openUploadingTab } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
-const listTitles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+const listTitles = async (vault: VaultSession): Promise<(string | undefined)[]> =>
   (await list(vault)).map((row) => row.label?.title).sort();
-const hasPendingAccount = async (vault: VaultContext): Promise<boolean> =>
+const hasPendingAccount = async (vault: VaultSession): Promise<boolean> =>
   (await loadPendingAccount(vault.device)) !== null;
 
 describe("a service that wants the only slot of a new account to go", () => {
@@ -54,10 +54,10 @@ describe("a service that wants the only slot of a new account to go", () => {
     const { book } = keyring;
     keyring.book = keyring.shares;
     const reloaded = await world.open();
-    await expect(readKeyring(reloaded)).rejects.toMatchObject({ code: "older_state" });
+    await expect(refreshKeyring(reloaded)).rejects.toMatchObject({ code: "older_state" });
     expect(await hasPendingAccount(reloaded)).toBe(true);
     keyring.book = book;
-    await readKeyring(reloaded);
+    await refreshKeyring(reloaded);
     expect(await hasPendingAccount(reloaded)).toBe(false);
   });
 
@@ -84,7 +84,7 @@ describe("a first upload whose account is not there yet", () => {
   async function sealFirstUpload(
     world: World,
     passphrase: string | null = null,
-  ): Promise<{ laptop: VaultContext; finish: (picture?: boolean) => Promise<unknown> }> {
+  ): Promise<{ laptop: VaultSession; finish: (picture?: boolean) => Promise<unknown> }> {
     const laptop = await world.open();
     const tab = await openUploadingTab(world, laptop);
     const uploadId = await beginUpload(laptop, tab, makeProtectOrder(makeFilm(passphrase)), {});

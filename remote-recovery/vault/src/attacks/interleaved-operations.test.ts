@@ -9,7 +9,7 @@ import { setDeviceKind, unlock } from "../operations/unlock.ts";
 import { update } from "../operations/update.ts";
 import { tryOpenTicket } from "../seal/ticket.ts";
 import { readAccount } from "../operation-parts/read-account.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { recogniseImage } from "../operation-parts/recognise-image.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
 import type { FakeAccount } from "../testing/fake-account.ts";
@@ -36,7 +36,7 @@ async function forgeBook(): Promise<{
   const stranger = createWorld();
   const strangerVault = await stranger.open();
   await protect(strangerVault, textSecret("Bait", makePicture("forest")), {});
-  const recipient = (await readKeyring(strangerVault))?.openedKeyring?.book.openers[0]?.recipient;
+  const recipient = (await refreshKeyring(strangerVault))?.openedKeyring?.book.openers[0]?.recipient;
 
   const laptop = await world.open();
   const { slots: [slot] = [], imageRecords: [record] = [] } = world.service.account.keyring ?? {};
@@ -136,7 +136,7 @@ describe("whoever makes two acts meet", () => {
       for (const picture of ["market", "forest"]) {
         const phone = await world.open(`phone with ${picture}`);
         (await unlock(phone, makePicture(picture))).opener.wipe();
-        expect(phone.getState().status).toBe("unlocked");
+        expect(phone.state.status).toBe("unlocked");
       }
     },
   );

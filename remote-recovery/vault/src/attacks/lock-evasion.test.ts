@@ -8,8 +8,8 @@ import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-work
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine, type FakeMachine } from "../testing/fake-machine.ts";
 import { makePictureHandle as shown, textSecret, userId } from "../testing/world.ts";
-import type { WorkerStarter } from "../worker/start-workers.ts";
-import { createVaultClient } from "../worker/vault-client.ts";
+import type { WorkerStarter } from "../page/browser-workers.ts";
+import { createVaultClient } from "../page/vault-client.ts";
 
 unrefMessagePorts();
 

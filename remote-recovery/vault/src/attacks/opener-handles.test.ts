@@ -11,7 +11,7 @@ import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-work
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine } from "../testing/fake-machine.ts";
 import { createWorld, makePicture, makePictureHandle, textSecret, userId, type World } from "../testing/world.ts";
-import { createVaultClient } from "../worker/vault-client.ts";
+import { createVaultClient } from "../page/vault-client.ts";
 
 unrefMessagePorts();
 

@@ -14,14 +14,14 @@ import { parseRecoveryCode } from "../seal/recovery-code.ts";
 import type { PresentedKey } from "../presented-opener.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const passkey: PresentedKey = { kind: "passkey", prf: copyOf(new Uint8Array(32).fill(7)) };
 
 interface Scenario {
   readonly world: World;
-  readonly laptop: VaultContext;
+  readonly laptop: VaultSession;
   readonly paper: PresentedKey & { readonly kind: "recovery_code" };
   /** Ids of the openers: picture, paper, passkey. */
   readonly ids: readonly string[];

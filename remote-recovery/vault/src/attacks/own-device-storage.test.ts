@@ -10,7 +10,7 @@ import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { update } from "../operations/update.ts";
 import { readAccount } from "../operation-parts/read-account.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
 import { copyOf, utf8 } from "../seal/bytes.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
@@ -72,7 +72,7 @@ describe("whoever runs a script on a locked device of the person's own", () => {
     const { world } = await createReloadedLaptop();
     const { keys } = await readDisk(world);
     const laptop = await world.open();
-    const openedKeyring = (await readKeyring(laptop))?.openedKeyring;
+    const openedKeyring = (await refreshKeyring(laptop))?.openedKeyring;
     expect(openedKeyring?.book.openers.map(({ name }) => name)).toEqual(["The market"]); // titles show
     for (const inner of [openedKeyring?.book.inner, openedKeyring?.shares.inner]) {
       for (const key of keys.filter(({ usages }) => usages.includes("decrypt")))
@@ -125,7 +125,7 @@ describe("whoever has titles keys and signs a list of openers with one of their 
     const stranger = createWorld();
     const strangerVault = await stranger.open();
     await protect(strangerVault, textSecret("Bait", makePicture("forest")), {});
-    const [opener] = (await readKeyring(strangerVault))?.openedKeyring?.book.openers ?? [];
+    const [opener] = (await refreshKeyring(strangerVault))?.openedKeyring?.book.openers ?? [];
     if (opener === undefined) throw new TypeError("an opener");
     const account = await readAccount(laptop);
     const openedKeyring = account?.view.openedKeyring;

@@ -8,7 +8,7 @@ import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { createFakeMachine } from "../testing/fake-machine.ts";
 import { fileSecret, createGate, randomFile } from "../testing/uploading-tab.ts";
 import { makePictureHandle as shown, textSecret, userId } from "../testing/world.ts";
-import { createVaultClient } from "../worker/vault-client.ts";
+import { createVaultClient } from "../page/vault-client.ts";
 
 unrefMessagePorts();
 

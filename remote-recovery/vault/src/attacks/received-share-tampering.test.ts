@@ -17,7 +17,7 @@ import { openShare } from "../shares/open-link.ts";
 import { openShareTicket } from "../seal/share-ticket.ts";
 import { sealShareTicket, sealSignedShareTicket } from "../shares/seal-share-ticket.ts";
 import type { SharedContent } from "../shares/shared-content.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { marketPicture, errorCodeOf, createSharingWorld, type SharingWorld } from "../testing/sharing-world.ts";
 import { textSecret } from "../testing/world.ts";
 
@@ -134,7 +134,7 @@ describe("a service that swaps the recipient's key", () => {
     const { adasVault } = world;
     const ben = await findPerson(adasVault, "Ben");
     await pinPerson(adasVault, ben);
-    const [pinned] = (await readKeyring(adasVault))?.openedKeyring?.book.people ?? [];
+    const [pinned] = (await refreshKeyring(adasVault))?.openedKeyring?.book.people ?? [];
     const statement = await makeKeyStatement(mallory, ben.userId);
     const trustWith = (keys: object): string =>
       assessTrust(pinned === undefined ? [] : [pinned], {

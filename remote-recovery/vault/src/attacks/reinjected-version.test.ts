@@ -9,7 +9,7 @@ import { unlock } from "../operations/unlock.ts";
 import { update } from "../operations/update.ts";
 import { listVersions, removeVersions, restoreVersion } from "../operations/versions.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /*
  * What the service wants: a content that this account signed, but that never became a version,
@@ -33,8 +33,8 @@ const textOf = (content: Uint8Array): string => new TextDecoder().decode(content
  */
 async function createLostConflict(): Promise<{
   world: World;
-  laptop: VaultContext;
-  phone: VaultContext;
+  laptop: VaultSession;
+  phone: VaultSession;
   secretId: string;
   lostVersion: { ticket: string; content: string };
 }> {

@@ -30,12 +30,12 @@ import {
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
-import { requireKeys, type VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 const decryptionFailed = { code: "decryption_failed" };
 
 let world: World;
-let laptop: VaultContext;
+let laptop: VaultSession;
 let provider: Provider;
 let requestId: string;
 
@@ -91,7 +91,7 @@ describe("a service that stands between a request and its answer", () => {
 
   it("makes a document that somebody with another link sealed to their own keys: nothing is sent", async () => {
     const foreign = await makeKeyStatement(await deriveMetadataKeys(AccountKey.generate(1)), userId);
-    const mine = await makeKeyStatement(requireKeys(laptop), userId);
+    const mine = await makeKeyStatement(laptop.requireKeys(), userId);
     // Whoever has the link could write a document; one whose statement was put together from two
     // does not pass for anybody's.
     const statement = { ...mine, recipient: foreign.recipient };
@@ -109,7 +109,7 @@ describe("a service that stands between a request and its answer", () => {
   });
 
   it("answers by itself: it has the recipient, but not the link", async () => {
-    const { recipient } = requireKeys(laptop);
+    const { recipient } = laptop.requireKeys();
     const content = await sealContent("text", new TextEncoder().encode("pay here"));
     const ticket: Omit<ProvidedTicket, "mac"> = {
       v: 1,
@@ -255,8 +255,8 @@ describe("a service that stands between a request and its answer", () => {
 });
 
 async function readRecordedDigest(id = requestId): Promise<string | null> {
-  const { readKeyring } = await import("../operation-parts/read-keyring.ts");
-  const view = await readKeyring(laptop);
+  const { refreshKeyring } = await import("../keyring/refresh-keyring.ts");
+  const view = await refreshKeyring(laptop);
   return (
     view?.openedKeyring?.requests?.requests.find(({ request_id: entryId }) => entryId === id)?.answer_sha256 ?? null
   );

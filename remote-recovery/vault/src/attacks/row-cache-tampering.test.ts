@@ -15,7 +15,7 @@ import type { WrappedData } from "../device/device.ts";
 import { utf8 } from "../seal/bytes.ts";
 import type { FakeAccount } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 const { database: databaseName } = deviceStorage.rows;
 
@@ -30,7 +30,7 @@ async function prepare(): Promise<{ account: FakeAccount; ids: readonly string[]
   return { account: world.service.snapshot(), ids };
 }
 
-async function openUnlocked(world: World, device: string): Promise<VaultContext> {
+async function openUnlocked(world: World, device: string): Promise<VaultSession> {
   const vault = await world.open(device);
   (await unlock(vault, makePicture("market"), {})).opener.wipe();
   return vault;
@@ -49,9 +49,9 @@ async function createLaptopWithCachedRows(): Promise<{ world: World; ids: readon
 }
 
 /** Of the list, after what it begins to write was written. */
-async function listTitles(vault: VaultContext): Promise<string[]> {
+async function listTitles(vault: VaultSession): Promise<string[]> {
   const rows = await list(vault);
-  await vault.rowCache.lastWrite;
+  await vault.list.waitForSave();
   return rows.map(({ label }) => label?.title ?? "").sort();
 }
 
@@ -137,7 +137,7 @@ describe("a page loaded later on an own device", () => {
       pages.length = 0;
       const laptop = await world.open();
       const rows = await list(laptop);
-      await laptop.rowCache.lastWrite;
+      await laptop.list.waitForSave();
       expect(rows.map(({ label, favorite, deletedAt }) => [label?.title, favorite, deletedAt !== null])).toEqual([
         ["A", true, false],
         ["B anew", false, false],

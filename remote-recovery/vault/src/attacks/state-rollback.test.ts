@@ -7,18 +7,19 @@ import { CompactEncrypt } from "jose";
 import { list } from "../operations/list.ts";
 import { protect } from "../operations/protect.ts";
 import { setDeviceKind, unlock } from "../operations/unlock.ts";
-import { acceptOlderState, readKeyring, saveCheckpoint } from "../operation-parts/read-keyring.ts";
+import { acceptOlderState, refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { signDocument } from "../seal/account-key.ts";
 import { utf8 } from "../seal/bytes.ts";
 import { openState, sealState, stateDigest } from "../seal/state.ts";
 import { lastOf, type FakeAccount } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
-import type { OlderState, VaultContext } from "../vault-context.ts";
+import type { OlderState } from "../session/checkpoints.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 /** An own laptop with four secrets; the service as it was after each. */
-async function createFourSecrets(): Promise<{ world: World; laptop: VaultContext; snapshots: FakeAccount[] }> {
+async function createFourSecrets(): Promise<{ world: World; laptop: VaultSession; snapshots: FakeAccount[] }> {
   const world = createWorld();
   const laptop = await world.open();
   const snapshots: FakeAccount[] = [];
@@ -36,8 +37,8 @@ function snapshotAt(snapshots: readonly FakeAccount[], index: number): FakeAccou
   return structuredClone(account);
 }
 
-async function readRejectedState(vault: VaultContext): Promise<OlderState> {
-  const error: unknown = await readKeyring(vault).catch((cause: unknown) => cause);
+async function readRejectedState(vault: VaultSession): Promise<OlderState> {
+  const error: unknown = await refreshKeyring(vault).catch((cause: unknown) => cause);
   if (!isPortalError(error, "older_state") || vault.rejectedState === null) throw new TypeError("an alarm");
   return vault.rejectedState;
 }
@@ -128,14 +129,15 @@ describe("a second tab that knows less", () => {
     const staleTab = await world.open();
     await Promise.all([staleTab.device.update(({ remembered }) => ({ remembered })), list(laptop), list(staleTab)]);
     const third = snapshotAt(snapshots, 2).keyring;
-    const openedKeyring = (await readKeyring(laptop))?.openedKeyring;
+    const view = await refreshKeyring(laptop);
     const last = lastOf(third?.states);
-    if (openedKeyring == null || last === undefined) throw new TypeError("unlocked");
-    await saveCheckpoint(
-      staleTab,
-      { ...last, key_epoch: 1 },
-      { keys: openedKeyring.keys, state: { ...openedKeyring.state, state_rev: 3 } },
-    );
+    if (view?.openedKeyring == null || last === undefined) throw new TypeError("unlocked");
+    const { keyring, openedKeyring } = view;
+    await staleTab.apply({
+      keyring: { ...keyring, ...last },
+      opening: { openedKeyring: { ...openedKeyring, state: { ...openedKeyring.state, state_rev: 3 } }, openers: null },
+      pending: { kind: "unresolved" },
+    });
     expect((await laptop.device.read()).remembered).toEqual(before.remembered);
   });
 });
@@ -145,8 +147,8 @@ describe("a service that answers a higher key epoch", () => {
     const { world, laptop } = await createFourSecrets();
     world.service.transformAnswer = (call, answer) =>
       call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer;
-    expect((await readKeyring(laptop))?.openedKeyring).toBeNull();
-    expect(laptop.getState()).toEqual({ status: "locked" });
+    expect((await refreshKeyring(laptop))?.openedKeyring).toBeNull();
+    expect(laptop.state).toEqual({ status: "locked" });
     world.service.transformAnswer = (_call, answer) => answer;
     expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First", "Second", "Third", "Fourth"]);
     expect((await laptop.device.read()).metadataKeys).not.toBeNull();
@@ -179,7 +181,7 @@ describe("a service that gives a chain of states", () => {
     const world = createWorld();
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
-    const openedKeyring = (await readKeyring(laptop))?.openedKeyring;
+    const openedKeyring = (await refreshKeyring(laptop))?.openedKeyring;
     const { keyring } = world.service.account;
     const [first] = keyring?.states ?? [];
     if (openedKeyring == null || keyring === null || first === undefined) throw new TypeError("unlocked");
@@ -194,7 +196,7 @@ describe("a service that gives a chain of states", () => {
   it("has to end in the state that is given: another one of the same number is a fork", async () => {
     const { world, laptop } = await createFourSecrets();
     const { stateRev } = (await laptop.device.read()).remembered ?? {};
-    const openedKeyring = (await readKeyring(laptop))?.openedKeyring;
+    const openedKeyring = (await refreshKeyring(laptop))?.openedKeyring;
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
     await protect(phone, textSecret("Fifth"), {});

@@ -9,7 +9,7 @@ import { setDeviceKind, unlock } from "../operations/unlock.ts";
 import { admitDevice, inspectRequestingDevice } from "../device-links/admit-device.ts";
 import { joinDevice, offerDevice } from "../device-links/join-device.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { ServicePerson } from "./service-world.ts";
 import { errorWithCode, makePasskey, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
 
@@ -18,8 +18,8 @@ const world = withServiceWorld();
 /** A phone with two secrets behind a picture, and a laptop that is signed in. */
 async function openPhoneAndLaptop(): Promise<{
   person: ServicePerson;
-  phone: VaultContext;
-  laptop: VaultContext;
+  phone: VaultSession;
+  laptop: VaultSession;
   ids: readonly [string, string];
 }> {
   const person = await world().signUp();

@@ -1,7 +1,7 @@
 import { createSigner } from "@relicario/api/testing/person";
 
 import { newId } from "../seal/ids.ts";
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeSharing } from "../testing/fake-shares.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";

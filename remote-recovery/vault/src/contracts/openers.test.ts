@@ -8,7 +8,7 @@ import { openSmallSecret } from "../operations/open-secret.ts";
 import { setDeviceKind, unlock } from "../operations/unlock.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { ServicePerson } from "./service-world.ts";
 import {
   errorWithCode,
@@ -23,7 +23,7 @@ const world = withServiceWorld();
 
 interface Scenario {
   readonly person: ServicePerson;
-  readonly laptop: VaultContext;
+  readonly laptop: VaultSession;
   readonly first: string;
 }
 
@@ -37,7 +37,7 @@ async function createFirstSecret(passphrase: string | null = null): Promise<Scen
 }
 
 async function expectOpensBoth(
-  vault: VaultContext,
+  vault: VaultSession,
   [first, second]: readonly [string, string],
   opener: PresentedOpener,
 ): Promise<void> {
@@ -51,7 +51,7 @@ async function openUnlocked(
   device: string,
   opener: PresentedOpener,
   options = {},
-): Promise<VaultContext> {
+): Promise<VaultSession> {
   const vault = await person.open(device, options);
   (await unlock(vault, opener, {})).opener.wipe();
   return vault;

@@ -3,7 +3,7 @@ import { minPartBytes, accountResetWaitDays } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { describeService } from "./describe-service.ts";
 import { formerVersions, newSubject, startRealService } from "./real-service.ts";
 import { day, type Account, type ServiceUnderTest } from "./service/service-under-test.ts";

@@ -9,8 +9,8 @@ import { createFakeService, type FakeService } from "../testing/fake-service.ts"
 import { createFakeSharing, type FakeSharing } from "../testing/fake-shares.ts";
 import { withAccountReset } from "../testing/fake-account-reset.ts";
 import { createFakeMachine } from "../testing/fake-machine.ts";
-import { createVaultClient, type VaultClient } from "../worker/vault-client.ts";
-import { createVisitorClient, type VisitorClient } from "../worker/visitor-client.ts";
+import { createVaultClient, type VaultClient } from "../page/vault-client.ts";
+import { createVisitorClient, type VisitorClient } from "../page/visitor-client.ts";
 import {
   textContent,
   textSecret,

@@ -14,7 +14,7 @@ import { inspectShare, openShare } from "../shares/open-link.ts";
 import { fakePicture } from "../testing/fake-engine.ts";
 import { makeShareRequest } from "../testing/sharing-world.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { ServicePerson } from "./service-world.ts";
 import { day } from "./service/service-under-test.ts";
 import { errorWithCode, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
@@ -24,7 +24,7 @@ const noCredentials = { password: null, picture: null };
 const unavailable = errorWithCode("share_unavailable");
 
 let ada: ServicePerson;
-let vault: VaultContext;
+let vault: VaultSession;
 let secretId: string;
 beforeAll(async () => {
   ada = await world().signUp();

@@ -22,7 +22,7 @@ import {
 import { saveToBytes } from "../testing/save-to-bytes.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { errorWithCode, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
 
 const world = withServiceWorld();
@@ -34,7 +34,7 @@ const world = withServiceWorld();
 async function createRequestWithProvider(
   title: string,
   note: string,
-): Promise<{ laptop: VaultContext; requestId: string; link: string; provider: Provider }> {
+): Promise<{ laptop: VaultSession; requestId: string; link: string; provider: Provider }> {
   const laptop = await (await world().signUp()).open();
   await protect(laptop, textSecret("Mine", makePicture("market")), {});
   await setDeviceKind(laptop, "own");

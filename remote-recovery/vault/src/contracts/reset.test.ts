@@ -6,9 +6,9 @@ import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { resetAccount } from "../operations/reset-account.ts";
 import { setDeviceKind, unlock } from "../operations/unlock.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { day, minute } from "./service/service-under-test.ts";
 import type { ServicePerson } from "./service-world.ts";
 import { errorWithCode, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
@@ -27,8 +27,8 @@ const forestPicture = { presentedPicture: makePicture("forest"), name: "The fore
 /** A person's own laptop with one secret, and a phone that is signed in and opens nothing. */
 async function signInPhoneAndLaptop(): Promise<{
   person: ServicePerson;
-  laptop: VaultContext;
-  phone: VaultContext;
+  laptop: VaultSession;
+  phone: VaultSession;
   secretId: string;
 }> {
   const person = await world().signUp();
@@ -71,8 +71,8 @@ it("asked again and not objected to, it begins with a new picture and a fresh si
   const { secretId: newSecretId } = await protect(phone, textSecret("After"), {});
   expect(await listTitles(phone)).toEqual(["After"]);
 
-  await readKeyring(laptop);
-  expect(laptop.getState().status).toBe("locked");
+  await refreshKeyring(laptop);
+  expect(laptop.state.status).toBe("locked");
   expect(await listTitles(laptop)).toEqual([undefined]);
   await expect(unlock(laptop, makePicture("market"), {})).rejects.toEqual(errorWithCode("not_this_picture"));
   (await unlock(laptop, makePicture("forest"), {})).opener.wipe();

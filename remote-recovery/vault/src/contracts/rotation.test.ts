@@ -10,7 +10,7 @@ import { recognise, rotate } from "../operations/rotate.ts";
 import { setDeviceKind, unlock } from "../operations/unlock.ts";
 import { readAccount } from "../operation-parts/read-account.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { ServicePerson } from "./service-world.ts";
 import { errorWithCode, makePasskey, plainTextOf, listTitles, withServiceWorld } from "./service-harness.ts";
 
@@ -19,7 +19,7 @@ const world = withServiceWorld();
 /** A person's own device with so many secrets behind a picture. */
 async function createSecrets(
   ...names: readonly string[]
-): Promise<{ person: ServicePerson; laptop: VaultContext; ids: string[] }> {
+): Promise<{ person: ServicePerson; laptop: VaultSession; ids: string[] }> {
   const person = await world().signUp();
   const laptop = await person.open();
   const ids: string[] = [];
@@ -57,7 +57,7 @@ it("a lost device shows no titles any more, and everything opens by what was sho
 
   for (const page of [lostPhone, await person.open("lost phone")]) {
     expect(await readAccount(page)).toMatchObject({ view: { openedKeyring: null } });
-    expect(page.getState()).toEqual({ status: "locked" });
+    expect(page.state).toEqual({ status: "locked" });
     expect(await listTitles(page)).toEqual([undefined, undefined]);
   }
   await expect(unlock(await person.open("other"), makePasskey(), {})).rejects.toEqual(
@@ -94,7 +94,7 @@ it("killed at any of its writes, before the service has it or after, it ends in 
       const next = await person.open(device);
       await readAccount(next);
       // the switch took place
-      if (next.getState().status !== "unlocked") (await unlock(next, makePicture("market"), {})).opener.wipe();
+      if (next.state.status !== "unlocked") (await unlock(next, makePicture("market"), {})).opener.wipe();
       expect(await listTitles(next)).toEqual(names);
       expect(await rotate(next, [makePicture("market")], {})).toMatchObject({ removedOpenerIds: [] });
       for (const [index, id] of ids.entries())

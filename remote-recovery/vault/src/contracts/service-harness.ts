@@ -1,6 +1,6 @@
 import { copyOf } from "../seal/bytes.ts";
 import type { PresentedKey } from "../presented-opener.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { list } from "../operations/list.ts";
 import { generateRecoveryCode } from "../operations/openers.ts";
 import { startServiceWorld, type ServiceWorld } from "./service-world.ts";
@@ -31,5 +31,5 @@ export const createPrintedCode = async (): Promise<PresentedKey & { readonly cod
   kind: "recovery_code",
   code: (await generateRecoveryCode()).words.join(" "),
 });
-export const listTitles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+export const listTitles = async (vault: VaultSession): Promise<(string | undefined)[]> =>
   (await list(vault)).map(({ label }) => label?.title).sort();

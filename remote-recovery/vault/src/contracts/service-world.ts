@@ -1,10 +1,10 @@
 import type { Http, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
-import { createService } from "../service.ts";
+import { createService } from "../service/service.ts";
 import { createFakeEngine } from "../testing/fake-engine.ts";
 import { openVisitor } from "../testing/sharing-world.ts";
-import { openVaultContext, type VaultContext } from "../vault-context.ts";
+import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import type { VisitorContext } from "../visitor-context.ts";
 import { newSubject, startRealService, type RealService } from "./real-service.ts";
 
@@ -28,7 +28,7 @@ export interface ServicePerson {
   /**
    * Opens a page of the device with this name, which keeps what it kept. A device has one sign-in.
    */
-  readonly open: (deviceName?: string, options?: { readonly locked?: boolean }) => Promise<VaultContext>;
+  readonly open: (deviceName?: string, options?: { readonly locked?: boolean }) => Promise<VaultSession>;
   /** Calls of that device. */
   readonly httpOn: (deviceName?: string) => Promise<ObservedHttp>;
   /** Signs in on that device again. */
@@ -87,7 +87,7 @@ async function signUp(service: RealService): Promise<ServicePerson> {
     },
     open: async (name = "laptop", { locked = false } = {}) => {
       const onStateChange = (_state: VaultState): void => undefined;
-      return openVaultContext({
+      return openVaultSession({
         userId,
         service: createService((await httpOn(name)).http),
         engine: createFakeEngine(),

@@ -17,7 +17,8 @@ import { stateDigest } from "../seal/state.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import { readAccount } from "../operation-parts/read-account.ts";
 import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
-import { requireKeys, type OperationOptions, type VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /**
  * Who shows this code, and what it would open. Changes nothing.
@@ -28,13 +29,13 @@ import { requireKeys, type OperationOptions, type VaultContext } from "../vault-
  *   code.
  */
 export async function inspectRequestingDevice(
-  vault: VaultContext,
+  vault: VaultSession,
   codeInput: string,
   options: OperationOptions = {},
 ): Promise<RequestingDevice> {
   const code = parseDeviceCode(codeInput);
   try {
-    requireKeys(vault);
+    vault.requireKeys();
     const { opener } = await readLinkRequest(vault, code, options.signal);
     const account = await readAccount(vault, options.signal);
     if (account === null) throw new PortalError("no_keyring");
@@ -55,14 +56,14 @@ export async function inspectRequestingDevice(
  *   showing an opener and of publishing.
  */
 export async function admitDevice(
-  vault: VaultContext,
+  vault: VaultSession,
   codeInput: string,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
 ): Promise<ApprovedDevice> {
   const code = parseDeviceCode(codeInput);
   try {
-    requireKeys(vault);
+    vault.requireKeys();
     const request = await readLinkRequest(vault, code, options.signal);
     const sealed = await withPresentedOpener(vault, presentedOpener, options, async (_account, presentOpener) => {
       const opener = await presentOpener();
@@ -78,7 +79,7 @@ export async function admitDevice(
 }
 
 async function readLinkRequest(
-  vault: VaultContext,
+  vault: VaultSession,
   code: Bytes,
   signal: AbortSignal | undefined,
 ): Promise<LinkRequest> {
@@ -92,7 +93,7 @@ async function readLinkRequest(
 }
 
 /** The state that this device has read and opened, with everything that it just published. */
-async function sendAnswer(vault: VaultContext, code: Bytes, signal: AbortSignal | undefined): Promise<boolean> {
+async function sendAnswer(vault: VaultSession, code: Bytes, signal: AbortSignal | undefined): Promise<boolean> {
   const account = await readAccount(vault, signal);
   if (account?.view.openedKeyring == null) throw new PortalError("vault_locked");
   const { state_rev: stateRev, state } = account.view.keyring;

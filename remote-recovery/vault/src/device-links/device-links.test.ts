@@ -22,7 +22,7 @@ import { stateDigest } from "../seal/state.ts";
 import type { PresentedKey } from "../presented-opener.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { admitDevice, inspectRequestingDevice } from "./admit-device.ts";
 import { joinDevice, offerDevice } from "./join-device.ts";
 
@@ -36,7 +36,7 @@ const otherId = "019a9e2c-7c1e-7abc-8def-ba9876543210";
 /** A phone with secrets, and a new laptop that offers its passkey. */
 async function openPhoneAndLaptop(
   ...titles: readonly string[]
-): Promise<{ world: World; phone: VaultContext; laptop: VaultContext; ids: string[]; offer: DeviceOffer }> {
+): Promise<{ world: World; phone: VaultSession; laptop: VaultSession; ids: string[]; offer: DeviceOffer }> {
   const world = createWorld();
   const phone = await world.open("phone");
   const ids: string[] = [];
@@ -113,7 +113,7 @@ describe("another device by a device at hand", () => {
     };
     await joinDevice(laptop, offer, makePasskey());
     expect(pollCount).toBe(4);
-    expect(laptop.getState()).toMatchObject({ status: "unlocked" });
+    expect(laptop.state).toMatchObject({ status: "unlocked" });
   });
 
   it("gives up after its time, by the service's word or by its own clock; another code takes the same passkey", async () => {
@@ -156,7 +156,7 @@ describe("another device by a device at hand", () => {
     });
     expect((await listOpeners(phone)).openers).toHaveLength(2);
     await joinDevice(laptop, offer, makePasskey());
-    expect(laptop.getState()).toMatchObject({ status: "unlocked" });
+    expect(laptop.state).toMatchObject({ status: "unlocked" });
   });
 
   it("that no longer waits is an opener all the same: its passkey unlocks it", async () => {
@@ -375,7 +375,7 @@ describe("a service between two devices", () => {
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
     world.service.account = after;
     await joinDevice(laptop, offer, makePasskey());
-    expect(laptop.getState()).toMatchObject({ status: "unlocked" });
+    expect(laptop.state).toMatchObject({ status: "unlocked" });
   });
 
   it("that keeps the new slot back leaves the device locked", async () => {

@@ -22,7 +22,8 @@ import type { PresentedKey } from "../presented-opener.ts";
 import { validate } from "../operation-parts/validate-request.ts";
 import { deriveKeySeed } from "../operation-parts/recognise-opener.ts";
 import { isResponseLost, sendWithRetry } from "../operation-parts/send-with-retry.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /*
  * [Note: Another device]
@@ -52,7 +53,7 @@ const OfferInput = z.object({ name: nonEmptyText(maxFileNameLength) });
  *   the call.
  */
 export async function offerDevice(
-  vault: VaultContext,
+  vault: VaultSession,
   { key, name }: { readonly key: PresentedKey; readonly name: string },
   options: OperationOptions = {},
 ): Promise<DeviceOffer> {
@@ -88,7 +89,7 @@ export async function offerDevice(
  *   same offer may be waited for once more.
  */
 export async function joinDevice(
-  vault: VaultContext,
+  vault: VaultSession,
   offer: DeviceOffer,
   key: PresentedKey,
   options: OperationOptions = {},
@@ -109,7 +110,7 @@ export async function joinDevice(
 }
 
 async function waitForAnswer(
-  vault: VaultContext,
+  vault: VaultSession,
   code: Bytes,
   deadline: number,
   signal: AbortSignal | undefined,
@@ -124,7 +125,7 @@ async function waitForAnswer(
 }
 
 /** A look that got lost is made again, as long as there is time. */
-async function pollAnswer(vault: VaultContext, id: string, signal: AbortSignal | undefined): Promise<string | null> {
+async function pollAnswer(vault: VaultSession, id: string, signal: AbortSignal | undefined): Promise<string | null> {
   try {
     return await vault.service.deviceLinks.readAnswer(id, signal);
   } catch (error) {

@@ -9,7 +9,8 @@ import {
   savePendingSketch,
   loadPendingSketches,
   loadPendingAccount,
-} from "../operation-parts/pending-account.ts";
+  type FirstAccount,
+} from "./pending-account.ts";
 import { AccountKey, deriveMetadataKeys, toStoredMetadataKeys, fromStoredMetadataKeys } from "../seal/account-key.ts";
 import { makeKeyStatement } from "../seal/account-signatures.ts";
 import { emptyBook, emptyBookInner, sealBookInner, sketchToB64u } from "../seal/book.ts";
@@ -17,7 +18,6 @@ import { utf8 } from "../seal/bytes.ts";
 import { createEmptyShares } from "../seal/shares.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
-import type { FirstAccount } from "../vault-context.ts";
 import { lockedSince, markLocked, markUnlocked, openDevice, readDeviceRecord, type DeviceRecord } from "./device.ts";
 
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
@@ -231,9 +231,7 @@ describe("what waits on a device", () => {
     const { keys, ...rest } = firstAccount;
     expect(await loadPendingAccount(after)).toMatchObject({ ...rest, keys: { recipient: keys.recipient } });
     expect(await loadPendingSketches(after)).toEqual([sketchFor("market"), sketchFor("forest")]);
-    const published = (subject: string) => ({
-      sketches: [{ image_id: userId, sketch: sketchToB64u(sketchFor(subject)) }],
-    });
+    const published = (subject: string) => new Set([sketchToB64u(sketchFor(subject))]);
     await removePublishedSketches(after, published("market"));
     expect(await loadPendingSketches(after)).toEqual([sketchFor("forest")]);
     await removePublishedSketches(after, published("forest"));
@@ -256,9 +254,7 @@ describe("two tabs that keep sketches", () => {
         return bytes;
       },
     };
-    await removePublishedSketches(interruptedDevice, {
-      sketches: [{ image_id: userId, sketch: sketchToB64u(sketchFor("market")) }],
-    });
+    await removePublishedSketches(interruptedDevice, new Set([sketchToB64u(sketchFor("market"))]));
     expect(await loadPendingSketches(firstTab)).toEqual([sketchFor("forest")]);
   });
 });

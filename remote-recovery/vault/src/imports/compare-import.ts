@@ -1,7 +1,8 @@
 import { fromB64u } from "@relicario/shared/api";
 import type { ImportItem, ImportComparison } from "@relicario/shared/contract";
 
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, type AccountView } from "../operation-parts/read-account.ts";
 import { requireOpenedKeyring } from "../operation-parts/publish.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
@@ -30,7 +31,7 @@ const ownOriginPrefix = "relicario:";
  * @throws PortalError `vault_locked`, and those of reading.
  */
 export async function compareImport(
-  vault: VaultContext,
+  vault: VaultSession,
   items: readonly ImportItem[],
   options: OperationOptions = {},
 ): Promise<ComparedItem[]> {
@@ -39,7 +40,7 @@ export async function compareImport(
 
 /** The same with an account that was read a moment ago. */
 export async function compareWithAccount(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView | null,
   items: readonly ImportItem[],
   options: OperationOptions,

@@ -10,14 +10,15 @@ import { randomBytes } from "../seal/bytes.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { isPresentedKey, type Protection, type PresentedOpener } from "../presented-opener.ts";
 import { validateProtectRequest } from "../operation-parts/validate-request.ts";
-import { createOpenerChooser } from "../operation-parts/choose-openers.ts";
-import { savePendingAccount } from "../operation-parts/pending-account.ts";
+import { createOpenerChooser } from "../openers/choose-openers.ts";
+import { savePendingAccount, type FirstAccount } from "../device/pending-account.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
 import { readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { sealInlineContent, sealRow, sealSmallContent } from "../operation-parts/seal-secret.ts";
 import { buildFirstChange, buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import type { OperationOptions, FirstAccount, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { compareWithAccount } from "./compare-import.ts";
 import { isItemError } from "./item-errors.ts";
 import { sourceOf } from "./source.ts";
@@ -61,7 +62,7 @@ const stanzaLength = 3_200;
  *   with one item is in `failures`.
  */
 export async function importSecrets(
-  vault: VaultContext,
+  vault: VaultSession,
   items: readonly ImportItem[],
   presentedOpener: PresentedOpener,
   { name = "", hasLargeItems = false, ...options }: ImportOptions = {},
@@ -150,12 +151,12 @@ interface IndexedItem {
 }
 
 async function resolveProtection(
-  vault: VaultContext,
+  vault: VaultSession,
   picture: PresentedOpener,
   name: string,
   options: OperationOptions,
 ): Promise<Protection> {
-  if ((await readKeyring(vault, options.signal)) === null) {
+  if ((await refreshKeyring(vault, options.signal)) === null) {
     if (isPresentedKey(picture)) throw new PortalError("picture_needed");
     return { kind: "picture", picture, name };
   }
@@ -165,21 +166,21 @@ async function resolveProtection(
 }
 
 /** An account with a key for marks, kept on this device: what is published first begins it. */
-async function prepareAccount(vault: VaultContext, protection: Protection, options: OperationOptions): Promise<void> {
+async function prepareAccount(vault: VaultSession, protection: Protection, options: OperationOptions): Promise<void> {
   const choice = createOpenerChooser(vault, protection, options);
   try {
     const { firstAccount } = await choice.choose(null);
     if (firstAccount?.book.import_key !== null) return;
     const markedAccount = { ...firstAccount, book: { ...firstAccount.book, import_key: generateImportKey() } };
     await savePendingAccount(vault.device, markedAccount);
-    vault.pending = markedAccount;
+    vault.adopt(markedAccount);
   } finally {
     choice.dispose();
   }
 }
 
 /** Writes a key for marks into the book, unless there is one. */
-async function ensureImportKey(vault: VaultContext, options: OperationOptions): Promise<void> {
+async function ensureImportKey(vault: VaultSession, options: OperationOptions): Promise<void> {
   const prepare = async (account: AccountView | null): Promise<Attempt<"present"> | { done: "present" }> => {
     const openedKeyring = requireOpenedKeyring(account);
     if (account === null || openedKeyring?.book.import_key !== null) return { done: "present" };
@@ -222,7 +223,7 @@ function* splitIntoBatches(items: readonly IndexedItem[], openers: number): Gene
 
 /** Contents are sealed once, rows at every try. Gives the ids of the secrets. */
 async function storeBatch(
-  vault: VaultContext,
+  vault: VaultSession,
   items: readonly ImportItem[],
   protection: Protection,
   options: OperationOptions,
@@ -287,7 +288,7 @@ function requireFirstAccount(first: FirstAccount | null): FirstAccount {
 }
 
 async function storeVersion(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   item: ImportItem,
   options: OperationOptions,

@@ -3,7 +3,7 @@ import type { ImportReadResult } from "@relicario/shared/contract";
 import { commitOnSuccess, createPrivateSink, sweepPrivateFiles, type Sink } from "../transfer/sinks.ts";
 import { readImport, type ReadSettings } from "./reading/read-import.ts";
 import type { ChosenFile } from "./reading/text-files.ts";
-import { openSealedContent, type SealedContentInfo } from "./sealed-content.ts";
+import { openSealedContent, type SealedContentInfo } from "./reading/sealed-content.ts";
 
 /** What the import's worker offers. */
 export interface ImportWorkerApi {

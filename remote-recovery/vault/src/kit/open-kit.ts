@@ -12,7 +12,7 @@ import type { OpenerKeys } from "../seal/opener.ts";
 import { isSignedBy, tryOpenTicket, type OwnerTicket } from "../seal/ticket.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { OperationOptions } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
 import { fromBase64, type Kit } from "./kit-document.ts";
 
 /** One secret of a kit whose picture was shown. */

@@ -4,7 +4,7 @@ import type { AccountKey } from "../seal/account-key.ts";
 import { identityOf } from "../seal/age.ts";
 import { openBookInner, type Book } from "../seal/book.ts";
 import { wipe } from "../seal/bytes.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /**
  * The identities that others may have sealed to: the account's own, then those from before
@@ -13,7 +13,7 @@ import type { VaultContext } from "../vault-context.ts";
  * @throws PortalError `decryption_failed`.
  */
 export async function deriveAccountIdentities(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   book: Book,
 ): Promise<string[]> {

@@ -14,11 +14,21 @@ import { signKeyringChange } from "../seal/account-signatures.ts";
 import { sealRequests, type Requests } from "../seal/requests.ts";
 import { sealShares, type Shares } from "../seal/shares.ts";
 import { rootOf, sealState, stateDigest, type RootRow, type State } from "../seal/state.ts";
-import type { FirstAccount, VaultContext } from "../vault-context.ts";
+import type { FirstAccount } from "../device/pending-account.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { AccountView } from "./read-account.ts";
-import type { EnrolledImage } from "./choose-openers.ts";
-import type { SignedChange } from "./publish.ts";
-import type { OpenedKeyring } from "./read-keyring.ts";
+import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
+
+/**
+ * An image made an opener just now: what the keyring change that publishes it needs. Nothing of it
+ * is secret.
+ */
+export interface EnrolledImage {
+  /** The book with it. */
+  readonly book: Book;
+  readonly record: ImageRecord;
+  readonly slot: Slot;
+}
 
 /** What a change may hold beside the rows. */
 export interface ChangeParts {
@@ -39,7 +49,7 @@ export interface ChangeParts {
 
 /** The change that follows the account as it was read, with these rows in it. */
 export async function buildNextChange(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView,
   openedKeyring: OpenedKeyring,
   rows: readonly RootRow[],
@@ -87,7 +97,7 @@ export async function buildNextChange(
  *   openers all go.
  */
 export async function buildFirstChange(
-  vault: VaultContext,
+  vault: VaultSession,
   firstAccount: FirstAccount,
   rows: readonly RootRow[],
   previousKeyring: Keyring | null = null,
@@ -121,7 +131,7 @@ export async function buildFirstChange(
 }
 
 async function buildChangeCore(
-  vault: VaultContext,
+  vault: VaultSession,
   keys: MetadataKeys,
   state: State,
   previous: string | null,

@@ -2,7 +2,8 @@ import type { VersionRecord } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { formerVersionsDigest, type FormerVersion, type Label } from "../seal/label.ts";
-import type { AccountRow, VaultContext } from "../vault-context.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /**
  * The versions before the one of the row, as the service gives them, believed because the label
@@ -32,7 +33,7 @@ export function verifyFormerVersions(
  * @throws PortalError `list_mismatch`.
  */
 export async function nextFormerDigest(
-  vault: VaultContext,
+  vault: VaultSession,
   row: AccountRow,
   label: Label,
   signal?: AbortSignal,

@@ -1,10 +1,12 @@
 import { fromB64u, type Keyring } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { deriveMetadataKeys, isSameAccount, type AccountKey, type MetadataKeys } from "../seal/account-key.ts";
+import { deriveMetadataKeys, isSameAccount, type MetadataKeys } from "../seal/account-key.ts";
 import { openSlot, type OpenerKeys } from "../seal/opener.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
-import { openKeyring, loadCheckpoint, saveCheckpoint, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
+import { openKeyring } from "../keyring/fetch-keyring.ts";
+import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 import { recogniseOpener, type RecognisedOpener } from "./recognise-opener.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 
@@ -16,7 +18,7 @@ import type { PresentedOpener } from "../presented-opener.ts";
  *   `decryption_failed`.
  */
 export async function openAccount(
-  vault: VaultContext,
+  vault: VaultSession,
   keyring: Keyring,
   recognised: RecognisedOpener,
 ): Promise<OpenedKeyring> {
@@ -26,11 +28,10 @@ export async function openAccount(
   const accountKey = await openSlot(opener, { userId: vault.userId, keyEpoch: keyring.key_epoch }, fromB64u(slot.slot));
   const keys = await deriveMetadataKeys(accountKey);
   await assertSameAccount(vault, keys);
-  const openedKeyring = await openKeyring(vault, keys, accountKey, keyring);
-  assertOpenerInBook(openedKeyring, recognised);
-  holdKeys(vault, keys, accountKey);
-  await saveCheckpoint(vault, keyring, openedKeyring);
-  return openedKeyring;
+  const opening = await vault.withRejectedState(() => openKeyring(vault, keys, accountKey, keyring));
+  assertOpenerInBook(opening.openedKeyring, recognised);
+  await vault.unlock(keyring, opening, accountKey);
+  return opening.openedKeyring;
 }
 
 /**
@@ -38,7 +39,7 @@ export async function openAccount(
  * worker does not have it.
  */
 export async function presentOpener(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener,
   view: KeyringView,
   options: OperationOptions,
@@ -48,7 +49,7 @@ export async function presentOpener(
 
 /** The same, with what it was recognised by. */
 export async function recognisePresented(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener,
   view: KeyringView,
   options: OperationOptions,
@@ -64,19 +65,12 @@ export async function recognisePresented(
   }
 }
 
-function holdKeys(vault: VaultContext, keys: MetadataKeys, accountKey: AccountKey): void {
-  // Another operation may be using the one that is held: the same key is never taken away under it.
-  if (vault.accountKey !== null && vault.keys !== null && isSameAccount(vault.keys, keys)) accountKey.wipe();
-  else vault.accountKey = accountKey;
-  vault.keys = keys;
-}
-
 /**
  * A device that holds an account takes another one only of a higher generation, by an opener shown
  * now.
  */
-async function assertSameAccount(vault: VaultContext, offered: MetadataKeys): Promise<void> {
-  const checkpoint = await loadCheckpoint(vault);
+async function assertSameAccount(vault: VaultSession, offered: MetadataKeys): Promise<void> {
+  const checkpoint = await vault.loadCheckpoint();
   const knownKeys =
     vault.keys ??
     (await vault.device.read()).metadataKeys ??

@@ -13,9 +13,11 @@ import { signTicket, type OwnerTicket } from "../seal/ticket.ts";
 import { readTicket } from "../operations/open-secret.ts";
 import { retryUntilSuccess, type RetryPolicy } from "../transfer/retry-until-success.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
-import type { AccountRow, OperationOptions, VaultContext } from "../vault-context.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "./read-account.ts";
-import type { OpenedKeyring } from "./read-keyring.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 
 /** How large contents are fetched. */
 export interface ContentSource {
@@ -41,7 +43,7 @@ const maxRangeBytes = 64 * pieceSize;
 
 /** Rows and labels of these secrets, each once. @throws PortalError `not_found`, `vault_locked`. */
 export async function readLabelledRows(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView | null,
   secretIds: readonly string[],
 ): Promise<LabelledRow[]> {
@@ -68,7 +70,7 @@ export function filterOpenedBy(opener: OpenerKeys, rows: readonly LabelledRow[])
  * @throws PortalError `list_mismatch`, `decryption_failed` (`secret_id` in its details).
  */
 export async function readPortableSecret(
-  vault: VaultContext,
+  vault: VaultSession,
   openedKeyring: OpenedKeyring,
   secret: LabelledRow,
   opener: OpenerKeys,
@@ -96,7 +98,7 @@ export async function readPortableSecret(
 
 /** A renaming changes the label alone: what leaves is signed again with the names of today. */
 async function readWithCurrentNames(
-  vault: VaultContext,
+  vault: VaultSession,
   openedKeyring: OpenedKeyring,
   { row, label }: LabelledRow,
   opener: OpenerKeys,

@@ -1,25 +1,15 @@
-import type { KeyringChange } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { MetadataKeys } from "../seal/account-key.ts";
-import type { State } from "../seal/state.ts";
+import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
-import { readKeyring, saveCheckpoint, type OpenedKeyring } from "./read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { isResponseLost, sendWithRetry } from "./send-with-retry.ts";
 
 /** Tries at a conflicting state before `state_conflict` is thrown. */
 export const maxConflictTries = 8;
-/** A signed keyring change, and the account after it. */
-export interface SignedChange {
-  readonly keys: MetadataKeys;
-  readonly keyring: KeyringChange;
-  readonly state: State;
-  /** Whether an account begins with it. */
-  readonly createsAccount: boolean;
-}
-
 /** One try: a signed change, the call that it goes with, and what the writer answers then. */
 export interface Attempt<T> {
   readonly change: SignedChange;
@@ -52,7 +42,7 @@ export interface Writer<T> {
  * @throws PortalError `state_conflict`, `version_conflict`, `cancelled` (up to the moment of
  *   sending), and what reading and the writer throw. Nothing is half published.
  */
-export function publishWithRetry<T>(vault: VaultContext, writer: Writer<T>, options: OperationOptions): Promise<T> {
+export function publishWithRetry<T>(vault: VaultSession, writer: Writer<T>, options: OperationOptions): Promise<T> {
   return vault.runExclusive(async () => {
     for (let tries = 1; ; tries++) {
       throwIfCancelled(options.signal);
@@ -95,7 +85,7 @@ export function requireOpenedKeyring(account: AccountView | null): OpenedKeyring
  * that cannot be seen.
  */
 async function recheckPublished<T>(
-  vault: VaultContext,
+  vault: VaultSession,
   writer: Writer<T>,
   options: OperationOptions,
 ): Promise<T | null> {
@@ -115,18 +105,14 @@ async function recheckPublished<T>(
  *
  * @throws PortalError `publication_not_seen`, and those of reading.
  */
-async function commit(vault: VaultContext, { keys, keyring, state, createsAccount }: SignedChange): Promise<void> {
-  if (!createsAccount) {
-    vault.keys = keys;
-    await saveCheckpoint(vault, keyring, { state, keys });
-  } else if (!(await isPublicationVisible(vault))) throw new PortalError("publication_not_seen");
-  else vault.keys = keys;
-  vault.setState({ status: "unlocked", device: (await vault.device.read()).kind });
+async function commit(vault: VaultSession, change: SignedChange): Promise<void> {
+  if (change.createsAccount && !(await isPublicationVisible(vault))) throw new PortalError("publication_not_seen");
+  await vault.commit(change);
 }
 
-async function isPublicationVisible(vault: VaultContext): Promise<boolean> {
+async function isPublicationVisible(vault: VaultSession): Promise<boolean> {
   try {
-    return (await readKeyring(vault))?.openedKeyring != null;
+    return (await refreshKeyring(vault))?.openedKeyring != null;
   } catch (error) {
     if (!isResponseLost(error)) throw error;
     return true;

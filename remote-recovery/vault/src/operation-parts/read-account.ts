@@ -5,9 +5,11 @@ import type { CachedRow, FetchedRows } from "../device/row-cache.ts";
 import type { MetadataKeys } from "../seal/account-key.ts";
 import { openLabel, unverifiedRevOf, type Label } from "../seal/label.ts";
 import { labelDigest, rootOf } from "../seal/state.ts";
-import type { AccountRow, CachedList, VaultContext } from "../vault-context.ts";
+import type { AccountRow, CachedList } from "../session/list-cache.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { recordDuration, measure } from "../measure.ts";
-import { readKeyring, loadCheckpoint, retryReadOnce, type KeyringView, type OpenedKeyring } from "./read-keyring.ts";
+import { refreshKeyring, retryReadOnce } from "../keyring/refresh-keyring.ts";
+import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 
 /** Everything of the account at one `state_rev`: keyring and rows that fit each other. */
 export interface AccountView {
@@ -32,7 +34,7 @@ const maxReadings = 3;
  * @throws PortalError `list_mismatch`, `older_state`, `keyring_missing`.
  */
 export function readAccount(
-  vault: VaultContext,
+  vault: VaultSession,
   signal?: AbortSignal,
   knownView?: KeyringView,
 ): Promise<AccountView | null> {
@@ -43,81 +45,47 @@ export function readAccount(
       unusedView = undefined;
       return await readOnce(vault, signal, initialView);
     } catch (error) {
-      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) await clearRowCaches(vault);
+      if (isPortalError(error, "list_mismatch", "older_state", "keyring_missing")) await vault.list.clear();
       throw error;
     }
   });
 }
 
-/** What is held, here and on the device, does not fit: the next reading is of everything. */
-export async function clearRowCaches(vault: VaultContext): Promise<void> {
-  vault.cachedList = null;
-  vault.rowCache.loading = Promise.resolve();
-  await vault.rowCache.cache.clear();
-}
-
 async function readOnce(
-  vault: VaultContext,
+  vault: VaultSession,
   signal: AbortSignal | undefined,
   knownView: KeyringView | undefined,
 ): Promise<AccountView | null> {
   for (let reading = 1; ; reading++) {
     const keyring =
-      reading === 1 && knownView !== undefined ? knownView : measure("keyring", () => readKeyring(vault, signal));
-    const [view] = await Promise.all([keyring, loadCachedRows(vault)]);
+      reading === 1 && knownView !== undefined ? knownView : measure("keyring", () => refreshKeyring(vault, signal));
+    const [view] = await Promise.all([keyring, vault.list.load()]);
     if (view === null) return null;
     const list = await measure("pages", () => readList(vault, signal));
     if (list.stateRev === view.keyring.state_rev) {
       const isVerified = await measure("comparing", () => verifyRows(vault, view, list));
-      vault.cachedList = isVerified ? list : { ...list, unsaved: null };
+      vault.list.replace(isVerified ? list : { ...list, unsaved: null });
       return { view, rows: list.rows };
     }
     if (list.stateRev < view.keyring.state_rev || reading >= maxReadings) throw new PortalError("list_mismatch");
   }
 }
 
-/**
- * Takes the rows that an own device keeps, once in the life of a worker. They are believed no more
- * than those of the service.
- */
-export function loadCachedRows(vault: VaultContext): Promise<void> {
-  return (vault.rowCache.loading ??= measure("kept rows", () => restoreCachedRows(vault)));
-}
-
-async function restoreCachedRows(vault: VaultContext): Promise<void> {
-  const list = (await vault.device.read()).kind === "own" ? await vault.rowCache.cache.read() : null;
-  if (list === null || vault.cachedList !== null) return;
-  const rows = list.rows.map(({ rev, labelHex, row: { label: sealedLabel, ...stored } }): [string, AccountRow] => {
-    const { secret_db_id: secretId, version } = stored;
-    return [secretId, { secretId, version, rev, labelHex, stored, sealedLabel, unchecked: true, label: null }];
-  });
-  vault.cachedList = { rows: new Map(rows), stateRev: list.stateRev, changes: list.changes, unsaved: null };
-}
-
-/** Begins to write what was read since the last time to an own device. */
-export function saveCachedRows(vault: VaultContext): void {
-  const { cachedList, rowCache } = vault;
-  const unsaved = cachedList?.unsaved ?? null;
-  if (cachedList === null || unsaved === null) return;
-  vault.cachedList = { ...cachedList, unsaved: null };
-  rowCache.lastWrite = rowCache.lastWrite.then(() => rowCache.cache.write(unsaved));
-}
-
 /** Pages that all carry one `state_rev`; when it changes between pages, reading starts anew. */
-async function readList(vault: VaultContext, signal: AbortSignal | undefined): Promise<CachedList> {
+async function readList(vault: VaultSession, signal: AbortSignal | undefined): Promise<CachedList> {
   const isOwnDevice = (await vault.device.read()).kind === "own";
   for (let reading = 1; reading <= maxReadings; reading++) {
-    const { cachedList } = vault;
+    const cachedList = vault.list.get();
     const since = cachedList?.changes ?? null;
     const rows = new Map(cachedList?.rows);
     const newRows = new Map(cachedList?.unsaved?.rows);
     const firstPage = await vault.service.getListPage({ cursor: null, since }, signal);
     if (cachedList !== null && (firstPage.changes < cachedList.changes || firstPage.state_rev < cachedList.stateRev)) {
-      vault.cachedList = null; // its counters went back: nothing that we hold helps
+      vault.list.drop(); // its counters went back: nothing that we hold helps
       continue;
     }
     if (since !== null && firstPage.purged === undefined) {
-      vault.cachedList = null; // more went since then than are named
+      vault.list.drop(); // more went since then than are named
       continue;
     }
     let page = firstPage;
@@ -157,7 +125,7 @@ async function readList(vault: VaultContext, signal: AbortSignal | undefined): P
  * when that page fails first.
  */
 function fetchNextPage(
-  vault: VaultContext,
+  vault: VaultSession,
   { next_cursor: cursor }: SecretPage,
   since: number | null,
   signal: AbortSignal | undefined,
@@ -208,8 +176,8 @@ function requireRev(label: string): number {
 }
 
 /** False where there is nothing to compare with. */
-async function verifyRows(vault: VaultContext, view: KeyringView, list: CachedList): Promise<boolean> {
-  const checkpoint = await loadCheckpoint(vault);
+async function verifyRows(vault: VaultSession, view: KeyringView, list: CachedList): Promise<boolean> {
+  const checkpoint = await vault.loadCheckpoint();
   const expected = view.openedKeyring?.state ?? (checkpoint?.stateRev === view.keyring.state_rev ? checkpoint : null);
   // locked, and this device never opened this state: nothing to compare with yet
   if (expected?.root == null) return false;

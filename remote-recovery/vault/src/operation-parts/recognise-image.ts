@@ -7,7 +7,8 @@ import { copyOf, equalBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { openHelper, parseHelper, serializeSketch, readSketch, type Helper } from "../seal/helper.ts";
 import { openerFromImageRoot, type OpenerKeys } from "../seal/opener.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
 import { toEngineOptions, readPictureBytes } from "./read-picture.ts";
 
@@ -41,7 +42,7 @@ interface CandidateSet {
  *   `helper_changed`, `decryption_failed`, `picture_unreadable`, `picture_too_large`.
  */
 export async function recogniseImage(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedPicture: PresentedPicture,
   book: Book | null,
   options: OperationOptions,
@@ -51,7 +52,7 @@ export async function recogniseImage(
 }
 
 /** What recognising takes of a vault; a kit has it too. */
-type RecogniseDeps = Pick<VaultContext, "engine">;
+type RecogniseDeps = Pick<VaultSession, "engine">;
 
 /** The same among given image records. */
 export async function recogniseAmong(
@@ -136,7 +137,7 @@ export function nonEmptyPassphrase({ passphrase }: PresentedPicture): string | n
  *   `helper_changed`.
  */
 export async function requireImagePassphrase(
-  vault: VaultContext,
+  vault: VaultSession,
   book: Book,
   imageId: string,
   sketch: Sketch,
@@ -161,7 +162,7 @@ export async function requireImagePassphrase(
  * not the one of the book.
  */
 export async function requireImageHelper(
-  vault: VaultContext,
+  vault: VaultSession,
   book: Book,
   imageId: string,
   { signal }: OperationOptions,
@@ -175,7 +176,7 @@ export async function requireImageHelper(
 
 /** Sketches of the book's images whose helpers are not encrypted. */
 export async function readPlainSketches(
-  vault: VaultContext,
+  vault: VaultSession,
   book: Book,
   { signal }: OperationOptions,
 ): Promise<{ readonly imageId: string; readonly sketch: Sketch }[]> {

@@ -5,8 +5,9 @@ import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { isSealedTo, openerFromSeed, derivePasskeySeed, type OpenerKeys } from "../seal/opener.ts";
 import { parseRecoveryCode } from "../seal/recovery-code.ts";
 import { isPresentedKey, type PresentedOpener, type PresentedKey } from "../presented-opener.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
-import type { KeyringView } from "./read-keyring.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
+import type { KeyringView } from "../session/keyring-views.ts";
 import { recogniseImage } from "./recognise-image.ts";
 
 /** An opener that was shown now, and found among those of the account. */
@@ -28,7 +29,7 @@ export interface RecognisedOpener {
  *   broken.
  */
 export async function recogniseOpener(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener,
   { keyring, openedKeyring }: KeyringView,
   options: OperationOptions,

@@ -5,16 +5,17 @@ import type { Keyring } from "@relicario/shared/api";
 import { protect } from "../operations/protect.ts";
 import { stateDigest } from "../seal/state.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { removeWhenPublished, accountDescendsFrom } from "./remove-when-published.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 
 type States = NonNullable<Keyring["states"]>;
 
 let world: World;
-let vault: VaultContext;
+let vault: VaultSession;
 let account: AccountView;
 let states: States;
+let service: VaultSession["service"];
 
 beforeAll(async () => {
   world = createWorld();
@@ -25,6 +26,11 @@ beforeAll(async () => {
   if (read === null) throw new TypeError("an account");
   account = read;
   states = world.service.account.keyring?.states ?? [];
+  ({ service } = vault);
+});
+
+afterEach(() => {
+  Object.assign(vault, { service });
 });
 
 const sentStateAt = (rev: number): { state_rev: number; sha256: string } => ({
@@ -34,13 +40,12 @@ const sentStateAt = (rev: number): { state_rev: number; sha256: string } => ({
 const unknownState = { state_rev: 2, sha256: "A".repeat(43) };
 
 /** The vault, whose service gives these states. */
-function withStates(change: (states: States) => States): VaultContext {
-  const { service } = vault;
+function withStates(change: (states: States) => States): VaultSession {
   const getKeyring: typeof service.getKeyring = async (since, signal) => {
     const answer = await service.getKeyring(since, signal);
     return answer === null ? null : { ...answer, states: change(answer.states ?? []) };
   };
-  return { ...vault, service: { ...service, getKeyring } };
+  return Object.assign(vault, { service: { ...service, getKeyring } });
 }
 
 describe("leadsBackTo", () => {

@@ -3,7 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { SentState } from "../device/sent-state.ts";
 import { unverifiedPreviousOf, stateDigest } from "../seal/state.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 
 /*
@@ -32,7 +32,7 @@ export function toSentState({ state_rev, state }: KeyringChange): SentState {
  * @throws PortalError `vault_locked`, and those of reading; the record is still there then.
  */
 export async function removeWhenPublished(
-  vault: VaultContext,
+  vault: VaultSession,
   sentStates: readonly SentState[],
   remove: () => Promise<void>,
   signal?: AbortSignal,
@@ -49,7 +49,7 @@ export async function removeWhenPublished(
  * @throws PortalError `vault_locked`.
  */
 export async function accountDescendsFrom(
-  vault: VaultContext,
+  vault: VaultSession,
   { view }: AccountView,
   sentStates: readonly SentState[],
   signal?: AbortSignal,

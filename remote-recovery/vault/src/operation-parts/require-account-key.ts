@@ -1,11 +1,10 @@
-import { PortalError } from "@relicario/shared/errors";
-
 import { unlock } from "../operations/unlock.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { presentOpener } from "./open-account.ts";
-import { readKeyring } from "./read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 
 /**
  * The account key for an operation that needs it: that in memory, or by an opener that is shown for
@@ -15,21 +14,18 @@ import { readKeyring } from "./read-keyring.ts";
  *   lock, and those of {@link unlock}.
  */
 export async function requireAccountKey(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener | null,
   options: OperationOptions,
 ): Promise<AccountKey> {
   if (presentedOpener === null) {
-    if (vault.keys === null) throw new PortalError("vault_locked");
-    if (vault.accountKey === null) throw new PortalError("show_opener_first");
-    return vault.accountKey;
+    return vault.requireAccountKey();
   }
-  const view = vault.keys === null ? null : await readKeyring(vault, options.signal);
+  const view = vault.keys === null ? null : await refreshKeyring(vault, options.signal);
   const { opener } =
     view?.openedKeyring == null
       ? await unlock(vault, presentedOpener, options)
       : { opener: await presentOpener(vault, presentedOpener, view, options) };
   opener.wipe();
-  if (vault.accountKey === null) throw new PortalError("show_opener_first");
-  return vault.accountKey;
+  return vault.requireAccountKey();
 }

@@ -4,10 +4,13 @@ import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { RootRow } from "../seal/state.ts";
 import { withSharesEnded } from "../shares/shares-document.ts";
 import type { Shares } from "../seal/shares.ts";
-import type { AccountRow, OperationOptions, VaultContext } from "../vault-context.ts";
-import { maxConflictTries, jitteredDelay, requireOpenedKeyring, type SignedChange } from "./publish.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
+import { maxConflictTries, jitteredDelay, requireOpenedKeyring } from "./publish.ts";
+import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
-import { requireVerifiedOpeners, type OpenedKeyring } from "./read-keyring.ts";
+import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import { resealSecret, type ResealParams } from "./reseal-secret.ts";
 import { buildNextChange, type ChangeParts } from "./build-keyring-change.ts";
 import { compareStage, digestOfStage, createStage, createStageSender, type Stage } from "./stage-rows.ts";
@@ -48,7 +51,7 @@ export interface ResealPlan {
  *   of reading and of the plan. Nothing is changed then, but after the last.
  */
 export async function resealAllRows(
-  vault: VaultContext,
+  vault: VaultSession,
   createPlan: (account: AccountView, openedKeyring: OpenedKeyring) => Promise<ResealPlan>,
   options: OperationOptions,
 ): Promise<void> {
@@ -117,13 +120,13 @@ interface StageProgress {
   readonly resealedRows: Map<string, ResealedRow>;
 }
 
-function startStage(vault: VaultContext): StageProgress {
+function startStage(vault: VaultSession): StageProgress {
   return { stage: createStage(vault), resealedRows: new Map() };
 }
 
 /** Seals and stages what was not staged from the same row before. */
 async function resealRows(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView,
   openedKeyring: OpenedKeyring,
   params: ResealParams,
@@ -153,7 +156,7 @@ function sourceFingerprint({ version, labelHex }: AccountRow, { state }: OpenedK
 
 /** Null when it was answered, the error when the answer was lost: the account tells then. */
 async function send(
-  vault: VaultContext,
+  vault: VaultSession,
   { keyring }: SignedChange,
   options: OperationOptions,
 ): Promise<PortalError | null> {

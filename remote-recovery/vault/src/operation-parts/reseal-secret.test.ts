@@ -22,9 +22,9 @@ import {
 } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const [market, harbour] = [makePicture("market"), makePicture("harbour")];
 const textContent = (content: string): NonNullable<SecretChange["content"]> => ({
   contentKind: "text",
@@ -35,7 +35,7 @@ const textContent = (content: string): NonNullable<SecretChange["content"]> => (
 
 interface LargeContents {
   readonly world: World;
-  readonly laptop: VaultContext;
+  readonly laptop: VaultSession;
   /**
    * Each with its content: of exactly the limit, of one byte more, and one that a text replaced.
    */
@@ -93,7 +93,7 @@ async function openOnFreshDevice(
   return openContent(sealed.kind, bytes, sealed);
 }
 
-const cases: [string, PresentedPicture, (laptop: VaultContext) => Promise<unknown>][] = [
+const cases: [string, PresentedPicture, (laptop: VaultSession) => Promise<unknown>][] = [
   [
     "another picture",
     harbour,

@@ -22,9 +22,10 @@ import type { OpenerKeys } from "../seal/opener.ts";
 import type { RootRow } from "../seal/state.ts";
 import { sealSignedTicket, signTicket, type OwnerTicket } from "../seal/ticket.ts";
 import { readTicket } from "../operations/open-secret.ts";
-import type { AccountRow, VaultContext } from "../vault-context.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { verifyFormerVersions } from "./former-versions.ts";
-import type { OpenedKeyring } from "./read-keyring.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { openRowLabel } from "./read-account.ts";
 import { toRootRow } from "./seal-secret.ts";
 
@@ -64,7 +65,7 @@ interface ResealedVersion {
  * @throws PortalError those of reading: nothing that does not fit its label is sealed anew.
  */
 export async function resealSecret(
-  vault: VaultContext,
+  vault: VaultSession,
   openedKeyring: OpenedKeyring,
   row: AccountRow,
   params: ResealParams,
@@ -127,7 +128,7 @@ export async function resealSecret(
 }
 
 async function resealFormerVersions(
-  vault: VaultContext,
+  vault: VaultSession,
   openedKeyring: OpenedKeyring,
   { row, label }: { readonly row: AccountRow; readonly label: Label },
   lines: readonly VersionRecord[],
@@ -146,7 +147,7 @@ async function resealFormerVersions(
 
 /** Null when no shown opener opens it. */
 async function resealVersion(
-  vault: VaultContext,
+  vault: VaultSession,
   openedKeyring: OpenedKeyring,
   target: { readonly row: AccountRow; readonly label: Label; readonly version: number },
   { keys, openers, targetOpeners, losesOpener }: VersionResealParams,
@@ -185,7 +186,7 @@ async function resealVersion(
 
 /** Null for a larger one. */
 async function resealContent(
-  { service }: VaultContext,
+  { service }: VaultSession,
   ticket: OwnerTicket,
   stored: SecretContent,
   signal: AbortSignal | undefined,

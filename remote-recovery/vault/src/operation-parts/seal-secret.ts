@@ -13,7 +13,8 @@ import { sealContent } from "../seal/content.ts";
 import { sealLabel, type Label, type LabelContext } from "../seal/label.ts";
 import { labelDigest, type RootRow } from "../seal/state.ts";
 import { sealTicket } from "../seal/ticket.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /** Content as it is chosen, with what the label says of it. */
 export type ChosenContent = Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content">;
@@ -46,7 +47,7 @@ export interface PublishableContent {
  * @throws PortalError `payload_too_large`, `validation_error`.
  */
 export async function sealInlineContent(
-  vault: VaultContext,
+  vault: VaultSession,
   chosen: ChosenContent,
   options: OperationOptions,
 ): Promise<PublishableContent> {
@@ -121,7 +122,7 @@ export interface SealedRow {
  * them and its digest.
  */
 export async function sealRow(
-  vault: VaultContext,
+  vault: VaultSession,
   keys: MetadataKeys,
   context: LabelContext,
   description: SecretDescription,

@@ -11,7 +11,8 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 
 import { sha256, utf8 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { sendWithRetry } from "./send-with-retry.ts";
 
 /** Characters of rows in one call: half of what a body may have. */
@@ -32,13 +33,13 @@ export interface Stage {
 }
 
 /** An account has one stage: another one begins anew. */
-export function createStage(vault: VaultContext): Stage {
+export function createStage(vault: VaultSession): Stage {
   return { id: newId(vault.now()), secrets: new Map() };
 }
 
 /** Sends rows in as many calls as they take. */
 export function createStageSender(
-  vault: VaultContext,
+  vault: VaultSession,
   stage: Stage,
   { signal }: OperationOptions,
 ): {
@@ -103,7 +104,7 @@ function recordStaged(stage: Stage, source: string, rows: readonly StagedRow[]):
  *   when there is no such stage, or it has rows that nobody here sent: then another one is begun.
  */
 export async function compareStage(
-  vault: VaultContext,
+  vault: VaultSession,
   stage: Stage,
   signal: AbortSignal | undefined,
 ): Promise<"complete" | "mismatched" | "unknown"> {

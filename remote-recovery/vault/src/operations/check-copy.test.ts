@@ -10,7 +10,7 @@ import { checkCopy } from "./check-copy.ts";
 import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const copyCheckedAt = async (vault: Parameters<typeof list>[0]) =>
   (await list(vault)).map(({ label }) => label?.copyCheckedAt);
 

@@ -3,7 +3,8 @@ import { PortalError } from "@relicario/shared/errors";
 import { wipe } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openSecretWith, withPresentedOpener } from "./open-secret.ts";
 import { changeLabel } from "./update.ts";
 
@@ -22,7 +23,7 @@ export interface CopyCheck {
  *   version took its place meanwhile.
  */
 export async function checkCopy(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},

@@ -24,7 +24,7 @@ import { rotate } from "./rotate.ts";
 import { beginUpload, finishUpload } from "./resumable-uploads.ts";
 import { update } from "./update.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 function createDeps(range: KitDeps["range"] = () => Promise.reject(new Error("nothing here is large"))): KitDeps {
   const sink = () => {

@@ -17,7 +17,8 @@ import { formatTimestamp } from "../seal/ids.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealSignedTicket } from "../seal/ticket.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { commitOnSuccess, type Sink } from "../transfer/sinks.ts";
 import {
   readLabelledRows,
@@ -66,7 +67,7 @@ interface PackedSecret {
  *   `storage_full`, `cancelled`, and those of publishing.
  */
 export function createKit(
-  vault: VaultContext,
+  vault: VaultSession,
   deps: KitDeps,
   secretIds: readonly string[],
   presentedPicture: PresentedPicture,
@@ -200,7 +201,7 @@ type LabelKitEntry = PortableSecret["label"]["kits"][number];
  * it as out of date.
  */
 async function recordKit(
-  vault: VaultContext,
+  vault: VaultSession,
   { row }: PortableSecret,
   kitEntry: LabelKitEntry,
   options: OperationOptions,

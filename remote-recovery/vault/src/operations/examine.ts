@@ -5,8 +5,9 @@ import type { AccountKey } from "../seal/account-key.ts";
 import { innerSketches, openBookInner, sketchToB64u, type Book, type BookOpener } from "../seal/book.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { toEngineOptions, readPictureBytes } from "../operation-parts/read-picture.ts";
 import { readPlainSketches, requireImageHelper } from "../operation-parts/recognise-image.ts";
 
@@ -30,9 +31,9 @@ type KnownImage =
   | { readonly kind: "resembles"; readonly image: RecoveryImage | null };
 
 /** Images that can open something here, by name. Empty while locked. */
-export async function listImages(vault: VaultContext): Promise<RecoveryImage[]> {
+export async function listImages(vault: VaultSession): Promise<RecoveryImage[]> {
   if (vault.keys === null) return [];
-  const book = (await readKeyring(vault))?.openedKeyring?.book;
+  const book = (await refreshKeyring(vault))?.openedKeyring?.book;
   return book?.openers.filter((opener) => opener.kind === "image").map(toRecoveryImage) ?? [];
 }
 
@@ -44,13 +45,14 @@ export async function listImages(vault: VaultContext): Promise<RecoveryImage[]> 
  * @throws PortalError `picture_unreadable`, `picture_too_large`, `helper_changed`.
  */
 export async function examine(
-  vault: VaultContext,
+  vault: VaultSession,
   picture: Blob,
   options: OperationOptions = {},
 ): Promise<PictureVerdict> {
   const bytes = await readPictureBytes(picture);
   try {
-    const book = vault.keys === null ? null : ((await readKeyring(vault, options.signal))?.openedKeyring?.book ?? null);
+    const book =
+      vault.keys === null ? null : ((await refreshKeyring(vault, options.signal))?.openedKeyring?.book ?? null);
     const known =
       book === null
         ? null
@@ -76,7 +78,7 @@ export async function examine(
 }
 
 async function findInBook(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   picture: Bytes,
   book: Book,
@@ -111,7 +113,7 @@ async function findInBook(
  * others nothing can be said yet.
  */
 async function findByPlainHelper(
-  vault: VaultContext,
+  vault: VaultSession,
   picture: Bytes,
   book: Book,
   options: OperationOptions,

@@ -8,7 +8,8 @@ import { chunksOf, copyOf, sha256, utf8, type Bytes } from "../seal/bytes.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealSignedTicket } from "../seal/ticket.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { commitOnSuccess, type Sink } from "../transfer/sinks.ts";
 import {
   readLabelledRows,
@@ -21,7 +22,7 @@ import {
 } from "../operation-parts/portable-secret.ts";
 import { requireRow } from "../operation-parts/read-account.ts";
 import { readmeFiles } from "./archive-readme.ts";
-import type { OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { withPresentedOpener } from "./open-secret.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 
@@ -63,7 +64,7 @@ interface ManifestEntry {
  *   `list_mismatch`, `decryption_failed` (`secret_id` in its details), `storage_full`, `cancelled`.
  */
 export function exportSecrets(
-  vault: VaultContext,
+  vault: VaultSession,
   deps: ExportDeps,
   secretIds: readonly string[],
   presentedOpener: PresentedOpener,
@@ -99,7 +100,7 @@ export function exportSecrets(
 
 /** The files of one archive, made one after another as they are written. */
 class Archive {
-  readonly #vault: VaultContext;
+  readonly #vault: VaultSession;
   readonly #deps: ExportDeps;
   readonly #openedKeyring: OpenedKeyring;
   readonly #opener: OpenerKeys;
@@ -111,7 +112,7 @@ class Archive {
   #total = 0;
 
   constructor(
-    vault: VaultContext,
+    vault: VaultSession,
     deps: ExportDeps,
     openedKeyring: OpenedKeyring,
     opener: OpenerKeys,

@@ -3,6 +3,7 @@ import "fake-indexeddb/auto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { fromB64u, signedBytes, toB64u } from "@relicario/shared/api";
 
+import { AccountKey } from "../seal/account-key.ts";
 import { sealTo } from "../seal/age.ts";
 import { copyOf, randomBytes } from "../seal/bytes.ts";
 import { makeHelper } from "../seal/helper.ts";
@@ -11,7 +12,8 @@ import type { OpenerKeys } from "../seal/opener.ts";
 import { serializeDocument } from "../seal/document.ts";
 import { stateDigest } from "../seal/state.ts";
 import type { OwnerTicket } from "../seal/ticket.ts";
-import type { OlderState, VaultContext } from "../vault-context.ts";
+import type { OlderState } from "../session/checkpoints.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { createFakeEngine, sketchFor } from "../testing/fake-engine.ts";
 import { lastOf, touch, type FakeAccount, type FakeRow } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite-row.ts";
@@ -19,18 +21,18 @@ import { createWorld, makePicture, textSecret, userId, type World } from "../tes
 import { exportSecrets } from "./export-secrets.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
-import { acceptOlderState, readKeyring } from "../operation-parts/read-keyring.ts";
+import { acceptOlderState, refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { recogniseImage } from "../operation-parts/recognise-image.ts";
 import { setDeviceKind, unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const requireKeyring = (account: FakeAccount): NonNullable<FakeAccount["keyring"]> => {
   if (account.keyring === null) throw new TypeError("no keyring");
   return account.keyring;
 };
-const requireRejectedState = ({ rejectedState }: VaultContext): OlderState => {
+const requireRejectedState = ({ rejectedState }: VaultSession): OlderState => {
   if (rejectedState === null) throw new TypeError("no alarm");
   return rejectedState;
 };
@@ -43,7 +45,7 @@ const flipLastByte = (b64u: string): string => {
 /** Two secrets on an unlocked laptop; `earlier` is the service after the first. */
 async function createTwoSecrets(): Promise<{
   world: World;
-  laptop: VaultContext;
+  laptop: VaultSession;
   earlier: FakeAccount;
   first: string;
   second: string;
@@ -63,7 +65,7 @@ describe("a service that gives back an older state", () => {
     world.service.calls.length = 0;
     await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
     expect(world.service.calls.filter((call) => call === "GET /user/keyring").length).toBeGreaterThanOrEqual(2);
-    await expect(readKeyring(laptop)).rejects.toEqual(errorWithCode("older_state"));
+    await expect(refreshKeyring(laptop)).rejects.toEqual(errorWithCode("older_state"));
     await acceptOlderState(laptop, requireRejectedState(laptop));
     expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First"]);
   });
@@ -141,11 +143,11 @@ describe("a service that says there is no keyring", () => {
   it("is not believed on a device that remembers one", async () => {
     const { world, laptop } = await createTwoSecrets();
     world.service.account = { keyring: null, rows: new Map(), changes: 0 };
-    await expect(readKeyring(laptop)).rejects.toEqual(errorWithCode("keyring_missing"));
+    await expect(refreshKeyring(laptop)).rejects.toEqual(errorWithCode("keyring_missing"));
     await expect(protect(laptop, textSecret("New", makePicture("forest")), {})).rejects.toEqual(
       errorWithCode("keyring_missing"),
     );
-    await expect(readKeyring(await world.open())).rejects.toEqual(errorWithCode("keyring_missing"));
+    await expect(refreshKeyring(await world.open())).rejects.toEqual(errorWithCode("keyring_missing"));
   });
 
   it("is not believed on a fresh device while labels exist", async () => {
@@ -155,7 +157,7 @@ describe("a service that says there is no keyring", () => {
     await expect(protect(phone, textSecret("New", makePicture("forest")), {})).rejects.toEqual(
       errorWithCode("keyring_missing"),
     );
-    expect(phone.getState().status).not.toBe("empty");
+    expect(phone.state.status).not.toBe("empty");
   });
 });
 
@@ -249,7 +251,7 @@ describe("a list that does not fit the state", () => {
     for (const title of ["Third", "Fourth"]) await protect(laptop, textSecret(title), {});
     const phone = await world.open("phone");
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
-    laptop.cachedList = null; // every page is read
+    laptop.list.drop(); // every page is read
     let pages = 0;
     world.service.beforeCall = async (call) => {
       if (call !== "GET /secrets/store" || ++pages !== 2) return;
@@ -406,7 +408,7 @@ describe("a service that gives the version before for the newest", () => {
 
 describe("a ticket whose digest fits", () => {
   let world: World;
-  let laptop: VaultContext;
+  let laptop: VaultSession;
   let first: string;
   let second: string;
   let opener: OpenerKeys;
@@ -531,13 +533,22 @@ describe("a keyring whose parts do not belong together", () => {
     ],
   ])("is refused: %s", async (_case, expected, tamper) => {
     const { world, laptop } = await createTwoSecrets();
+    const view = await refreshKeyring(laptop);
+    if (view?.openedKeyring == null) throw new TypeError("unlocked");
     const otherWorld = createWorld();
     await protect(await otherWorld.open(), textSecret("Other", makePicture("market")), {});
     const keyring = requireKeyring(world.service.account);
     tamper(keyring, requireKeyring(otherWorld.service.account));
     if (keyring.keyEpoch === 0) {
       keyring.keyEpoch = 1;
-      laptop.keys = laptop.keys === null ? null : { ...laptop.keys, keyEpoch: 2 };
+      await laptop.unlock(
+        view.keyring,
+        {
+          openedKeyring: { ...view.openedKeyring, keys: { ...view.openedKeyring.keys, keyEpoch: 2 } },
+          openers: null,
+        },
+        AccountKey.generate(2),
+      );
     }
     await expect(list(laptop)).rejects.toEqual(errorWithCode(expected));
   });

@@ -7,15 +7,10 @@ import { isPortalError } from "@relicario/shared/errors";
 import type { Label } from "../seal/label.ts";
 import { measure } from "../measure.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { AccountRow, VaultContext } from "../vault-context.ts";
-import type { KeyringView } from "../operation-parts/read-keyring.ts";
-import {
-  clearRowCaches,
-  saveCachedRows,
-  openRowLabel,
-  readAccount,
-  type AccountView,
-} from "../operation-parts/read-account.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { VaultSession } from "../session/vault-session.ts";
+import type { KeyringView } from "../session/keyring-views.ts";
+import { openRowLabel, readAccount, type AccountView } from "../operation-parts/read-account.ts";
 
 /** Labels of the first batch: what a screen shows. */
 const firstBatchSize = 100;
@@ -32,7 +27,7 @@ const laterBatchSize = 500;
  *   `cancelled`.
  */
 export async function list(
-  vault: VaultContext,
+  vault: VaultSession,
   { signal, onRows }: ListOptions = {},
   knownView?: KeyringView,
 ): Promise<SecretRow[]> {
@@ -66,11 +61,11 @@ export async function list(
     if (!isPortalError(error, "list_mismatch")) throw error;
     // a label that the device kept is not the one of the state: what is not shown yet comes from
     // the service
-    await clearRowCaches(vault);
+    await vault.list.clear();
     const refetched = await readAccount(vault, signal);
     if (refetched !== null) await deliver(refetched);
   }
-  saveCachedRows(vault);
+  vault.list.save();
   return delivered.reverse();
 }
 

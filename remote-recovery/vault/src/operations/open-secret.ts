@@ -11,12 +11,14 @@ import type { OpenerKeys } from "../seal/opener.ts";
 import { labelDigest } from "../seal/state.ts";
 import { isSignedBy, openTicket, tryOpenTicket, type OwnerTicket } from "../seal/ticket.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { AccountRow, OperationOptions, VaultContext } from "../vault-context.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
 import { verifyFormerVersions } from "../operation-parts/former-versions.ts";
-import type { OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { presentOpener } from "../operation-parts/open-account.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { unlock } from "./unlock.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 
@@ -61,7 +63,7 @@ interface VersionOptions {
  *   open this secret), `list_mismatch`, `decryption_failed`, `payload_too_large`.
  */
 export async function openSmallSecret(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   presentedOpener: PresentedOpener,
   options: OperationOptions & VersionOptions = {},
@@ -73,7 +75,7 @@ export async function openSmallSecret(
 
 /** The same for contents of any size; a large one is checked when it is saved. */
 export function openSecret(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   presentedOpener: PresentedOpener,
   options: OperationOptions & VersionOptions = {},
@@ -88,7 +90,7 @@ export function openSecret(
 
 /** Opens one secret with an opener that is shown for it, and says which one that was. */
 export async function openSecretWith(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView | null,
   secretId: string,
   presentOpener: () => Promise<OpenerKeys>,
@@ -118,7 +120,7 @@ export async function openSecretWith(
  * @throws PortalError those of {@link unlock} and of the operation.
  */
 export async function withPresentedOpener<T>(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener,
   options: OperationOptions,
   operation: (account: AccountView | null, presentOpener: () => Promise<OpenerKeys>) => Promise<T>,

@@ -8,7 +8,7 @@ import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { copyOf } from "../seal/bytes.ts";
 import type { PresentedKey } from "../presented-opener.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { resealForAllOpeners, removeOpener } from "./reseal-for-all-openers.ts";
 import { examine } from "./examine.ts";
 import { list } from "./list.ts";
@@ -31,7 +31,7 @@ const createPrintedCode = async (): Promise<PresentedKey> => ({
 
 async function createWorldWithSecrets(
   ...titles: readonly string[]
-): Promise<{ world: World; laptop: VaultContext; ids: string[] }> {
+): Promise<{ world: World; laptop: VaultSession; ids: string[] }> {
   const world = createWorld();
   const laptop = await world.open();
   const ids: string[] = [];

@@ -17,13 +17,14 @@ import { readAccount, type AccountView } from "../operation-parts/read-account.t
 import { deriveKeySeed } from "../operation-parts/recognise-opener.ts";
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { savePasskeyOpener } from "./unlock.ts";
 
 /**
  * What opens what today, by the labels. @throws PortalError `vault_locked`, and those of reading.
  */
-export async function listOpeners(vault: VaultContext, options: OperationOptions = {}): Promise<OpenersOverview> {
+export async function listOpeners(vault: VaultSession, options: OperationOptions = {}): Promise<OpenersOverview> {
   const account = await readAccount(vault, options.signal);
   if (account === null) return { openers: [], secrets: [] };
   const { view } = account;
@@ -43,7 +44,7 @@ export async function listOpeners(vault: VaultContext, options: OperationOptions
 }
 
 /** Rows whose content is there, with their labels. @throws PortalError `vault_locked`. */
-export function openableRows(vault: VaultContext, account: AccountView): Promise<LabelledRow[]> {
+export function openableRows(vault: VaultSession, account: AccountView): Promise<LabelledRow[]> {
   const ids = [...account.rows.values()]
     .filter(({ stored }) => stored.dropped_at === undefined)
     .map(({ secretId }) => secretId);
@@ -104,7 +105,7 @@ const NameInput = z.object({ name: nonEmptyText(maxFileNameLength) });
  *   showing and publishing.
  */
 export async function addOpener(
-  vault: VaultContext,
+  vault: VaultSession,
   { key, name }: { readonly key: PresentedKey; readonly name: string },
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
@@ -136,7 +137,7 @@ export interface NewOpener extends SlotTarget {
  *   those of publishing.
  */
 export function registerOpener(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   opener: NewOpener,
   options: OperationOptions,
@@ -151,7 +152,7 @@ export function registerOpener(
 }
 
 async function prepareRegistration(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView | null,
   accountKey: AccountKey,
   opener: SlotTarget,
@@ -183,7 +184,7 @@ function findByRecipient(book: Book | undefined, { recipient }: SlotTarget): Boo
 
 /** The book with these openers, outside and inside. @throws PortalError `decryption_failed`. */
 export async function bookWithOpeners(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   book: Book,
   openers: readonly BookOpener[],

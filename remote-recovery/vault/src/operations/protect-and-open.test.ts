@@ -20,11 +20,11 @@ describe("the main job", () => {
         {},
       );
       expect(version).toBe(1);
-      expect(laptop.getState()).toEqual({ status: "unlocked", device: null });
+      expect(laptop.state).toEqual({ status: "unlocked", device: null });
 
       const phone = await world.open("phone");
       expect((await list(phone)).map((row) => row.label)).toEqual([null]);
-      expect(phone.getState()).toEqual({ status: "locked" });
+      expect(phone.state).toEqual({ status: "locked" });
       (await unlock(phone, makePicture("market/small", passphrase), {})).opener.wipe();
       expect((await list(phone)).map((row) => row.label?.title)).toEqual(["Seed"]);
       const secret = await openSmallSecret(phone, secretId, makePicture("market/messenger", passphrase), {});
@@ -39,7 +39,7 @@ describe("the main job", () => {
     const phone = await world.open("phone");
     const secret = await openSmallSecret(phone, secretId, makePicture("market"), {});
     expect(decodeText(secret.content)).toBe("content of Seed");
-    expect(phone.getState().status).toBe("unlocked");
+    expect(phone.state.status).toBe("unlocked");
   });
 
   it("starts unlocked on an own device", async () => {

@@ -14,11 +14,11 @@ import { createWorld, makePicture, textSecret, type World } from "../testing/wor
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { maxConflictTries } from "../operation-parts/publish.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { unlock } from "./unlock.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const countStores = (world: World): number =>
   world.service.calls.filter((call) => call === "POST /secrets/store").length;
 const readTitles = async (vault: Parameters<typeof list>[0]): Promise<(string | undefined)[]> =>
@@ -196,7 +196,7 @@ describe("answers that get lost again and again", () => {
       {},
     );
     expect((await list(laptop)).map((row) => row.secretId)).toContain(secretId);
-    expect(laptop.getState().status).toBe("unlocked");
+    expect(laptop.state.status).toBe("unlocked");
   });
 
   it("leave nothing behind when it is not there", async () => {
@@ -223,7 +223,7 @@ describe("after a crash at the first secret", () => {
     restoreService(world);
     const after = await world.open();
     expect(await readTitles(after)).toEqual([undefined]);
-    expect(after.getState()).toEqual({ status: "locked" });
+    expect(after.state).toEqual({ status: "locked" });
     expect((await after.device.read()).pending).toBeNull();
     (await unlock(after, makePicture("market"), {})).opener.wipe();
     expect(await readTitles(after)).toEqual(["First"]);
@@ -295,10 +295,10 @@ describe("after a crash at the first secret", () => {
     world.service.beforeCall = () => undefined;
     await protect(await world.open("phone"), textSecret("Phone", makePicture("forest")), {});
     const laptop = await world.open();
-    await expect(readKeyring(laptop)).rejects.toEqual(errorWithCode("pending_dropped"));
-    expect(laptop.getState()).toEqual({ status: "locked" });
+    await expect(refreshKeyring(laptop)).rejects.toEqual(errorWithCode("pending_dropped"));
+    expect(laptop.state).toEqual({ status: "locked" });
     expect((await laptop.device.read()).pending).toBeNull();
-    await expect(readKeyring(laptop)).resolves.toMatchObject({ openedKeyring: null });
+    await expect(refreshKeyring(laptop)).resolves.toMatchObject({ openedKeyring: null });
   });
 });
 
@@ -334,7 +334,7 @@ describe("two devices that protect the first secret at once", () => {
     expect(outcome).toEqual(errorWithCode("pending_dropped"));
     expect(world.service.account.rows.size).toBe(1);
     expect(laptop.keys).toBeNull();
-    expect(laptop.getState()).toEqual({ status: "locked" });
+    expect(laptop.state).toEqual({ status: "locked" });
   });
 });
 
@@ -385,7 +385,7 @@ describe("a later secret", () => {
     const laptop = await world.open();
     await protect(laptop, textSecret("First", makePicture("market")), {});
     await protect(laptop, textSecret("Second", makePicture("forest")), {});
-    const [market] = (await readKeyring(laptop))?.openedKeyring?.book.openers ?? [];
+    const [market] = (await refreshKeyring(laptop))?.openedKeyring?.book.openers ?? [];
     const sealedTo = (openers: readonly string[]): Parameters<typeof protect>[1] => ({
       ...textSecret("Third"),
       protection: { kind: "openers", openers },
@@ -441,7 +441,7 @@ describe("a later secret", () => {
       await protect(phone, textSecret("Phone", makePicture("forest")), {});
     };
     await protect(laptop, textSecret("Laptop", makePicture("forest/small")), {});
-    expect((await readKeyring(laptop))?.openedKeyring?.book.images).toHaveLength(2);
+    expect((await refreshKeyring(laptop))?.openedKeyring?.book.images).toHaveLength(2);
   });
 
   it("gives up after eight tries, in words, and nothing is half published", async () => {
@@ -544,7 +544,7 @@ describe("what protect refuses before anything is made or sent", () => {
     await expect(protect(laptop, request, {})).rejects.toEqual(errorWithCode(expected));
     expect(countStores(world)).toBe(0);
     expect((await laptop.device.read()).pending).toBeNull();
-    expect(laptop.getState().status).not.toBe("unlocked");
+    expect(laptop.state.status).not.toBe("unlocked");
   });
 
   it.each(["text", "seed", "file"] as const)("takes a %s of all bytes that go in one call", async (contentKind) => {
@@ -593,10 +593,9 @@ describe("a full disk", () => {
   it("is said before anything is sent, and nothing is lost", async () => {
     const world = createWorld();
     const laptop = await world.open();
-    const full = {
-      ...laptop,
+    const full = Object.assign(laptop, {
       device: { ...laptop.device, write: () => Promise.reject(new PortalError("storage_full")) },
-    };
+    });
     await expect(protect(full, textSecret("First", makePicture("market")), {})).rejects.toEqual(
       errorWithCode("storage_full"),
     );
@@ -609,10 +608,9 @@ describe("a full disk", () => {
     await protect(await world.open(), textSecret("First", makePicture("market")), {});
     const earlier = world.service.snapshot();
     const phone = await world.open("phone");
-    const full = {
-      ...phone,
+    const full = Object.assign(phone, {
       device: { ...phone.device, write: () => Promise.reject(new PortalError("storage_full")) },
-    };
+    });
     (await unlock(full, makePicture("market"), {})).opener.wipe();
     await protect(full, textSecret("Second"), {});
     expect(await readTitles(full)).toEqual(["First", "Second"]);

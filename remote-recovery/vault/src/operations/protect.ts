@@ -3,12 +3,14 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import type { MetadataKeys } from "../seal/account-key.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import type { LabelContext } from "../seal/label.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { AccountView } from "../operation-parts/read-account.ts";
-import { createOpenerChooser } from "../operation-parts/choose-openers.ts";
+import { createOpenerChooser } from "../openers/choose-openers.ts";
 import { validateProtectRequest } from "../operation-parts/validate-request.ts";
-import { publishWithRetry, requireOpenedKeyring, type Attempt, type SignedChange } from "../operation-parts/publish.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
+import type { SignedChange } from "../session/keyring-views.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import {
   sealInlineContent,
   sealRow,
@@ -43,7 +45,7 @@ export interface PublishedSecret {
  * @throws PortalError as the contract lists them. Nothing is half published.
  */
 export async function protect(
-  vault: VaultContext,
+  vault: VaultSession,
   request: ProtectRequest,
   options: OperationOptions = {},
 ): Promise<PublishedSecret> {
@@ -60,7 +62,7 @@ export async function protect(
 
 /** Steps 2 to 6. */
 export async function publishNewSecret(
-  vault: VaultContext,
+  vault: VaultSession,
   description: SecretDescription,
   protection: ProtectRequest["protection"],
   content: PublishableContent,
@@ -112,11 +114,11 @@ export async function publishNewSecret(
  * account key is in use.
  */
 async function joinExistingAccount(
-  vault: VaultContext,
+  vault: VaultSession,
   protection: ProtectRequest["protection"],
   options: OperationOptions,
 ): Promise<void> {
-  const view = await readKeyring(vault, options.signal, "drop");
+  const view = await refreshKeyring(vault, options.signal, "drop");
   if (view?.openedKeyring !== null) return; // there is no keyring, or the pending keys opened it: it is ours
   try {
     if (protection.kind !== "picture") throw new PortalError("vault_locked");

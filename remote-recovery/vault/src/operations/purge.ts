@@ -1,6 +1,7 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
@@ -14,7 +15,7 @@ import { withSharesEnded } from "../shares/shares-document.ts";
  * @throws PortalError `not_in_trash`, `not_found`, `vault_locked`, and those of publishing.
  */
 export async function purge(
-  vault: VaultContext,
+  vault: VaultSession,
   secretIds: readonly string[],
   options: OperationOptions = {},
 ): Promise<void> {

@@ -7,8 +7,8 @@ import { crc32, deflateSync } from "node:zlib";
 import { decodePicture } from "@relicario/engine/decoders";
 import { loadEngineInNode, loadModulesInNode } from "@relicario/engine/node";
 import { openDevice } from "../device/device.ts";
-import { createService } from "../service.ts";
-import { openVaultContext, type VaultContext } from "../vault-context.ts";
+import { createService } from "../service/service.ts";
+import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { textSecret, userId } from "../testing/world.ts";
 import { examine } from "./examine.ts";
@@ -65,8 +65,8 @@ describe("with the real engine", () => {
   it("a photograph protects, a small copy of it opens on another device, another photograph does not", async () => {
     const service = createFakeService(userId);
     const engine = await loadEngineInNode();
-    const open = async (subject: string): Promise<VaultContext> =>
-      openVaultContext({
+    const open = async (subject: string): Promise<VaultSession> =>
+      openVaultSession({
         userId,
         service: createService(service.http),
         engine,

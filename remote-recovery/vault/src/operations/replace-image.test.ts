@@ -21,7 +21,7 @@ import {
 } from "./testing/image-replacement.ts";
 import { unlock } from "./unlock.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const decodeContent = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);
 const harbour = { presentedPicture: makePicture("harbour"), name: "The harbour" };
 

@@ -8,28 +8,18 @@ import type { OpenerKeys } from "../seal/opener.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
 import { validate } from "../operation-parts/validate-request.ts";
-import {
-  bookWithImage,
-  enrol,
-  collectKnownSketches,
-  createImage,
-  type CreatedImage,
-} from "../operation-parts/choose-openers.ts";
+import { bookWithImage, enrol, collectKnownSketches, createImage, type CreatedImage } from "../openers/enrol-image.ts";
 import { openAccount, recognisePresented } from "../operation-parts/open-account.ts";
 import { readPictureBytes } from "../operation-parts/read-picture.ts";
-import type { SignedChange } from "../operation-parts/publish.ts";
+import type { SignedChange, KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
-import {
-  readKeyring,
-  readUnopened,
-  requireVerifiedOpeners,
-  type KeyringView,
-  type OpenedKeyring,
-} from "../operation-parts/read-keyring.ts";
+import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
+import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import { nonEmptyPassphrase } from "../operation-parts/recognise-image.ts";
 import type { ChangeParts } from "../operation-parts/build-keyring-change.ts";
 import { resealAllRows, type ResealPlan } from "../operation-parts/reseal-all-rows.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { unlock } from "./unlock.ts";
 
 const NameInput = z.object({ name: nonEmptyText(maxFileNameLength) });
@@ -53,7 +43,7 @@ export interface ImageReplacement {
  *   `validation_error` for its name; those of showing, of {@link resealAllRows} and of reading.
  */
 export async function replaceImage(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedPicture: PresentedPicture,
   replacement: ImageReplacement,
   options: OperationOptions = {},
@@ -77,11 +67,11 @@ export async function replaceImage(
 
 /** The image as an opener of the account, which it unlocks where that has to be. */
 async function presentCurrentImage(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedPicture: PresentedPicture,
   options: OperationOptions,
 ): Promise<{ readonly opener: OpenerKeys; readonly view: KeyringView & { readonly openedKeyring: OpenedKeyring } }> {
-  const currentView = vault.keys === null ? null : await readKeyring(vault, options.signal);
+  const currentView = vault.keys === null ? null : await refreshKeyring(vault, options.signal);
   const { opener, view } =
     currentView?.openedKeyring == null
       ? await unlock(vault, presentedPicture, options)
@@ -96,7 +86,7 @@ async function presentCurrentImage(
  * picture has in common with the next try.
  */
 async function createReplacement(
-  vault: VaultContext,
+  vault: VaultSession,
   replacedOpener: OpenerKeys,
   { openedKeyring }: { readonly openedKeyring: OpenedKeyring },
   { presentedPicture, name }: ImageReplacement,
@@ -120,7 +110,7 @@ async function createReplacement(
 }
 
 async function switchToImage(
-  vault: VaultContext,
+  vault: VaultSession,
   replacedOpener: OpenerKeys,
   created: CreatedImage,
   options: OperationOptions,
@@ -168,11 +158,11 @@ async function switchToImage(
  * slot before has to be gone. It is read to its end, whoever gives up.
  */
 async function confirmReplacement(
-  vault: VaultContext,
+  vault: VaultSession,
   { opener, helperSha256, slot }: CreatedImage,
   { keyring }: SignedChange,
 ): Promise<void> {
-  const servedKeyring = await readUnopened(vault);
+  const servedKeyring = await readUnopenedKeyring(vault);
   const removedIds = keyring.slots?.remove ?? [];
   const isSlotServed = servedKeyring.slots.some((servedSlot) => canonicalText(servedSlot) === canonicalText(slot));
   if (!isSlotServed || servedKeyring.slots.some(({ opener_id: id }) => removedIds.includes(id)))

@@ -12,10 +12,12 @@ import type { PresentedOpener } from "../presented-opener.ts";
 import { readPortableSecret, type LabelledRow } from "../operation-parts/portable-secret.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { requireVerifiedOpeners, type OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { toRootRow } from "../operation-parts/seal-secret.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openableRows, bookWithOpeners } from "./openers.ts";
 import { withPresentedOpener } from "./open-secret.ts";
 
@@ -30,7 +32,7 @@ type OpenerSelector = (openers: readonly BookOpener[]) => readonly BookOpener[];
  * @throws PortalError those of showing an opener, of recovering and of publishing.
  */
 export function resealForAllOpeners(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
 ): Promise<ResealedSecrets> {
@@ -48,7 +50,7 @@ export function resealForAllOpeners(
  *   those of {@link resealForAllOpeners}.
  */
 export function removeOpener(
-  vault: VaultContext,
+  vault: VaultSession,
   openerId: string,
   presentedOpener: PresentedOpener,
   { acceptedLosses = [], ...options }: OperationOptions & { readonly acceptedLosses?: readonly string[] } = {},
@@ -68,7 +70,7 @@ export function removeOpener(
  *   secrets than those named.
  */
 async function requireRemovableOpener(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView | null,
   openerId: string,
   acceptedLosses: readonly string[],
@@ -94,7 +96,7 @@ async function requireRemovableOpener(
  * secrets that this one opens
  */
 export async function resealAll(
-  vault: VaultContext,
+  vault: VaultSession,
   opener: OpenerKeys,
   selectOpeners: OpenerSelector,
   options: OperationOptions,
@@ -122,7 +124,7 @@ export async function resealAll(
 
 /** False for a secret that this opener does not open, or that this account did not sign. */
 function resealTicket(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   opener: OpenerKeys,
   selectOpeners: OpenerSelector,
@@ -183,7 +185,7 @@ function hasSameOpeners(ids: readonly string[], openers: readonly BookOpener[]):
 }
 
 async function removeFromBook(
-  vault: VaultContext,
+  vault: VaultSession,
   openerId: string,
   acceptedLosses: readonly string[],
   options: OperationOptions,

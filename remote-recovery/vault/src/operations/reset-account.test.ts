@@ -7,23 +7,23 @@ import { AccountKey, deriveMetadataKeys } from "../seal/account-key.ts";
 import { makeKeyStatement } from "../seal/account-signatures.ts";
 import { openSlot } from "../seal/opener.ts";
 import { sealState, stateDigest } from "../seal/state.ts";
-import { loadPendingAccount } from "../operation-parts/pending-account.ts";
-import { readKeyring, loadCheckpoint } from "../operation-parts/read-keyring.ts";
+import { loadPendingAccount } from "../device/pending-account.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { resetAccount } from "./reset-account.ts";
 import { setDeviceKind, unlock } from "./unlock.ts";
 
-const readTitles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+const readTitles = async (vault: VaultSession): Promise<(string | undefined)[]> =>
   (await list(vault)).map((row) => row.label?.title).sort();
-const reset = (vault: VaultContext, picture = "forest") =>
+const reset = (vault: VaultSession, picture = "forest") =>
   resetAccount(vault, { presentedPicture: makePicture(picture), name: "Forest" });
 
 /** An account of before with one secret, and the device that made it. */
-const createAccountWithSecret = async (): Promise<{ world: World; laptop: VaultContext }> => {
+const createAccountWithSecret = async (): Promise<{ world: World; laptop: VaultSession }> => {
   const world = createWorld();
   const laptop = await world.open();
   await protect(laptop, textSecret("Before", makePicture("market")), {});
@@ -57,13 +57,13 @@ describe("beginAnew", () => {
     const { keyStatement, states } = requireKeyring(world);
     expect(keyStatement.signing_key).not.toBe(before.keyStatement.signing_key);
     expect(hasValidSignature("key", keyStatement, fromB64u(keyStatement.signing_key))).toBe(true);
-    expect((await readKeyring(phone))?.openedKeyring?.state).toMatchObject({
+    expect((await refreshKeyring(phone))?.openedKeyring?.state).toMatchObject({
       count: 0,
       state_rev: 2,
       previous: stateDigest(lastOf(before.states)?.state ?? ""),
     });
     expect(states).toHaveLength(2);
-    expect(await loadCheckpoint(phone)).toMatchObject({ keyEpoch: 2, stateRev: 2 });
+    expect(await phone.loadCheckpoint()).toMatchObject({ keyEpoch: 2, stateRev: 2 });
     expect(await loadPendingAccount(phone.device)).toBeNull();
     await protect(phone, textSecret("After", makePicture("forest")), {});
     expect(await readTitles(phone)).toEqual(["After"]);
@@ -74,7 +74,7 @@ describe("beginAnew", () => {
     await setDeviceKind(laptop, "own");
     world.service.account.accountReset = "ready";
     await reset(laptop);
-    expect(laptop.getState()).toEqual({ status: "unlocked", device: "own" });
+    expect(laptop.state).toEqual({ status: "unlocked", device: "own" });
     await protect(laptop, textSecret("After"), {});
     expect(await readTitles(await world.open())).toEqual(["After"]);
   });
@@ -86,8 +86,8 @@ describe("beginAnew", () => {
     world.service.account.accountReset = "ready";
     await reset(await world.open("phone"));
     for (const device of [laptop, tablet]) {
-      await readKeyring(device);
-      expect(device.getState().status).toBe("locked");
+      await refreshKeyring(device);
+      expect(device.state.status).toBe("locked");
       await expect(unlock(device, makePicture("market"))).rejects.toMatchObject({ code: "not_this_picture" });
       (await unlock(device, makePicture("forest"))).opener.wipe();
       expect(await readTitles(device)).toEqual([]);
@@ -131,7 +131,7 @@ describe("beginAnew", () => {
       world.service.beforeCall = () => undefined;
       const after = reload ? await world.open() : laptop;
       if (reload) await reset(after);
-      if (after.getState().status !== "unlocked") (await unlock(after, makePicture("forest"))).opener.wipe();
+      if (after.state.status !== "unlocked") (await unlock(after, makePicture("forest"))).opener.wipe();
       expect(await readTitles(after)).toEqual([]);
       expect(requireKeyring(world).states).toHaveLength(2);
     }
@@ -180,24 +180,24 @@ describe("a service that pretends a new beginning", () => {
   it("gets no picture to open it: the account's own slot is of another generation, and it can make none", async () => {
     const { world, laptop } = await createAccountWithSecret();
     await forgeReset(world, 2);
-    await readKeyring(laptop);
-    expect(laptop.getState().status).toBe("locked");
+    await refreshKeyring(laptop);
+    expect(laptop.state.status).toBe("locked");
     await expect(unlock(laptop, makePicture("market"))).rejects.toMatchObject({ code: "decryption_failed" });
-    expect(await loadCheckpoint(laptop)).toMatchObject({ keyEpoch: 1, stateRev: 1 });
+    expect(await laptop.loadCheckpoint()).toMatchObject({ keyEpoch: 1, stateRev: 1 });
   });
 
   it("cannot take another account of the same generation, nor of a lower one, in its place", async () => {
     const { world, laptop } = await createAccountWithSecret();
     await forgeReset(world, 1);
-    await expect(readKeyring(laptop)).rejects.toMatchObject({ code: "own_key_changed" });
+    await expect(refreshKeyring(laptop)).rejects.toMatchObject({ code: "own_key_changed" });
     await expect(reset(laptop)).rejects.toMatchObject({ code: "own_key_changed" });
     const afterReset = await createAccountWithSecret();
     afterReset.world.service.account.accountReset = "ready";
     await reset(afterReset.laptop);
     await forgeReset(afterReset.world, 1);
-    for (const operation of [readKeyring(afterReset.laptop), reset(afterReset.laptop)])
+    for (const operation of [refreshKeyring(afterReset.laptop), reset(afterReset.laptop)])
       await expect(operation).rejects.toMatchObject({ code: expect.stringMatching(/^(older_state|own_key_changed)$/) });
-    expect(await loadCheckpoint(afterReset.laptop)).toMatchObject({ keyEpoch: 2, stateRev: 2 });
+    expect(await afterReset.laptop.loadCheckpoint()).toMatchObject({ keyEpoch: 2, stateRev: 2 });
   });
 
   it("cannot lead the device away from the states that it knows", async () => {
@@ -205,7 +205,7 @@ describe("a service that pretends a new beginning", () => {
       const { world, laptop } = await createAccountWithSecret();
       await forgeReset(world, 2, { previous });
       for (const operation of [
-        () => readKeyring(laptop),
+        () => refreshKeyring(laptop),
         () => reset(laptop),
         () => unlock(laptop, makePicture("market")),
       ])

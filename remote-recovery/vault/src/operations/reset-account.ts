@@ -6,12 +6,13 @@ import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
 import { validate } from "../operation-parts/validate-request.ts";
-import { prepareAccountReset, adoptAccount, type UnpublishedAccount } from "../operation-parts/choose-openers.ts";
-import { loadPendingAccount } from "../operation-parts/pending-account.ts";
-import { readKeyring, readUnopened } from "../operation-parts/read-keyring.ts";
+import { prepareAccountReset } from "../openers/begin-account.ts";
+import { type UnpublishedAccount, loadPendingAccount } from "../device/pending-account.ts";
+import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
 import { buildFirstChange } from "../operation-parts/build-keyring-change.ts";
 import { isResponseLost, sendWithRetry } from "../operation-parts/send-with-retry.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { saveMetadataKeys } from "./unlock.ts";
 
 const NameInput = z.object({ name: nonEmptyText(maxFileNameLength) });
@@ -40,7 +41,7 @@ const maxTries = 3;
  *   picture. Nothing is changed then.
  */
 export async function resetAccount(
-  vault: VaultContext,
+  vault: VaultSession,
   { presentedPicture, name }: { readonly presentedPicture: PresentedPicture; readonly name: string },
   options: OperationOptions = {},
 ): Promise<void> {
@@ -58,11 +59,11 @@ export async function resetAccount(
 }
 
 async function resetOnce(
-  vault: VaultContext,
+  vault: VaultSession,
   { presentedPicture, name }: { readonly presentedPicture: PresentedPicture; readonly name: string },
   options: OperationOptions,
 ): Promise<void> {
-  const previousKeyring = await readUnopened(vault, options.signal);
+  const previousKeyring = await readUnopenedKeyring(vault, options.signal);
   // its answer was lost the last time
   if (await wasAlreadyPublished(vault, previousKeyring.key_statement.sig))
     return finishReset(vault, previousKeyring.key_epoch, options);
@@ -81,36 +82,35 @@ async function resetOnce(
     if (!isResponseLost(error) || !(await isPublished(vault, newAccount, options))) throw error;
   }
   if (!(await isPublished(vault, newAccount, options))) throw new PortalError("publication_not_seen");
-  const { accountKey, pending } = vault;
-  adoptAccount(vault, newAccount);
+  const undoAdoption = vault.adopt(newAccount.firstAccount, newAccount.accountKey);
   try {
     await finishReset(vault, newAccount.firstAccount.keys.keyEpoch, options);
   } catch (error) {
-    Object.assign(vault, { accountKey, pending }); // what waits on the device tells at the next reading
+    undoAdoption(); // what waits on the device tells at the next reading
     throw error;
   }
 }
 
 async function isPublished(
-  vault: VaultContext,
+  vault: VaultSession,
   { firstAccount }: UnpublishedAccount,
   { signal }: OperationOptions,
 ): Promise<boolean> {
-  return (await readUnopened(vault, signal)).key_statement.sig === firstAccount.statement.sig;
+  return (await readUnopenedKeyring(vault, signal)).key_statement.sig === firstAccount.statement.sig;
 }
 
 /** Whether what waits on this device is what the service has by now. */
-async function wasAlreadyPublished(vault: VaultContext, sig: string): Promise<boolean> {
+async function wasAlreadyPublished(vault: VaultSession, sig: string): Promise<boolean> {
   return (await loadPendingAccount(vault.device))?.statement.sig === sig;
 }
 
 /** Reads what was begun, with its own keys, and lets go of what this device held before. */
-async function finishReset(vault: VaultContext, keyEpoch: number, options: OperationOptions): Promise<void> {
-  vault.cachedList = null;
+async function finishReset(vault: VaultSession, keyEpoch: number, options: OperationOptions): Promise<void> {
+  vault.list.drop();
   if (vault.pending !== null)
     // by the sign-in that it took; else its page locks what is unlocked now
     await vault.device.update(({ locked }) => (locked ? { locked: false, lockedAt: null, lockedSignIn: null } : null));
-  const keys = (await readKeyring(vault, options.signal))?.openedKeyring?.keys;
+  const keys = (await refreshKeyring(vault, options.signal))?.openedKeyring?.keys;
   if (keys?.keyEpoch !== keyEpoch) {
     if (vault.pending === null) return; // begun before a reload: its picture unlocks it
     throw new PortalError("publication_not_seen");

@@ -9,7 +9,7 @@ import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 import { contentHeadSize } from "../seal/content-sizes.ts";
 import { openContentHead } from "../seal/content-stream.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import {
   fileSecret,
@@ -34,7 +34,7 @@ import {
 
 const { plain, file } = randomFile(3 * fakePartBytes + 77);
 let world: World;
-let laptop: VaultContext;
+let laptop: VaultSession;
 let tab: UploadingTab;
 let first: string;
 
@@ -60,7 +60,7 @@ async function beginAndSend(plan = newSecretPlan()): Promise<string> {
   return uploadId;
 }
 
-async function saveContentOf(vault: VaultContext, secretId: string): Promise<Blob> {
+async function saveContentOf(vault: VaultSession, secretId: string): Promise<Blob> {
   const { sealed } = await openSecret(vault, secretId, makePicture("market"), {});
   const { identity, ...content } = sealed;
   const { bytes } = await tab.calls.range(content, 0, contentHeadSize);
@@ -157,7 +157,7 @@ describe("an upload", () => {
 describe("what a device keeps of an upload", () => {
   it("waits under the lock without a name, and is published once unlocked", async () => {
     const uploadId = await beginAndSend();
-    laptop.keys = null;
+    laptop.lock();
     expect(await listUploads(laptop, tab)).toMatchObject([
       { uploadId, state: "sealed", title: null, name: null, needsFile: false },
     ]);
@@ -184,17 +184,16 @@ describe("what a device keeps of an upload", () => {
 
   it("is forgotten a day after its last part, here and at the service", async () => {
     const uploadId = await beginUpload(laptop, tab, newSecretPlan(), {});
-    const laterDevice = { ...laptop, now: () => laptop.now() + uploadExpiryHours * 3_600_000 - 60_000 };
-    expect(await listUploads(laterDevice, tab)).toHaveLength(1);
-    expect(await listUploads({ ...laterDevice, now: () => laterDevice.now() + 120_000 }, tab)).toEqual([]);
+    const { now } = laptop;
+    const laterBy = (milliseconds: number): VaultSession => Object.assign(laptop, { now: () => now() + milliseconds });
+    expect(await listUploads(laterBy(uploadExpiryHours * 3_600_000 - 60_000), tab)).toHaveLength(1);
+    expect(await listUploads(laterBy(uploadExpiryHours * 3_600_000 + 60_000), tab)).toEqual([]);
     expect([await tab.records.list(), isStored(uploadId)]).toEqual([[], false]);
   });
 
   it("says when it ends: a day after its last part left, however often it was gone on with since", async () => {
-    const deviceAt = (hours: number): VaultContext => ({
-      ...laptop,
-      now: () => Date.parse("2026-11-21T10:00:00.000Z") + hours * 3_600_000,
-    });
+    const deviceAt = (hours: number): VaultSession =>
+      Object.assign(laptop, { now: () => Date.parse("2026-11-21T10:00:00.000Z") + hours * 3_600_000 });
     const uploadId = await beginUpload(deviceAt(0), tab, newSecretPlan(), {});
     const sendAt = async (hours: number): Promise<void> =>
       (await openUploadingTab(world, deviceAt(hours))).send(uploadId, file);

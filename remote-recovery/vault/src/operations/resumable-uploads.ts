@@ -5,9 +5,8 @@ import { z } from "zod";
 
 import { removeWhenPublished, toSentState } from "../operation-parts/remove-when-published.ts";
 import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
-import { createOpenerChooser } from "../operation-parts/choose-openers.ts";
+import { createOpenerChooser } from "../openers/choose-openers.ts";
 import { validateSecretChange, validateProtectRequest } from "../operation-parts/validate-request.ts";
-import { loadCheckpoint } from "../operation-parts/read-keyring.ts";
 import { publishNewSecret, type PublishedSecret } from "./protect.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
 import type { PublishableContent, SignedRow } from "../operation-parts/seal-secret.ts";
@@ -18,7 +17,8 @@ import { paddedLength, sealedLength } from "../seal/content-sizes.ts";
 import { createContentSeal } from "../seal/content-stream.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { unverifiedPreviousOf, stateDigest } from "../seal/state.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import {
   expiryOf,
   isExpired,
@@ -109,7 +109,7 @@ type StoredRequest = z.infer<typeof StoredRequest>;
  *   `version_conflict`, `storage_full`, and those of choosing openers.
  */
 export async function beginUpload(
-  vault: VaultContext,
+  vault: VaultSession,
   { records, calls }: UploadDeps,
   plan: UploadPlan,
   options: OperationOptions = {},
@@ -170,7 +170,7 @@ interface UploadStart {
 
 /** Fresh keys, a place at the service, and the record. */
 async function startUpload(
-  vault: VaultContext,
+  vault: VaultSession,
   { records, calls }: Pick<UploadDeps, "records" | "calls">,
   { request, secretId, baseVersion, size, handle }: UploadStart,
   options: OperationOptions,
@@ -236,7 +236,7 @@ export interface RestartedUpload extends PublishedSecret {
  *   `version_conflict`, `storage_full`.
  */
 export async function restartUpload(
-  vault: VaultContext,
+  vault: VaultSession,
   deps: UploadDeps,
   uploadId: string,
   file: Pick<UploadStart, "size" | "handle">,
@@ -266,7 +266,7 @@ export async function restartUpload(
  * picture is judged in either case.
  */
 async function resolveOpenerIds(
-  vault: VaultContext,
+  vault: VaultSession,
   protection: Protection,
   options: OperationOptions,
 ): Promise<string[]> {
@@ -307,7 +307,7 @@ async function resolveOpenerIds(
  *   `publication_not_seen`, and those of publishing.
  */
 export async function finishUpload(
-  vault: VaultContext,
+  vault: VaultSession,
   { records, calls }: UploadDeps,
   uploadId: string,
   protection: Protection | null,
@@ -322,7 +322,7 @@ export async function finishUpload(
   ]);
   if (sha256 === null) throw new PortalError("upload_incomplete");
   // an account that is here, and shows nothing now
-  if (vault.keys === null && (await loadCheckpoint(vault)) !== null) throw new PortalError("vault_locked");
+  if (vault.keys === null && (await vault.loadCheckpoint()) !== null) throw new PortalError("vault_locked");
   const isPublished = async (): Promise<boolean> => {
     const currentRecord = await records.get(uploadId);
     if (currentRecord === null) return isPublishedElsewhere(vault, calls, record, options);
@@ -360,7 +360,7 @@ export async function finishUpload(
  * hangs on the service's word any more.
  */
 async function isPublishedElsewhere(
-  vault: VaultContext,
+  vault: VaultSession,
   calls: TransferCalls,
   { uploadId, secretId, version }: UploadRecord,
   { signal }: OperationOptions,
@@ -380,7 +380,7 @@ async function isPublishedElsewhere(
  * to be signed.
  */
 async function resendLastFinish(
-  vault: VaultContext,
+  vault: VaultSession,
   calls: TransferCalls,
   uploadId: string,
   lastFinish: FinishUploadBody | null,
@@ -402,7 +402,7 @@ function isNextState(account: AccountView | null, { state_rev: rev, state }: Key
 
 /** One finishing call: written down, then sent. The same row once more is the same call. */
 async function saveAndFinish(
-  vault: VaultContext,
+  vault: VaultSession,
   { records, calls }: Pick<UploadDeps, "records" | "calls">,
   uploadId: string,
   sha256: string,
@@ -439,7 +439,7 @@ async function saveAndFinish(
  * shown now.
  */
 async function publishUpload(
-  vault: VaultContext,
+  vault: VaultSession,
   { secretId }: UploadRecord,
   publishable: PublishableContent,
   request: StoredRequest,
@@ -457,7 +457,7 @@ async function publishUpload(
 }
 
 async function publishWithProtection(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   publishable: PublishableContent,
   request: StoredRequest,
@@ -497,7 +497,7 @@ function nullIfNotFound(error: unknown): null {
  * while unlocked.
  */
 export async function listUploads(
-  vault: VaultContext,
+  vault: VaultSession,
   { records, calls, getRunningIds }: UploadDeps,
 ): Promise<readonly PendingUpload[]> {
   const active = await getRunningIds();

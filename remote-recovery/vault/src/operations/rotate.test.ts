@@ -11,7 +11,7 @@ import { createRequestWithProvider, storedRequest, makeTextAnswer } from "../tes
 import { openAnswer } from "../requests/open-answer.ts";
 import { createSharingWorld } from "../testing/sharing-world.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { resealForAllOpeners } from "./reseal-for-all-openers.ts";
 import { list } from "./list.ts";
 import { addOpener, listOpeners } from "./openers.ts";
@@ -38,7 +38,7 @@ const decodeContent = ({ content }: { readonly content: Uint8Array }): string =>
  * Of each share its id, whether the account's own document says that it is live, and the key of its
  * link.
  */
-async function readShares(vault: VaultContext): Promise<(string | boolean | null | undefined)[][]> {
+async function readShares(vault: VaultSession): Promise<(string | boolean | null | undefined)[][]> {
   const openedKeyring = (await readAccount(vault))?.view.openedKeyring;
   if (openedKeyring == null || vault.accountKey === null) throw new TypeError("an opener was shown");
   const { shares } = await openSharesInner(vault.accountKey, vault.userId, openedKeyring.shares);
@@ -80,7 +80,7 @@ describe("rotate", () => {
     if (keys === null) throw new TypeError("it was unlocked");
     await rotate(laptop, [makePicture("market")], {});
     expect(await readAccount(phone)).toMatchObject({ view: { openedKeyring: null } });
-    expect(phone.getState()).toEqual({ status: "locked" });
+    expect(phone.state).toEqual({ status: "locked" });
     const label = lastOf(world.service.account.rows.get(ids[1])?.versions)?.label ?? "";
     for (const epoch of [1, 2])
       await expect(

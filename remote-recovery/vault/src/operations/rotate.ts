@@ -11,13 +11,14 @@ import { openRequestsInner, sealRequestsInner, type Requests } from "../seal/req
 import { openSharesInner, sealSharesInner, type Shares } from "../seal/shares.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import { openAccount, recognisePresented } from "../operation-parts/open-account.ts";
-import type { SignedChange } from "../operation-parts/publish.ts";
+import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
-import { readKeyring, readUnopened, type OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
 import type { RecognisedOpener } from "../operation-parts/recognise-opener.ts";
 import type { ChangeParts } from "../operation-parts/build-keyring-change.ts";
 import { resealAllRows, type ResealPlan } from "../operation-parts/reseal-all-rows.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openableRows } from "./openers.ts";
 import { saveMetadataKeys, unlock } from "./unlock.ts";
 
@@ -35,7 +36,7 @@ type RotateOptions = OperationOptions & { readonly acceptedLosses?: readonly str
  *   secrets not named; those of showing, of {@link resealAllRows} and of reading.
  */
 export async function rotate(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpeners: readonly PresentedOpener[],
   { acceptedLosses = [], ...options }: RotateOptions = {},
 ): Promise<RotationResult> {
@@ -49,7 +50,7 @@ export async function rotate(
 
 /** Which opener is shown, by its id. @throws PortalError those of showing. */
 export async function recognise(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
 ): Promise<{ readonly openerId: string }> {
@@ -62,12 +63,12 @@ export async function recognise(
 
 /** Each once. The first one unlocks, where that has to be. */
 async function presentAll(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpeners: readonly PresentedOpener[],
   options: OperationOptions,
 ): Promise<RecognisedOpener[]> {
   const openers: RecognisedOpener[] = [];
-  const currentView = vault.keys === null ? null : await readKeyring(vault, options.signal);
+  const currentView = vault.keys === null ? null : await refreshKeyring(vault, options.signal);
   let view = currentView?.openedKeyring == null ? null : currentView;
   try {
     for (const presentedOpener of presentedOpeners) {
@@ -86,7 +87,7 @@ async function presentAll(
 }
 
 async function rotateWith(
-  vault: VaultContext,
+  vault: VaultSession,
   recognisedOpeners: readonly RecognisedOpener[],
   acceptedLosses: readonly string[],
   options: OperationOptions,
@@ -159,7 +160,7 @@ async function rotateWith(
 
 /** @throws PortalError `last_opener`. */
 async function partitionOpeners(
-  vault: VaultContext,
+  vault: VaultSession,
   account: AccountView,
   { book }: OpenedKeyring,
   recognisedOpeners: readonly RecognisedOpener[],
@@ -190,7 +191,7 @@ function excludeOpeners(ids: readonly string[], excluded: readonly BookOpener[])
 
 /** The same opener as before, for the new key. */
 async function sealSlots(
-  vault: VaultContext,
+  vault: VaultSession,
   recognisedOpeners: readonly RecognisedOpener[],
   accountKey: AccountKey,
 ): Promise<Slot[]> {
@@ -213,7 +214,7 @@ interface KeyTransition {
  * public half.
  */
 async function resealBook(
-  { userId }: VaultContext,
+  { userId }: VaultSession,
   { previous, next }: KeyTransition,
   { book, keys }: OpenedKeyring,
   remaining: readonly BookOpener[],
@@ -240,7 +241,7 @@ async function resealBook(
 }
 
 async function resealShares(
-  { userId }: VaultContext,
+  { userId }: VaultSession,
   { previous, next }: KeyTransition,
   shares: Shares,
 ): Promise<Shares> {
@@ -248,7 +249,7 @@ async function resealShares(
 }
 
 async function resealRequests(
-  { userId }: VaultContext,
+  { userId }: VaultSession,
   { previous, next }: KeyTransition,
   requests: Requests,
 ): Promise<Requests> {
@@ -263,7 +264,7 @@ async function resealRequests(
  * Answers that came stay.
  */
 async function revokeWaitingRequests(
-  vault: VaultContext,
+  vault: VaultSession,
   document: Requests,
   signal: AbortSignal | undefined,
 ): Promise<{ document: Requests; revoked: string[] }> {
@@ -291,12 +292,12 @@ async function revokeWaitingRequests(
  * the keys that it had. It is read to its end, whoever gives up.
  */
 async function confirmRotation(
-  vault: VaultContext,
+  vault: VaultSession,
   recognisedOpeners: readonly RecognisedOpener[],
   keys: MetadataKeys,
   { keyring }: SignedChange,
 ): Promise<void> {
-  const servedKeyring = await readUnopened(vault);
+  const servedKeyring = await readUnopenedKeyring(vault);
   if (servedKeyring.key_statement.signing_key !== toB64u(keys.signingKey))
     throw new PortalError("publication_not_seen");
   const sentSlots = keyring.slots?.set ?? [];
@@ -318,5 +319,5 @@ async function confirmRotation(
       : { passkeyOpener: null },
   );
   if (kind === "own") await saveMetadataKeys(vault, openedKeyring.keys);
-  vault.setState({ status: "unlocked", device: kind });
+  await vault.reportUnlocked();
 }

@@ -4,12 +4,12 @@ import { createWorld, makePicture, textSecret, type World } from "../testing/wor
 import { examine, listImages } from "./examine.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { restore, setFavorite, trash } from "./favorite-and-trash.ts";
 import { setDeviceKind, unlock } from "./unlock.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 
 async function createWorldWithSecret(passphrase: string | null): Promise<{ world: World; secretId: string }> {
   const world = createWorld();
@@ -24,7 +24,7 @@ describe("unlock", () => {
     await expect(unlock(phone, makePicture("forest"), {})).rejects.toEqual(errorWithCode("not_this_picture"));
     await expect(unlock(phone, makePicture("market/cropped"), {})).rejects.toEqual(errorWithCode("not_this_picture"));
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
-    expect(phone.getState()).toEqual({ status: "unlocked", device: null });
+    expect(phone.state).toEqual({ status: "unlocked", device: null });
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe("unlock", () => {
   it("has nothing to open before the first secret", async () => {
     const vault = await createWorld().open();
     await expect(unlock(vault, makePicture("market"), {})).rejects.toEqual(errorWithCode("no_keyring"));
-    expect(vault.getState()).toEqual({ status: "empty" });
+    expect(vault.state).toEqual({ status: "empty" });
   });
 
   it("is cancelled between Argon2id and Argon2id, and stays locked", async () => {
@@ -244,7 +244,7 @@ describe("a device", () => {
     await setDeviceKind(phone, "own");
     expect((await world.open("phone")).keys).not.toBeNull();
     await setDeviceKind(phone, "shared");
-    expect(phone.getState()).toEqual({ status: "unlocked", device: "shared" });
+    expect(phone.state).toEqual({ status: "unlocked", device: "shared" });
     expect((await world.open("phone")).keys).toBeNull();
     expect((await phone.device.read()).metadataKeys).toBeNull();
   });
@@ -255,7 +255,7 @@ describe("a device", () => {
     (await unlock(laptop, makePicture("market"), {})).opener.wipe();
     world.service.transformAnswer = (call, answer) =>
       call === "GET /user/keyring" ? { ...(answer as object), key_epoch: 2 } : answer;
-    expect((await readKeyring(laptop))?.openedKeyring).toBeNull();
-    expect(laptop.getState()).toEqual({ status: "locked" });
+    expect((await refreshKeyring(laptop))?.openedKeyring).toBeNull();
+    expect(laptop.state).toEqual({ status: "locked" });
   });
 });

@@ -3,9 +3,12 @@ import type { DeviceKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { toStoredMetadataKeys, type MetadataKeys } from "../seal/account-key.ts";
-import { requireKeys, type OperationOptions, type VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openAccount } from "../operation-parts/open-account.ts";
-import { readKeyring, type KeyringView, type OpenedKeyring, type Witness } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
+import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
+import type { Witness } from "../keyring/fetch-keyring.ts";
 import { recogniseOpener, type RecognisedOpener } from "../operation-parts/recognise-opener.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 
@@ -30,12 +33,12 @@ import type { PresentedOpener } from "../presented-opener.ts";
  *   `helper_changed`, `decryption_failed`.
  */
 export async function unlock(
-  vault: VaultContext,
+  vault: VaultSession,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
   witness: Witness | null = null,
 ): Promise<RecognisedOpener & { readonly view: KeyringView }> {
-  const view = await readKeyring(vault, options.signal, "drop_and_throw", witness);
+  const view = await refreshKeyring(vault, options.signal, "drop_and_throw", witness);
   if (view === null) throw new PortalError("no_keyring");
   const recognised = await recogniseOpener(vault, presentedOpener, view, options);
   try {
@@ -49,7 +52,7 @@ export async function unlock(
 
 /** Steps 3 to 7. */
 async function unlockWith(
-  vault: VaultContext,
+  vault: VaultSession,
   keyring: Keyring,
   recognised: RecognisedOpener,
   options: OperationOptions,
@@ -59,7 +62,7 @@ async function unlockWith(
   if (recognised.kind === "passkey") await savePasskeyOpener(vault, recognised.opener.openerId);
   const { kind } = await vault.device.read();
   if (kind === "own") await saveMetadataKeys(vault, openedKeyring.keys);
-  vault.setState({ status: "unlocked", device: kind });
+  await vault.reportUnlocked();
   options.onProgress?.({ phase: "opening", done: 1, total: 1 });
   return openedKeyring;
 }
@@ -68,7 +71,7 @@ async function unlockWith(
  * From now on a lock takes the titles keys away on an own device: this passkey opened or was made
  * here.
  */
-export async function savePasskeyOpener(vault: VaultContext, openerId: string): Promise<void> {
+export async function savePasskeyOpener(vault: VaultSession, openerId: string): Promise<void> {
   await vault.device.update(({ passkeyOpener }) => (passkeyOpener === openerId ? null : { passkeyOpener: openerId }));
 }
 
@@ -76,7 +79,7 @@ export async function savePasskeyOpener(vault: VaultContext, openerId: string): 
  * Stores the titles keys on an own device, where its browser can keep all of them; says whether it
  * could. `storage_full`.
  */
-export async function saveMetadataKeys(vault: VaultContext, keys: MetadataKeys): Promise<boolean> {
+export async function saveMetadataKeys(vault: VaultSession, keys: MetadataKeys): Promise<boolean> {
   const metadataKeys = toStoredMetadataKeys(keys);
   await vault.device.write({
     kind: "own",
@@ -95,15 +98,15 @@ export async function saveMetadataKeys(vault: VaultContext, keys: MetadataKeys):
  *
  * @throws PortalError `vault_locked`, `storage_full`.
  */
-export async function setDeviceKind(vault: VaultContext, kind: DeviceKind): Promise<{ keysSaved: boolean }> {
-  const keys = requireKeys(vault);
+export async function setDeviceKind(vault: VaultSession, kind: DeviceKind): Promise<{ keysSaved: boolean }> {
+  const keys = vault.requireKeys();
   const isOwn = kind === "own";
   const keysSaved = isOwn && (await saveMetadataKeys(vault, keys));
-  if (isOwn) vault.cachedList = null; // read whole once more, to be kept
+  if (isOwn) vault.list.drop(); // read whole once more, to be kept
   else {
     await vault.device.write({ kind, metadataKeys: null, locked: false });
-    await vault.rowCache.cache.clear();
+    await vault.list.clearDevice();
   }
-  vault.setState({ status: "unlocked", device: kind });
+  await vault.reportUnlocked();
   return { keysSaved };
 }

@@ -8,7 +8,7 @@ import { sealTo } from "../seal/age.ts";
 import { randomBytes } from "../seal/bytes.ts";
 import { serializeDocument } from "../seal/document.ts";
 import { openLabel, unverifiedRevOf } from "../seal/label.ts";
-import { requireKeys, type VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite-row.ts";
 import type { SecretChange } from "../presented-opener.ts";
@@ -24,7 +24,7 @@ import { unlock } from "./unlock.ts";
 import { update } from "./update.ts";
 import { listVersions, removeVersions, restoreVersion } from "./versions.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = makePicture("market");
 const textContent = (content: string): NonNullable<SecretChange["content"]> => ({
   contentKind: "text",
@@ -32,18 +32,18 @@ const textContent = (content: string): NonNullable<SecretChange["content"]> => (
   mime: "text/plain",
   content: new Blob([content]),
 });
-const readContent = async (vault: VaultContext, secretId: string, version?: number): Promise<string> =>
+const readContent = async (vault: VaultSession, secretId: string, version?: number): Promise<string> =>
   new TextDecoder().decode(
     (await openSmallSecret(vault, secretId, market, version === undefined ? {} : { version })).content,
   );
-const readTitles = async (vault: VaultContext): Promise<(string | undefined)[]> =>
+const readTitles = async (vault: VaultSession): Promise<(string | undefined)[]> =>
   (await list(vault)).map((row) => row.label?.title);
 
 /** One secret, and two devices that are unlocked. */
 async function createTwoDevices(): Promise<{
   world: World;
-  laptop: VaultContext;
-  phone: VaultContext;
+  laptop: VaultSession;
+  phone: VaultSession;
   secretId: string;
 }> {
   const world = createWorld();
@@ -352,7 +352,7 @@ describe("what a label carries over", () => {
       const row = world.service.account.rows.get(secretId);
       const jwe = lastOf(row?.versions)?.label ?? "";
       return openLabel(
-        requireKeys(laptop),
+        laptop.requireKeys(),
         laptop.userId,
         { secretId, version: row?.versions.length ?? 0, rev: unverifiedRevOf(jwe) },
         jwe,

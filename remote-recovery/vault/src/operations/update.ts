@@ -2,9 +2,11 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { formatTimestamp } from "../seal/ids.ts";
 import { sealLabel, type Label } from "../seal/label.ts";
-import type { AccountRow, OperationOptions, VaultContext } from "../vault-context.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { createOpenerChooser, type ChosenOpeners } from "../operation-parts/choose-openers.ts";
+import { createOpenerChooser, type ChosenOpeners } from "../openers/choose-openers.ts";
 import { nextFormerDigest } from "../operation-parts/former-versions.ts";
 import { validateSecretChange } from "../operation-parts/validate-request.ts";
 import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
@@ -15,7 +17,8 @@ import {
   type ChosenContent,
   type PublishableContent,
 } from "../operation-parts/seal-secret.ts";
-import { requireVerifiedOpeners, type OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
 import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
 
@@ -42,7 +45,7 @@ interface EditBase {
  *   `validation_error`, `not_found`, `vault_locked`, `opener_needed`, and those of publishing.
  */
 export async function update(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   change: SecretChange,
   options: OperationOptions = {},
@@ -58,7 +61,7 @@ export async function update(
 }
 
 async function assertNoConflict(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   base: EditBase,
   signal?: AbortSignal,
@@ -70,7 +73,7 @@ async function assertNoConflict(
 type TitleAndTags = Pick<SecretChange, "title" | "tags">;
 
 function relabel(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   base: EditBase,
   { title, tags }: TitleAndTags,
@@ -91,7 +94,7 @@ export type LabelEdit = (label: Label, row: AccountRow) => Label;
  * changes nothing.
  */
 export function changeLabel(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   edit: LabelEdit,
   options: OperationOptions,
@@ -134,7 +137,7 @@ interface VersionRequest extends TitleAndTags {
 
 /** Publishes content that is sealed already as the version after `base`. */
 export async function publishVersion(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   base: EditBase,
   request: VersionRequest,
@@ -204,7 +207,7 @@ export async function publishVersion(
 
 /** Adds the current version to a `version_conflict` that the service reported without one. */
 async function withConflictVersion<T>(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   base: EditBase,
   publishing: Promise<T>,
@@ -229,7 +232,7 @@ function requireUnchanged(row: AccountRow, base: EditBase): void {
  * none does, `show_opener_first`.
  */
 async function chooseLabelOpeners(
-  vault: VaultContext,
+  vault: VaultSession,
   openedKeyring: OpenedKeyring,
   ids: readonly string[],
 ): Promise<ChosenOpeners> {

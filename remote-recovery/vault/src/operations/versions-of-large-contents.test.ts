@@ -11,7 +11,7 @@ import { beginUpload, finishUpload, type UploadPlan } from "./resumable-uploads.
 import { update } from "./update.ts";
 import { listVersions, removeVersions } from "./versions.ts";
 
-const errorWithCode = (expected: string): unknown => expect.objectContaining({ errorWithCode: expected });
+const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const market = makePicture("market");
 const textContent = (content: string): NonNullable<SecretChange["content"]> => ({
   contentKind: "text",

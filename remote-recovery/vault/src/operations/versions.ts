@@ -3,11 +3,12 @@ import type { SecretVersion } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { wipe } from "../seal/bytes.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { verifyFormerVersions } from "../operation-parts/former-versions.ts";
 import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { retryReadOnce } from "../operation-parts/read-keyring.ts";
+import { retryReadOnce } from "../keyring/refresh-keyring.ts";
 import { sealInlineContent } from "../operation-parts/seal-secret.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
 import { withSharesEnded } from "../shares/shares-document.ts";
@@ -24,7 +25,7 @@ import type { PresentedOpener } from "../presented-opener.ts";
  *   newest not that of the list.
  */
 export async function listVersions(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   options: OperationOptions = {},
 ): Promise<SecretVersion[]> {
@@ -40,7 +41,7 @@ export async function listVersions(
 }
 
 async function readVersionRecords(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   signal?: AbortSignal,
 ): Promise<readonly VersionRecord[]> {
@@ -68,7 +69,7 @@ async function readVersionRecords(
  * @throws PortalError those of {@link openSmallSecret} and of a new version.
  */
 export async function restoreVersion(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   version: number,
   presentedOpener: PresentedOpener,
@@ -107,7 +108,7 @@ export async function restoreVersion(
  *   `list_mismatch`, and those of publishing.
  */
 export async function removeVersions(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   versions: readonly number[],
   options: OperationOptions = {},

@@ -5,9 +5,11 @@ import { PortalError } from "@relicario/shared/errors";
 import type { Book } from "../seal/book.ts";
 import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
 import type { AccountView } from "../operation-parts/read-account.ts";
-import { readKeyring, type OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import { requireKeys, type OperationOptions, type VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import {
   lookUpKeys,
   toFoundPerson,
@@ -21,7 +23,7 @@ import {
 
 /** @throws PortalError `vault_locked`, and those of {@link lookUpKeys}. */
 export async function findPerson(
-  vault: VaultContext,
+  vault: VaultSession,
   userName: string,
   options: OperationOptions = {},
 ): Promise<PersonRecord> {
@@ -33,7 +35,7 @@ export async function findPerson(
  * Those in the book, the newest first, by what is pinned: the directory does not learn whom this
  * account knows. Empty while locked.
  */
-export async function listPeople(vault: VaultContext): Promise<(PersonRecord & { readonly pinnedAt: string })[]> {
+export async function listPeople(vault: VaultSession): Promise<(PersonRecord & { readonly pinnedAt: string })[]> {
   if (vault.keys === null) return [];
   const { book } = await requireOpenedKeyring(vault);
   return book.people
@@ -55,7 +57,7 @@ export async function listPeople(vault: VaultContext): Promise<(PersonRecord & {
  * the directory gives yet others.
  */
 export async function pinPerson(
-  vault: VaultContext,
+  vault: VaultSession,
   person: PersonKeys,
   options: OperationOptions = {},
 ): Promise<void> {
@@ -69,7 +71,7 @@ export async function pinPerson(
  * pinned other keys.
  */
 export async function pinUnknown(
-  vault: VaultContext,
+  vault: VaultSession,
   entry: DirectoryEntry,
   options: OperationOptions = {},
 ): Promise<void> {
@@ -80,7 +82,7 @@ export async function pinUnknown(
   await changePeople(vault, addPin, options);
 }
 
-export function setCompared(vault: VaultContext, userId: string, compared: boolean): Promise<void> {
+export function setCompared(vault: VaultSession, userId: string, compared: boolean): Promise<void> {
   return changePerson(vault, userId, { compared });
 }
 
@@ -90,7 +92,7 @@ export function setCompared(vault: VaultContext, userId: string, compared: boole
  * @throws PortalError `person_changed` when it gives other keys than those whose words were shown;
  *   `not_found` when it has none, or when an account that is not pinned is to be unblocked.
  */
-export async function setBlocked(vault: VaultContext, person: PersonKeys, blocked: boolean): Promise<void> {
+export async function setBlocked(vault: VaultSession, person: PersonKeys, blocked: boolean): Promise<void> {
   const { book } = await requireOpenedKeyring(vault);
   if (!blocked || book.people.some(({ user_id: userId }) => userId === person.userId))
     return changePerson(vault, person.userId, { blocked });
@@ -101,9 +103,9 @@ export async function setBlocked(vault: VaultContext, person: PersonKeys, blocke
 
 /** The words of this account. @throws PortalError `vault_locked`. */
 export async function readOwnWords(
-  vault: VaultContext,
+  vault: VaultSession,
 ): Promise<{ readonly userName: string; readonly safetyWords: readonly string[] }> {
-  const { recipient, signingKey } = requireKeys(vault);
+  const { recipient, signingKey } = vault.requireKeys();
   const { user_name: userName } = await vault.service.shares.getMe();
   return {
     userName,
@@ -112,7 +114,7 @@ export async function readOwnWords(
 }
 
 async function changePerson(
-  vault: VaultContext,
+  vault: VaultSession,
   userId: string,
   change: Partial<Pick<Book["people"][number], "compared" | "blocked">>,
 ): Promise<void> {
@@ -124,7 +126,7 @@ async function changePerson(
 
 /** The book with other people. Its `inner` is carried over byte for byte: no opener is needed. */
 async function changePeople(
-  vault: VaultContext,
+  vault: VaultSession,
   change: (people: Book["people"]) => Book["people"],
   options: OperationOptions = {},
 ): Promise<void> {
@@ -146,8 +148,8 @@ async function changePeople(
 }
 
 /** @throws PortalError `no_keyring`, `vault_locked`. */
-async function requireOpenedKeyring(vault: VaultContext, signal?: AbortSignal): Promise<OpenedKeyring> {
-  const view = await readKeyring(vault, signal);
+async function requireOpenedKeyring(vault: VaultSession, signal?: AbortSignal): Promise<OpenedKeyring> {
+  const view = await refreshKeyring(vault, signal);
   if (view === null) throw new PortalError("no_keyring");
   if (view.openedKeyring === null) throw new PortalError("vault_locked");
   return view.openedKeyring;

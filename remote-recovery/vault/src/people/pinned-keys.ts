@@ -8,7 +8,7 @@ import type { Book, PinnedPerson } from "../seal/book.ts";
 import { sha256, utf8 } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { wordsFromDigest } from "../seal/mnemonic.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /*
  * [Note: Whose keys] The key directory is the service's word, and the service may say any key. A
@@ -41,7 +41,7 @@ export function safetyWordsOf({ user_id: userId, recipient, signing_key: signing
  * @throws PortalError `not_found`; `decryption_failed` for a statement that does not verify itself;
  *   `own_key_changed` when it says something else of this account than this device knows.
  */
-export async function lookUpKeys(vault: VaultContext, userName: string, signal?: AbortSignal): Promise<DirectoryEntry> {
+export async function lookUpKeys(vault: VaultSession, userName: string, signal?: AbortSignal): Promise<DirectoryEntry> {
   if (!UserName.safeParse(userName).success) throw new PortalError("not_found");
   const statement = await vault.service.shares.getKeyStatement(userName, signal);
   if (!isRecipient(statement.recipient) || !hasValidSignature("key", statement, fromB64u(statement.signing_key)))
@@ -165,7 +165,7 @@ export function hasSameWords(words: readonly string[], otherWords: readonly stri
  * The people with these keys pinned, in the place of what was pinned for the account or its name
  * before. Other keys are not compared, and stay blocked.
  */
-export function withPinned(vault: VaultContext, people: Book["people"], entry: DirectoryEntry): Book["people"] {
+export function withPinned(vault: VaultSession, people: Book["people"], entry: DirectoryEntry): Book["people"] {
   const { trust, blockedBy } = assessTrust(people, entry);
   if (trust === "known" || trust === "compared") return people;
   const { ownPin, rivalPins } = findPins(people, entry);
@@ -179,12 +179,12 @@ export function withPinned(vault: VaultContext, people: Book["people"], entry: D
  * The people with this account blocked. What is pinned stays as it is; a stranger is pinned by the
  * keys at hand, beside whoever has that name.
  */
-export function withBlocked(vault: VaultContext, people: Book["people"], entry: DirectoryEntry): Book["people"] {
+export function withBlocked(vault: VaultSession, people: Book["people"], entry: DirectoryEntry): Book["people"] {
   if (!people.some((person) => person.user_id === entry.userId)) return [...people, createPin(vault, entry, true)];
   return people.map((person) => (person.user_id === entry.userId ? { ...person, blocked: true } : person));
 }
 
-function createPin(vault: VaultContext, { userName, statement }: DirectoryEntry, blocked: boolean): PinnedPerson {
+function createPin(vault: VaultSession, { userName, statement }: DirectoryEntry, blocked: boolean): PinnedPerson {
   const { user_id, recipient, signing_key, key_epoch } = statement;
   return {
     user_id,

@@ -24,23 +24,24 @@ import {
 } from "../shares/open-claimed-ticket.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import { deriveAccountIdentities } from "../operation-parts/account-identities.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
 import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
 /**
  * What others shared with this account. Who they are is the service's word, until one is opened;
  * how well they are known is the book's.
  */
 export async function listReceivedShares(
-  vault: VaultContext,
+  vault: VaultSession,
   options: OperationOptions & { readonly includeEnded?: boolean } = {},
 ): Promise<ReceivedShare[]> {
   const shares = await vault.service.shares.listReceived(options.includeEnded === true, options.signal);
   const people =
-    vault.keys === null ? [] : ((await readKeyring(vault, options.signal))?.openedKeyring?.book.people ?? []);
+    vault.keys === null ? [] : ((await refreshKeyring(vault, options.signal))?.openedKeyring?.book.people ?? []);
   return shares.map((share) => toReceivedShare(people, share));
 }
 
@@ -98,7 +99,7 @@ export type OpenedReceivedShare = Omit<OpenedShare, "save" | "dispose"> & {
  * @throws PortalError those of {@link VaultReceived.open}.
  */
 export async function openReceived(
-  vault: VaultContext,
+  vault: VaultSession,
   shareId: string,
   presentedOpener: PresentedOpener | null,
   options: OperationOptions & { readonly acceptedWords?: readonly string[] } = {},
@@ -150,12 +151,12 @@ interface ResolvedSender {
  * @throws PortalError `person_unknown`, `person_changed`, `person_blocked`.
  */
 async function resolveSender(
-  vault: VaultContext,
+  vault: VaultSession,
   from: { readonly user_id: string; readonly user_name: string },
   options: OperationOptions & { readonly acceptedWords?: readonly string[] },
 ): Promise<ResolvedSender> {
   const { user_id: userId, user_name: userName } = from;
-  const people = (await readKeyring(vault, options.signal))?.openedKeyring?.book.people;
+  const people = (await refreshKeyring(vault, options.signal))?.openedKeyring?.book.people;
   if (people === undefined) throw new PortalError("vault_locked");
   const { blockedBy } = assessTrust(people, { userId, userName, statement: null });
   if (blockedBy !== null) {
@@ -208,7 +209,7 @@ async function resolveSender(
 
 /** Null where the directory has nothing of that account: it is gone, or has another name by now. */
 async function findDirectoryEntry(
-  vault: VaultContext,
+  vault: VaultSession,
   { user_id: userId, user_name: userName }: { readonly user_id: string; readonly user_name: string },
   signal: AbortSignal | undefined,
 ): Promise<DirectoryEntry | null> {
@@ -222,15 +223,15 @@ async function findDirectoryEntry(
   }
 }
 
-async function listOwnIdentities(vault: VaultContext, accountKey: AccountKey): Promise<OpeningIdentity[]> {
-  const book = (await readKeyring(vault))?.openedKeyring?.book;
+async function listOwnIdentities(vault: VaultSession, accountKey: AccountKey): Promise<OpeningIdentity[]> {
+  const book = (await refreshKeyring(vault))?.openedKeyring?.book;
   if (book === undefined) throw new PortalError("vault_locked");
   const identities = await deriveAccountIdentities(vault, accountKey, book);
   return Promise.all(identities.map(async (identity) => ({ identity, recipient: await recipientOf(identity) })));
 }
 
 /** Only grows. Written before the content is shown, so that no crash forgets it. */
-async function saveOpenedRev(vault: VaultContext, shareId: string, rev: number): Promise<void> {
+async function saveOpenedRev(vault: VaultSession, shareId: string, rev: number): Promise<void> {
   const write = vault.device.update(({ openedShares }) =>
     (openedShares[shareId] ?? 0) >= rev ? null : { openedShares: { ...openedShares, [shareId]: rev } },
   );

@@ -16,14 +16,14 @@ import {
 import { fakePartBytes } from "../testing/fake-uploads.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { answerRequest } from "./answer.ts";
 import type { AnswerCalls } from "./answer-calls.ts";
 import { openAnswer } from "./open-answer.ts";
 import { dropRequest } from "./end-requests.ts";
 
 let world: World;
-let laptop: VaultContext;
+let laptop: VaultSession;
 let provider: Provider;
 let requestId: string;
 let link: string;

@@ -22,9 +22,10 @@ import { openRequestsInner } from "../seal/requests.ts";
 import { nonEmptyText, boundedText } from "../seal/text.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import { validate } from "../operation-parts/validate-request.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { publishRequests, requireEntry, withRequest } from "./requests-document.ts";
 
 /** A request that was made. */
@@ -42,7 +43,7 @@ export interface CreatedRequest {
  *   kept.
  */
 export async function createRequest(
-  vault: VaultContext,
+  vault: VaultSession,
   request: SecretRequest,
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
@@ -114,13 +115,13 @@ export async function createRequest(
  * @throws PortalError `show_opener_first`, `not_found` (unknown, or revoked), and those of reading.
  */
 export async function revealRequestLink(
-  vault: VaultContext,
+  vault: VaultSession,
   requestId: string,
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<string> {
   const accountKey = await requireAccountKey(vault, presentedOpener, options);
-  const requests = (await readKeyring(vault, options.signal))?.openedKeyring?.requests ?? null;
+  const requests = (await refreshKeyring(vault, options.signal))?.openedKeyring?.requests ?? null;
   if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
   const inner = await openRequestsInner(accountKey, vault.userId, requests);
   const innerEntry = inner.requests.find(({ request_id: id }) => id === requestId);
@@ -133,7 +134,7 @@ function requestLinkOf(requestId: string, linkKey: Bytes): string {
 }
 
 /** @throws PortalError `validation_error` with the names of the members in `details.fields`. */
-function checkRequest(vault: VaultContext, request: SecretRequest): void {
+function checkRequest(vault: VaultSession, request: SecretRequest): void {
   const isAllowedExpiry = (time: string): boolean => {
     const remaining = Date.parse(time) - vault.now();
     return remaining > 0 && remaining <= requestLifetimeDays.maximum * 24 * 60 * 60 * 1000;

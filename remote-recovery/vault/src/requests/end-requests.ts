@@ -1,7 +1,8 @@
 import { RequestId } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { createEmptyRequests, publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /**
@@ -11,7 +12,7 @@ import { createEmptyRequests, publishRequests, requireEntry, withEntry } from ".
  * @throws PortalError `not_found`, `vault_locked`, and those of publishing.
  */
 export async function markCollected(
-  vault: VaultContext,
+  vault: VaultSession,
   requestId: string,
   options: OperationOptions = {},
 ): Promise<void> {
@@ -42,7 +43,7 @@ export async function markCollected(
  *   and those of publishing.
  */
 export async function dropRequest(
-  vault: VaultContext,
+  vault: VaultSession,
   requestId: string,
   options: OperationOptions = {},
 ): Promise<void> {

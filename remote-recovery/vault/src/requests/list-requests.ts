@@ -2,8 +2,8 @@ import type { RequestList } from "@relicario/shared/api";
 import type { RequestRow, CallOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { readKeyring } from "../operation-parts/read-keyring.ts";
-import type { VaultContext } from "../vault-context.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { RequestEntry } from "./requests-document.ts";
 
 type ServedRequest = RequestList["requests"][number];
@@ -16,7 +16,7 @@ type ServedRequest = RequestList["requests"][number];
  * @throws PortalError `vault_locked`, and those of reading.
  */
 export async function listRequests(
-  vault: VaultContext,
+  vault: VaultSession,
   options: CallOptions & { readonly includeEnded?: boolean } = {},
 ): Promise<readonly RequestRow[]> {
   const initialRows = await readRows(vault, options.signal);
@@ -29,8 +29,8 @@ export async function listRequests(
     .sort((left, right) => right.createdAt.localeCompare(left.createdAt));
 }
 
-async function readRows(vault: VaultContext, signal: AbortSignal | undefined): Promise<RequestRow[]> {
-  const view = await readKeyring(vault, signal);
+async function readRows(vault: VaultSession, signal: AbortSignal | undefined): Promise<RequestRow[]> {
+  const view = await refreshKeyring(vault, signal);
   if (view?.openedKeyring === null) throw new PortalError("vault_locked");
   const entries = view?.openedKeyring?.requests?.requests ?? [];
   const servedRequests = await vault.service.requests.list(signal);

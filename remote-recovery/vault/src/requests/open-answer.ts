@@ -9,10 +9,11 @@ import { openRequestsInner, type Requests } from "../seal/requests.ts";
 import { fetchSmallContent, mimeOf, displayNameOf } from "../shares/open-claimed-ticket.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import { deriveAccountIdentities } from "../operation-parts/account-identities.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { publishRequests, requireEntry, withEntry } from "./requests-document.ts";
 
 /** An opened answer, with what opens its content once more, in pieces. */
@@ -35,13 +36,13 @@ export type OpenedAnswerContent = Omit<OpenedAnswer, "save" | "dispose"> & {
  * @throws PortalError those of {@link VaultRequests.open}.
  */
 export async function openAnswer(
-  vault: VaultContext,
+  vault: VaultSession,
   requestId: string,
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<OpenedAnswerContent> {
   const accountKey = await requireAccountKey(vault, presentedOpener, options);
-  const openedKeyring = (await readKeyring(vault, options.signal))?.openedKeyring ?? null;
+  const openedKeyring = (await refreshKeyring(vault, options.signal))?.openedKeyring ?? null;
   if (openedKeyring === null) throw new PortalError("vault_locked");
   const { requests, book } = openedKeyring;
   if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
@@ -91,7 +92,7 @@ function requireSameAnswer(requests: Requests, requestId: string, digest: string
 
 /** Step 3. */
 async function recordOpenedAnswer(
-  vault: VaultContext,
+  vault: VaultSession,
   requestId: string,
   digest: string,
   signal: AbortSignal | undefined,

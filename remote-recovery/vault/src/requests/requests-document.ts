@@ -3,11 +3,12 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { AccountKey } from "../seal/account-key.ts";
 import { openRequestsInner, sealRequestsInner, type Requests, type RequestsInner } from "../seal/requests.ts";
-import { publishWithRetry, requireOpenedKeyring, type Attempt, type SignedChange } from "../operation-parts/publish.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
+import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 import type { AccountView } from "../operation-parts/read-account.ts";
-import type { OpenedKeyring } from "../operation-parts/read-keyring.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 export type RequestEntry = Requests["requests"][number];
 
@@ -50,7 +51,7 @@ export function withEntry(
  * keys and notes of all that is over.
  */
 export async function withRequest(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   document: Requests | null,
   entry: RequestEntry,
@@ -79,7 +80,7 @@ export async function withRequest(
  * A document that names nothing, for an account that never asked. @throws PortalError
  * `show_opener_first`.
  */
-export async function createEmptyRequests({ accountKey, userId }: VaultContext): Promise<Requests> {
+export async function createEmptyRequests({ accountKey, userId }: VaultSession): Promise<Requests> {
   if (accountKey === null) throw new PortalError("show_opener_first");
   return { v: 1, requests: [], inner: await sealRequestsInner(accountKey, userId, { v: 1, requests: [] }) };
 }
@@ -88,7 +89,7 @@ export async function createEmptyRequests({ accountKey, userId }: VaultContext):
  * Ids of those by which nothing can be opened any more: revoked, collected and gone from the
  * service, or not answered in time.
  */
-async function findEndedIds(vault: VaultContext, entries: readonly RequestEntry[]): Promise<Set<string>> {
+async function findEndedIds(vault: VaultSession, entries: readonly RequestEntry[]): Promise<Set<string>> {
   const isPossiblyEnded = (candidate: RequestEntry): boolean =>
     candidate.state === "collected" ||
     (candidate.state === "open" &&
@@ -102,7 +103,7 @@ async function findEndedIds(vault: VaultContext, entries: readonly RequestEntry[
 }
 
 /** Milliseconds since its time was over; below 0 before. */
-function timeSinceEnd({ now }: VaultContext, { expires_at: expiresAt }: RequestEntry): number {
+function timeSinceEnd({ now }: VaultSession, { expires_at: expiresAt }: RequestEntry): number {
   return now() - Date.parse(expiresAt);
 }
 
@@ -123,7 +124,7 @@ export interface RequestsChange {
  *   and those of publishing.
  */
 export async function publishRequests(
-  vault: VaultContext,
+  vault: VaultSession,
   { next, isApplied, send }: RequestsChange,
   options: OperationOptions,
 ): Promise<void> {

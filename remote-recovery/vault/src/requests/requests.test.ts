@@ -6,7 +6,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { setDeviceKind } from "../operations/unlock.ts";
 import { protect } from "../operations/protect.ts";
 import { openRequestsInner } from "../seal/requests.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import {
   createRequestWithProvider,
   makeRequest,
@@ -15,7 +15,7 @@ import {
   storedRequest,
 } from "../testing/answer-provider.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { createRequest, revealRequestLink } from "./create-request.ts";
 import { listRequests } from "./list-requests.ts";
 import { openAnswer } from "./open-answer.ts";
@@ -23,7 +23,7 @@ import { dropRequest, markCollected } from "./end-requests.ts";
 
 const textOf = (content: Uint8Array | null): string => new TextDecoder().decode(content ?? new Uint8Array());
 
-async function openLaptopWithFirst(world: World): Promise<VaultContext> {
+async function openLaptopWithFirst(world: World): Promise<VaultSession> {
   const laptop = await world.open();
   await protect(laptop, textSecret("First", makePicture("market")), {});
   await setDeviceKind(laptop, "own");
@@ -208,9 +208,9 @@ describe("a request for a secret", () => {
   describe("over", () => {
     const start = Date.now();
     const readEntries = async (
-      vault: VaultContext,
+      vault: VaultSession,
     ): Promise<readonly [titles: readonly string[], notes: readonly string[]]> => {
-      const { requests } = (await readKeyring(vault))?.openedKeyring ?? {};
+      const { requests } = (await refreshKeyring(vault))?.openedKeyring ?? {};
       if (requests == null || vault.accountKey === null) throw new TypeError("nothing was asked for");
       const inner = await openRequestsInner(vault.accountKey, vault.userId, requests);
       return [requests.requests.map(({ title }) => title), inner.requests.map(({ note }) => note)];
@@ -222,7 +222,7 @@ describe("a request for a secret", () => {
      */
     async function createFourRequests(): Promise<{
       readonly world: World;
-      readonly laptop: VaultContext;
+      readonly laptop: VaultSession;
       readonly setDay: (day: number) => void;
     }> {
       const world = createWorld();
@@ -239,7 +239,7 @@ describe("a request for a secret", () => {
       }
       return { world, laptop, setDay };
     }
-    const createAnotherRequest = (laptop: VaultContext): Promise<unknown> =>
+    const createAnotherRequest = (laptop: VaultSession): Promise<unknown> =>
       createRequest(laptop, makeRequest(laptop, { title: "new", note: "new" }), null);
     /** As the service does with time. */
     const sweep = (world: World): void => {
@@ -313,7 +313,7 @@ describe("a request for a secret", () => {
 });
 
 /** An unlocked device with the account key in memory. */
-async function revealUnknownLink(vault: VaultContext): Promise<void> {
+async function revealUnknownLink(vault: VaultSession): Promise<void> {
   await revealRequestLink(vault, "AAAAAAAAAAAAAAAAAAAAAA", makePicture("market")).catch((error: unknown) => {
     expect(error).toMatchObject({ code: "not_found" });
   });

@@ -19,10 +19,12 @@ import { openSharesInner, type Shares, type SharesInner } from "../seal/shares.t
 import { requireAccountKey } from "../operation-parts/require-account-key.ts";
 import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
 import { openRowLabel, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { readKeyring, type OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { listSharesOfSecret } from "./list-shares.ts";
 import { listUnconfirmedShares } from "./unconfirmed-shares.ts";
 import { sealShareTicket } from "./seal-share-ticket.ts";
@@ -45,13 +47,13 @@ import {
  *   signed.
  */
 export async function revealShareLink(
-  vault: VaultContext,
+  vault: VaultSession,
   shareId: string,
   presentedOpener: PresentedOpener | null,
   options: OperationOptions = {},
 ): Promise<string> {
   const accountKey = await requireAccountKey(vault, presentedOpener, options);
-  const view = await readKeyring(vault, options.signal);
+  const view = await refreshKeyring(vault, options.signal);
   if (view?.openedKeyring == null) throw new PortalError("vault_locked");
   const { shares } = view.openedKeyring;
   const unconfirmed = (await listUnconfirmedShares(vault, view, shares)).find(({ share_id: id }) => id === shareId);
@@ -72,7 +74,7 @@ export async function revealShareLink(
  *   those of publishing.
  */
 export async function changeShare(
-  vault: VaultContext,
+  vault: VaultSession,
   shareId: string,
   { expiresAt, maxViews }: { readonly expiresAt?: string; readonly maxViews?: number | null },
   options: OperationOptions = {},
@@ -108,7 +110,7 @@ export async function changeShare(
  * @throws PortalError `not_found` for what is no share's id; those of the call; after it, when it
  *   is revoked but not marked, `vault_locked` and those of publishing.
  */
-export async function revokeShare(vault: VaultContext, shareId: string, options: OperationOptions = {}): Promise<void> {
+export async function revokeShare(vault: VaultSession, shareId: string, options: OperationOptions = {}): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
   await vault.service.shares.revoke(shareId, options.signal).catch((error: unknown) => {
     if (!isPortalError(error, "share_unavailable", "not_found")) throw error; // it is over already
@@ -118,7 +120,7 @@ export async function revokeShare(vault: VaultContext, shareId: string, options:
 
 /** Marks live shares as over, by a signed change alone. Without effect where there is none. */
 export async function markSharesEnded(
-  vault: VaultContext,
+  vault: VaultSession,
   matches: (entry: ShareEntry, account: AccountView) => boolean,
   options: OperationOptions = {},
 ): Promise<void> {
@@ -140,14 +142,14 @@ export async function markSharesEnded(
  *   of recovering and of publishing.
  */
 export async function updateShareContent(
-  vault: VaultContext,
+  vault: VaultSession,
   shareId: string,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
 ): Promise<void> {
   if (!ShareId.safeParse(shareId).success) throw new PortalError("not_found");
   if (vault.keys === null) await requireAccountKey(vault, presentedOpener, options); // to know which secret it is of
-  const view = await readKeyring(vault, options.signal);
+  const view = await refreshKeyring(vault, options.signal);
   if (view?.openedKeyring == null) throw new PortalError("vault_locked");
   const { secret_id: secretId } = requireLive(vault, view.openedKeyring.shares, shareId);
   const content = await openSharedContent(vault, secretId, presentedOpener, options);
@@ -199,7 +201,7 @@ export async function updateShareContent(
  * open any more.
  */
 async function recipientOfShare(
-  vault: VaultContext,
+  vault: VaultSession,
   book: Book,
   { share_id: shareId, audience }: ShareEntry,
   inner: SharesInner,
@@ -225,7 +227,7 @@ async function recipientOfShare(
 }
 
 /** @throws PortalError `not_found`, `share_unavailable` for one that is over. */
-function requireLive(vault: VaultContext, shares: Shares, shareId: string): ShareEntry {
+function requireLive(vault: VaultSession, shares: Shares, shareId: string): ShareEntry {
   const entry = requireEntry(shares, shareId);
   if (!isLive(entry, vault.now())) throw new PortalError("share_unavailable");
   return entry;
@@ -241,7 +243,7 @@ interface ShareChange {
  * Publishes a changed document with the call that it goes with. Null: there is nothing to change.
  */
 async function publishShares(
-  vault: VaultContext,
+  vault: VaultSession,
   buildChange: (current: {
     readonly account: AccountView;
     readonly openedKeyring: OpenedKeyring;

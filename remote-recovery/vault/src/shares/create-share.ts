@@ -14,10 +14,11 @@ import { toSentState } from "../operation-parts/remove-when-published.ts";
 import { readPictureBytes } from "../operation-parts/read-picture.ts";
 import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
 import { openRowLabel, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import type { OpenedKeyring } from "../operation-parts/read-keyring.ts";
+import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
 import { isResponseLost } from "../operation-parts/send-with-retry.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import {
   removeUnconfirmedShare,
   saveUnconfirmedShare,
@@ -69,7 +70,7 @@ interface ShareRecipient {
  * @throws PortalError those of {@link VaultShares.create}.
  */
 export async function createShare(
-  vault: VaultContext,
+  vault: VaultSession,
   request: NewShareRequest,
   presentedOpener: PresentedOpener,
   options: OperationOptions = {},
@@ -101,7 +102,7 @@ interface ShareDraft {
 }
 
 async function publishShare(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   { shareId, request, content, shareRecipient }: ShareDraft,
   options: OperationOptions,
@@ -183,7 +184,7 @@ async function publishShare(
 }
 
 /** @throws PortalError `validation_error` with the fields. */
-function checkRequest(vault: VaultContext, { to, expiresAt, maxViews, password, picture }: NewShareRequest): void {
+function checkRequest(vault: VaultSession, { to, expiresAt, maxViews, password, picture }: NewShareRequest): void {
   const fields: string[] = [];
   const remaining = Timestamp.safeParse(expiresAt).success ? Date.parse(expiresAt) - vault.now() : -1;
   if (remaining <= 0 || remaining > shareLifetimeDays.maximum * 24 * 60 * 60 * 1000) fields.push("expires_at");
@@ -196,7 +197,7 @@ function checkRequest(vault: VaultContext, { to, expiresAt, maxViews, password, 
 
 /** Whoever has the link, its password and its picture. */
 async function createLinkRecipient(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   shareId: string,
   { password, picture }: NewShareRequest,
@@ -248,7 +249,7 @@ async function createLinkRecipient(
 
 /** The account whose words were shown, pinned with the share where nobody was before. */
 async function createPersonRecipient(
-  vault: VaultContext,
+  vault: VaultSession,
   person: PersonRecord,
   options: OperationOptions,
 ): Promise<ShareRecipient> {

@@ -3,8 +3,10 @@ import type { SecretShare, ShareDiscrepancy, ShareSummary } from "@relicario/sha
 import { PortalError } from "@relicario/shared/errors";
 
 import { readAccount, requireRow } from "../operation-parts/read-account.ts";
-import { readKeyring } from "../operation-parts/read-keyring.ts";
-import type { AccountRow, OperationOptions, VaultContext } from "../vault-context.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
+import type { AccountRow } from "../session/list-cache.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { reconcileUnconfirmedShares } from "./unconfirmed-shares.ts";
 import { isLive, toShareSummary, type ShareEntry } from "./shares-document.ts";
 
@@ -12,9 +14,9 @@ import { isLive, toShareSummary, type ShareEntry } from "./shares-document.ts";
 const clockTolerance = 60 * 60 * 1000;
 
 /** From the sealed document alone, the newest first. Empty while locked. */
-export async function listShares(vault: VaultContext): Promise<ShareSummary[]> {
+export async function listShares(vault: VaultSession): Promise<ShareSummary[]> {
   if (vault.keys === null) return [];
-  const openedKeyring = (await readKeyring(vault))?.openedKeyring;
+  const openedKeyring = (await refreshKeyring(vault))?.openedKeyring;
   return newestFirst((openedKeyring?.shares.shares ?? []).map(toShareSummary));
 }
 
@@ -25,7 +27,7 @@ export async function listShares(vault: VaultContext): Promise<ShareSummary[]> {
  * @throws PortalError `not_found`, `vault_locked`.
  */
 export async function listSharesOfSecret(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   options: OperationOptions & { readonly includeEnded?: boolean } = {},
 ): Promise<SecretShare[]> {
@@ -43,7 +45,7 @@ export async function listSharesOfSecret(
   );
 }
 
-async function readShares(vault: VaultContext, secretId: string, { signal }: OperationOptions): Promise<SecretShare[]> {
+async function readShares(vault: VaultSession, secretId: string, { signal }: OperationOptions): Promise<SecretShare[]> {
   const servedShares = await vault.service.shares.listOfSecret(secretId, signal);
   const account = await readAccount(vault, signal);
   const { openedKeyring, row } = requireRow(account, secretId);
@@ -63,7 +65,7 @@ async function readShares(vault: VaultContext, secretId: string, { signal }: Ope
  * wrong passwords, or ended with its secret or version, which a locked device does without a mark,
  * and which a way back out of the trash does not undo.
  */
-function doubtOf({ now }: VaultContext, entry: ShareEntry, served: OwnShare | null): ShareDiscrepancy | null {
+function doubtOf({ now }: VaultSession, entry: ShareEntry, served: OwnShare | null): ShareDiscrepancy | null {
   const live = isLive(entry, now());
   if (served === null) return live ? "hidden" : null;
   if (entry.revoked_at !== null) return served.end === null ? "still_served" : null;
@@ -81,7 +83,7 @@ function doubtOf({ now }: VaultContext, entry: ShareEntry, served: OwnShare | nu
 }
 
 function toSecretShare(
-  { now }: VaultContext,
+  { now }: VaultSession,
   entry: ShareEntry | null,
   served: OwnShare | null,
   row: AccountRow,

@@ -6,7 +6,7 @@ import type { Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
 import { openShareTicket, type ExpectedShareTicket, type ShareTicket } from "../seal/share-ticket.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
 /** An identity that may open a ticket, and its recipient. */
 export interface OpeningIdentity {

@@ -11,9 +11,9 @@ import { toEngineOptions, readPictureBytes } from "../operation-parts/read-pictu
 import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
 import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { fetchSmallContent, mimeOf, displayNameOf, openClaimedTicket } from "./open-claimed-ticket.ts";
-import { createShareOpeningCalls, type ShareOpeningCalls } from "./share-opening-calls.ts";
+import { createShareOpeningCalls, type ShareOpeningCalls } from "../service/share-opening-calls.ts";
 
 /*
  * [Note: Opening a link]

@@ -8,10 +8,11 @@ import { innerSketches, openBookInner, sealBookInner, sketchToB64u, type Book } 
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { makeHelper } from "../seal/helper.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
-import { savePendingSketch, loadPendingSketches } from "../operation-parts/pending-account.ts";
+import { savePendingSketch, loadPendingSketches } from "../device/pending-account.ts";
 import { toEngineOptions } from "../operation-parts/read-picture.ts";
 import { helperDigest } from "../operation-parts/recognise-image.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /** A share's own picture, enrolled without passphrase. Wipe its root. */
 export interface ShareImage {
@@ -32,7 +33,7 @@ export interface ShareImage {
  *   `storage_full`.
  */
 export async function enrolShareImage(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   book: Book,
   picture: Bytes,

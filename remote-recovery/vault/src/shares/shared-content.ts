@@ -4,7 +4,8 @@ import { PortalError } from "@relicario/shared/errors";
 import { readTicket, withPresentedOpener } from "../operations/open-secret.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import { openRowLabel, requireRow } from "../operation-parts/read-account.ts";
-import type { OperationOptions, VaultContext } from "../vault-context.ts";
+import type { OperationOptions } from "../session/operation-options.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /**
  * One version of an own secret, opened so far that it can be sealed for somebody else. Holds its
@@ -29,7 +30,7 @@ export interface SharedContent {
  * @throws PortalError those of recovering; `decryption_failed`.
  */
 export async function openSharedContent(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   presentedOpener: PresentedOpener,
   options: OperationOptions,
@@ -40,7 +41,7 @@ export async function openSharedContent(
 }
 
 function openCurrentVersion(
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   presentedOpener: PresentedOpener,
   options: OperationOptions,

@@ -5,7 +5,7 @@ import { PortalError } from "@relicario/shared/errors";
 import type { AccountKey } from "../seal/account-key.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { openSharesInner, sealSharesInner, type Shares, type SharesInner } from "../seal/shares.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 export type ShareEntry = Shares["shares"][number];
 
@@ -63,7 +63,7 @@ export function withSharesEnded(document: Shares, now: number, matches: (entry: 
  * with it: only then is the inner document sealed anew.
  */
 export async function withShare(
-  vault: VaultContext,
+  vault: VaultSession,
   accountKey: AccountKey,
   document: Shares,
   entry: ShareEntry,

@@ -3,8 +3,9 @@ import { z } from "zod";
 
 import { createWrappedItems } from "../device/wrapped-items.ts";
 import type { Shares } from "../seal/shares.ts";
-import { readKeyring, type KeyringView } from "../operation-parts/read-keyring.ts";
-import type { VaultContext } from "../vault-context.ts";
+import { refreshKeyring } from "../keyring/refresh-keyring.ts";
+import type { KeyringView } from "../session/keyring-views.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 
 /**
  * A link that was made here. Its key is nowhere else before the account is seen to carry the share.
@@ -21,14 +22,14 @@ export type UnconfirmedShare = z.infer<typeof UnconfirmedShare>;
 const unconfirmedShares = createWrappedItems("newShares", z.array(UnconfirmedShare));
 
 /** Written before it is sent, in the place of what was kept of the same share. `storage_full`. */
-export function saveUnconfirmedShare(vault: VaultContext, share: UnconfirmedShare): Promise<void> {
+export function saveUnconfirmedShare(vault: VaultSession, share: UnconfirmedShare): Promise<void> {
   return unconfirmedShares.change(vault.device, (shares) => [
     ...shares.filter((candidate) => candidate.share_id !== share.share_id),
     share,
   ]);
 }
 
-export function removeUnconfirmedShare(vault: VaultContext, shareId: string): Promise<void> {
+export function removeUnconfirmedShare(vault: VaultSession, shareId: string): Promise<void> {
   return unconfirmedShares.change(vault.device, (shares) =>
     shares.filter((candidate) => candidate.share_id !== shareId),
   );
@@ -39,7 +40,7 @@ export function removeUnconfirmedShare(vault: VaultContext, shareId: string): Pr
  * that can no longer come: it has passed the states that they left with, without them.
  */
 export async function listUnconfirmedShares(
-  vault: VaultContext,
+  vault: VaultSession,
   { keyring }: KeyringView,
   { shares }: Shares,
 ): Promise<UnconfirmedShare[]> {
@@ -54,8 +55,8 @@ export async function listUnconfirmedShares(
 }
 
 /** Reads the account, and forgets the links that it carries. */
-export async function reconcileUnconfirmedShares(vault: VaultContext): Promise<void> {
+export async function reconcileUnconfirmedShares(vault: VaultSession): Promise<void> {
   if ((await vault.device.read()).newShares === null) return;
-  const view = await readKeyring(vault);
+  const view = await refreshKeyring(vault);
   if (view?.openedKeyring != null) await listUnconfirmedShares(vault, view, view.openedKeyring.shares);
 }

@@ -14,7 +14,7 @@ import { createAnswerCalls } from "../requests/answer-calls.ts";
 import { openAnswerRecords, type AnswerRecords } from "../requests/answer-records.ts";
 import { createRequest, type CreatedRequest } from "../requests/create-request.ts";
 import { createResumableDigest } from "../transfer/resumable-digest.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import type { FakeRequest } from "./fake-account.ts";
 import type { World } from "./world.ts";
 
@@ -63,7 +63,7 @@ export async function openProvider(
   };
 }
 
-export function makeRequest(vault: Pick<VaultContext, "now">, overrides: Partial<SecretRequest> = {}): SecretRequest {
+export function makeRequest(vault: Pick<VaultSession, "now">, overrides: Partial<SecretRequest> = {}): SecretRequest {
   return {
     title: "The deed",
     note: "for the notary",
@@ -78,7 +78,7 @@ export function makeRequest(vault: Pick<VaultContext, "now">, overrides: Partial
 /** A request of a vault that has shown an opener, and somebody who has its link. */
 export async function createRequestWithProvider(
   world: World,
-  vault: VaultContext,
+  vault: VaultSession,
   overrides: Partial<SecretRequest> = {},
 ): Promise<CreatedRequest & { readonly provider: Provider }> {
   const created = await createRequest(vault, makeRequest(vault, overrides), null);

@@ -4,7 +4,8 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { createImportWorkerApi, type ImportWorkerApi } from "../imports/import-worker-api.ts";
 import { createTransferWorkerApi, type TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
-import type { RunningWorker, WorkerStarter } from "../worker/start-workers.ts";
+import type { WorkerStarter } from "../page/browser-workers.ts";
+import type { RunningWorker } from "../rpc/start-worker.ts";
 import { createVaultWorkerApi, type VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import { createVisitorWorkerApi, type VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 import { createFakeEngine } from "./fake-engine.ts";

@@ -5,7 +5,7 @@ import { openLabel, unverifiedRevOf, sealLabel, type Label } from "../seal/label
 import type { OpenerKeys } from "../seal/opener.ts";
 import { labelDigest, openState, rootOf, sealState, stateDigest } from "../seal/state.ts";
 import { openTicket, type OwnerTicket } from "../seal/ticket.ts";
-import { requireKeys, type VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { lastOf, touch } from "./fake-account.ts";
 import type { World } from "./world.ts";
 
@@ -15,7 +15,7 @@ import type { World } from "./world.ts";
  */
 export async function rewriteRow(
   world: World,
-  vault: VaultContext,
+  vault: VaultSession,
   secretId: string,
   opener: OpenerKeys,
   change: {
@@ -24,7 +24,7 @@ export async function rewriteRow(
     readonly seal: (ticket: OwnerTicket) => Promise<Uint8Array>;
   },
 ): Promise<void> {
-  const keys = requireKeys(vault);
+  const keys = vault.requireKeys();
   const { keyring, rows } = world.service.account;
   const storedRow = rows.get(secretId);
   const row = lastOf(storedRow?.versions);

@@ -4,7 +4,7 @@ import { openContentHead } from "../seal/content-stream.ts";
 import { createResumableDigest } from "../transfer/resumable-digest.ts";
 import { saveContent } from "../transfer/save-content.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
-import type { SealedContentKey } from "../worker/opened-content-store.ts";
+import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 
 /** The whole of a content that an opener was shown for, fetched and opened in pieces. */
 export async function saveToBytes(

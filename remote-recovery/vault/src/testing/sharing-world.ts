@@ -6,7 +6,7 @@ import { findPerson } from "../people/people.ts";
 import { createShare, type CreatedShare, type NewShareRequest } from "../shares/create-share.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
 import { createFakeEngine } from "./fake-engine.ts";
 import { createFakeSharing, type FakeShare, type FakeSharing } from "./fake-shares.ts";
@@ -20,8 +20,8 @@ export interface SharingWorld {
   readonly sharing: FakeSharing;
   readonly ada: World;
   readonly ben: World;
-  readonly adasVault: VaultContext;
-  readonly bensVault: VaultContext;
+  readonly adasVault: VaultSession;
+  readonly bensVault: VaultSession;
   /** Ada's secret "First". */
   readonly secretId: string;
   /** Shares it, by its picture. */

@@ -1,5 +1,5 @@
 import { randomBytes, type Bytes } from "../seal/bytes.ts";
-import type { VaultContext } from "../vault-context.ts";
+import type { VaultSession } from "../session/vault-session.ts";
 import { openUploadRecords, createSendingRecords } from "../transfer/upload-records.ts";
 import { createResumableDigest, type ResumableDigest } from "../transfer/resumable-digest.ts";
 import { sendContent } from "../transfer/send-content.ts";
@@ -13,7 +13,7 @@ import { makePicture, textSecret, type World } from "./world.ts";
 
 /** A tab as far as uploads need it: the vault's half, and the transfer's without its worker. */
 export interface UploadingTab extends UploadDeps {
-  readonly vault: VaultContext;
+  readonly vault: VaultSession;
   /** How often the outside was waited for. */
   readonly waitCount: () => number;
   readonly send: (
@@ -28,7 +28,7 @@ export interface UploadingTab extends UploadDeps {
   ) => Promise<void>;
 }
 
-export async function openUploadingTab(world: World, vault: VaultContext): Promise<UploadingTab> {
+export async function openUploadingTab(world: World, vault: VaultSession): Promise<UploadingTab> {
   let waits = 0;
   const retryPolicy: RetryPolicy = {
     wait: (_milliseconds, signal) => {
@@ -78,7 +78,7 @@ export async function openUploadingTab(world: World, vault: VaultContext): Promi
  */
 export async function openTabWithFirstSecret(
   world: World,
-): Promise<{ readonly tab: UploadingTab; readonly laptop: VaultContext; readonly first: string }> {
+): Promise<{ readonly tab: UploadingTab; readonly laptop: VaultSession; readonly first: string }> {
   const laptop = await world.open();
   const { secretId: first } = await protect(laptop, textSecret("First", makePicture("market")), {});
   await setDeviceKind(laptop, "own");

@@ -2,8 +2,9 @@ import type { DeviceAccount, OpenerHandle, VaultState } from "@relicario/shared/
 
 import { openDevice, type Device } from "../device/device.ts";
 import { presentPicture, type ProtectRequest, type PresentedPicture } from "../presented-opener.ts";
-import { openVaultContext, type VaultContext, type WriterLocks } from "../vault-context.ts";
-import { createService } from "../service.ts";
+import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
+import type { WriterLocks } from "../session/writer-queue.ts";
+import { createService } from "../service/service.ts";
 import { createFakeEngine, fakePicture } from "./fake-engine.ts";
 import { createFakeService, type FakeService } from "./fake-service.ts";
 import type { FakeSharing } from "./fake-shares.ts";
@@ -15,7 +16,7 @@ export interface World {
   readonly service: FakeService;
   readonly engine: ReturnType<typeof createFakeEngine>;
   /** A page of the device with this name: what the device kept before is there again. */
-  readonly open: (deviceName?: string) => Promise<VaultContext & { readonly states: VaultState[] }>;
+  readonly open: (deviceName?: string) => Promise<VaultSession & { readonly states: VaultState[] }>;
   readonly openNamedDevice: (name?: string) => Promise<Device>;
   /** Web Locks between the pages of each device, with the names that were asked for. */
   readonly locks: FakeLocks;
@@ -74,7 +75,7 @@ export function createWorld({
     openNamedDevice: (name = "laptop") => openDevice(deviceAccountFor(name)),
     open: async (name = "laptop") => {
       const states: VaultState[] = [];
-      const vault = await openVaultContext({
+      const vault = await openVaultSession({
         userId: id,
         service: createService(service.httpFor(name)),
         engine,

@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { openDevice, type Device } from "../device/device.ts";
-import { createHttpOverPage, type PageHttp } from "../worker/page-http.ts";
+import { createHttpOverPage, type PageHttp } from "../rpc/page-http.ts";
 import { openUploadRecords, uploadLockName, createSendingRecords, type UploadRecords } from "./upload-records.ts";
 import { createResumableDigest, connectDigest, type ResumableDigest } from "./resumable-digest.ts";
 import { saveContent, type OpenableContent } from "./save-content.ts";

@@ -1,8 +1,7 @@
 import type { Engine } from "@relicario/engine";
 import { createCallClient } from "@relicario/engine/worker-calls";
-import type { CallOptions, LinkSecret, OpenedShare, ProvidedSecret } from "@relicario/shared/contract";
+import type { CallOptions, LinkSecret, ProvidedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import * as Comlink from "comlink";
 
 import {
   answerRequest,
@@ -20,8 +19,8 @@ import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
 import { createTransferCalls, type TransferCalls } from "../transfer/upload-calls.ts";
 import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
 import { createLazyEngine } from "./lazy-engine.ts";
-import { createOpenedContentStore, type TransferredContent, type SealedContentKey } from "./opened-content-store.ts";
-import { createHttpOverPage, type PageHttp } from "./page-http.ts";
+import { createOpenedContentStore } from "../transfer/opened-content-store.ts";
+import { createHttpOverPage, type PageHttp } from "../rpc/page-http.ts";
 
 /** What the page answers to the visitor's worker. */
 export interface VisitorPage extends PageHttp {
@@ -42,7 +41,7 @@ export type VisitorWorkerApi = ReturnType<typeof createVisitorWorkerApi>;
 /** @param connectEngine how the worker reaches the engine on a port; a seam for tests */
 export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Engine) {
   let started: { readonly visitor: VisitorContext; readonly calls: TransferCalls } | null = null;
-  const openedContents = createOpenedContentStore<{ readonly sealed: SealedContentKey }>(() => requireStarted().calls);
+  const openedContents = createOpenedContentStore(() => requireStarted().calls);
 
   function requireStarted(): { readonly visitor: VisitorContext; readonly calls: TransferCalls } {
     if (started === null) throw new PortalError("vault_unavailable");
@@ -91,19 +90,8 @@ export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Eng
     },
 
     inspectShare: operation(inspectShare),
-    openShare: operation(
-      async (
-        visitor,
-        shareId: string,
-        credentials: ShareCredentials,
-        options?: CallOptions,
-      ): Promise<TransferredContent<OpenedShare>> => {
-        const { sealed, ...share } = await openShare(visitor, shareId, credentials, options);
-        return Comlink.transfer(
-          { ...share, openedId: openedContents.add({ sealed }) },
-          share.content === null ? [] : [share.content.buffer],
-        );
-      },
+    openShare: operation(async (visitor, shareId: string, credentials: ShareCredentials, options?: CallOptions) =>
+      openedContents.add(await openShare(visitor, shareId, credentials, options)),
     ),
     inspectRequest: operation(async (visitor, requestId: string, options?: CallOptions) =>
       inspectRequest(createAnswerDeps(visitor), await resolveRequestLink(visitor, requestId), options?.signal),
@@ -112,7 +100,6 @@ export function createVisitorWorkerApi(connectEngine: (port: MessagePort) => Eng
       answerRequest(createAnswerDeps(visitor), await resolveRequestLink(visitor, requestId), provided, options),
     ),
 
-    serveContentKeys: openedContents.serveKeys,
-    disposeContent: openedContents.dispose,
+    ...openedContents.calls,
   };
 }

@@ -2,8 +2,8 @@ import { buildJwe } from "@relicario/api/testing/person";
 import { newPublicId } from "@relicario/api/testing/sharing";
 import { deviceLinkLifetimeMinutes } from "@relicario/shared/api";
 
-import type { DeviceLinkCalls } from "../../device-links/link-calls.ts";
-import { createService } from "../../service.ts";
+import type { DeviceLinkCalls } from "../../service/link-calls.ts";
+import { createService } from "../../service/service.ts";
 import { expectRefusal, expectRefusals, minute, type ServiceUnderTest } from "./service-under-test.ts";
 
 const buildMessage = (): string => buildJwe({ typ: "relicario-device" });

@@ -13,7 +13,7 @@ import {
 import { buildRequest, buildShare } from "@relicario/api/testing/sharing";
 import type { Json, KeyringChange } from "@relicario/shared/api";
 
-import { createShareOpeningCalls } from "../../shares/share-opening-calls.ts";
+import { createShareOpeningCalls } from "../../service/share-opening-calls.ts";
 import { expectRefusal, signInWithSecret, stateOf, type ServiceUnderTest } from "./service-under-test.ts";
 
 /** The change with which a device that made another account key begins the account again. */

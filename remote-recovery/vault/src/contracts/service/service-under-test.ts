@@ -5,7 +5,7 @@ import type { KeyringChange } from "@relicario/shared/api";
 import type { Http } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
-import type { Service } from "../../service.ts";
+import type { Service } from "../../service/service.ts";
 
 /** A service as a portal's client reaches it. Several people sign in to it. */
 export interface ServiceUnderTest {

@@ -18,7 +18,7 @@ import {
 import type { Http } from "@relicario/shared/contract";
 
 import { newId } from "../../seal/ids.ts";
-import { createShareOpeningCalls, type ShareOpeningCalls } from "../../shares/share-opening-calls.ts";
+import { createShareOpeningCalls, type ShareOpeningCalls } from "../../service/share-opening-calls.ts";
 import { createTransferCalls } from "../../transfer/upload-calls.ts";
 import {
   day,

@@ -5,7 +5,7 @@ import type { ImportItem, ImportReadResult } from "@relicario/shared/contract";
 
 import type { Bytes } from "../../seal/bytes.ts";
 import { buildArchive, zipEntries } from "../../testing/own-archive.ts";
-import { openSealedContent } from "../sealed-content.ts";
+import { openSealedContent } from "./sealed-content.ts";
 import { sourceOf } from "../source.ts";
 import { readImport } from "./read-import.ts";
 

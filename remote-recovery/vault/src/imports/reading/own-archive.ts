@@ -9,7 +9,7 @@ import { openContent } from "../../seal/content.ts";
 import { contentHeadSize, paddedLength, sealedLength } from "../../seal/content-sizes.ts";
 import { parseDocument } from "../../seal/document.ts";
 import { OwnerTicket } from "../../seal/ticket.ts";
-import { openSealedContent, type SealedContentInfo } from "../sealed-content.ts";
+import { openSealedContent, type SealedContentInfo } from "./sealed-content.ts";
 import { parseJsonAs } from "./decode.ts";
 import { ItemCollector } from "./item-collector.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";

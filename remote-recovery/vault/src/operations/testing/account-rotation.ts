@@ -4,7 +4,7 @@ import { copyOf } from "../../seal/bytes.ts";
 import type { PresentedKey } from "../../presented-opener.ts";
 import type { FakeAccount } from "../../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, type World } from "../../testing/world.ts";
-import type { VaultContext } from "../../vault-context.ts";
+import type { VaultSession } from "../../session/vault-session.ts";
 import { resealForAllOpeners } from "../reseal-for-all-openers.ts";
 import { list } from "../list.ts";
 import { addOpener, generateRecoveryCode } from "../openers.ts";
@@ -42,8 +42,8 @@ async function prepareAccount(): Promise<{ account: FakeAccount; ids: [string, s
  */
 export async function openPreparedAccount(): Promise<{
   world: World;
-  laptop: VaultContext;
-  phone: VaultContext;
+  laptop: VaultSession;
+  phone: VaultSession;
   ids: [string, string];
   paper: PresentedKey;
 }> {
@@ -57,7 +57,7 @@ export async function openPreparedAccount(): Promise<{
   return { world, laptop, phone, ids, paper };
 }
 
-export async function openUnlocked(world: World, name: string): Promise<VaultContext> {
+export async function openUnlocked(world: World, name: string): Promise<VaultSession> {
   const vault = await world.open(name);
   (await unlock(vault, makePicture("market"), {})).opener.wipe();
   return vault;

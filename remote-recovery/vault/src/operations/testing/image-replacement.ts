@@ -3,7 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 import type { PresentedKey, PresentedPicture } from "../../presented-opener.ts";
 import type { FakeAccount } from "../../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, type World } from "../../testing/world.ts";
-import type { VaultContext } from "../../vault-context.ts";
+import type { VaultSession } from "../../session/vault-session.ts";
 import { replaceImage } from "../replace-image.ts";
 import { resealForAllOpeners } from "../reseal-for-all-openers.ts";
 import { list } from "../list.ts";
@@ -35,7 +35,7 @@ async function prepareAccount(): Promise<{ account: FakeAccount; ids: [string, s
 /** Two secrets, the first of two versions; a picture and a printed code open them. */
 export async function openPreparedAccount(): Promise<{
   world: World;
-  laptop: VaultContext;
+  laptop: VaultSession;
   ids: [string, string];
   paper: PresentedKey;
 }> {

@@ -11,14 +11,18 @@ import {
 import { z } from "zod";
 
 import type { Sketch } from "@relicario/engine";
-import type { Device } from "../device/device.ts";
-import { createWrappedItems } from "../device/wrapped-items.ts";
-import { toStoredMetadataKeys, fromStoredMetadataKeys, type MetadataKeys } from "../seal/account-key.ts";
-import { Book, type BookInner } from "../seal/book.ts";
+import type { Device } from "./device.ts";
+import { createWrappedItems } from "./wrapped-items.ts";
+import {
+  toStoredMetadataKeys,
+  fromStoredMetadataKeys,
+  type AccountKey,
+  type MetadataKeys,
+} from "../seal/account-key.ts";
+import { Book } from "../seal/book.ts";
 import { copyOf } from "../seal/bytes.ts";
 import { parseSketch, serializeSketch } from "../seal/helper.ts";
 import { Shares } from "../seal/shares.ts";
-import type { FirstAccount } from "../vault-context.ts";
 
 /**
  * What waits on the device between making and publishing, wrapped by the device key: an account
@@ -34,6 +38,25 @@ const Pending = z.strictObject({
   slot: Slot,
   sketch: bytesB64u(342, { exact: true }),
 });
+
+/** Everything that a new account begins with, but the rows. */
+export interface FirstAccount {
+  readonly keys: MetadataKeys;
+  readonly book: Book;
+  readonly shares: Shares;
+  readonly statement: KeyStatement;
+  /** Of its first image. */
+  readonly record: ImageRecord;
+  readonly slot: Slot;
+  /** Of that image: 342 bytes, base64url. Tells a wrong passphrase from another picture. */
+  readonly sketch: string;
+}
+
+/** An account that is not published yet, with its key. */
+export interface UnpublishedAccount {
+  readonly accountKey: AccountKey;
+  readonly firstAccount: FirstAccount;
+}
 
 /** An account that waits; its titles keys are null where they could not be kept. */
 export type PendingAccount = Omit<FirstAccount, "keys"> & { readonly keys: MetadataKeys | null };
@@ -70,9 +93,7 @@ export function savePendingSketch(device: Device, sketch: Sketch): Promise<void>
   return pendingSketches.change(device, (current) => (current.includes(encoded) ? current : [...current, encoded]));
 }
 
-/** Forgets the sketches that a published book has. */
-export function removePublishedSketches(device: Device, inner: Pick<BookInner, "sketches">): Promise<void> {
-  return pendingSketches.change(device, (current) =>
-    current.filter((encoded) => !inner.sketches.some(({ sketch }) => sketch === encoded)),
-  );
+/** Forgets the sketches that a published book has. @param published base64url */
+export function removePublishedSketches(device: Device, published: ReadonlySet<string>): Promise<void> {
+  return pendingSketches.change(device, (current) => current.filter((encoded) => !published.has(encoded)));
 }

@@ -20,11 +20,11 @@ import {
 import type { Http } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { createDeviceLinkCalls, type DeviceLinkCalls } from "./device-links/link-calls.ts";
-import { createRequestCalls, type RequestCalls } from "./requests/request-calls.ts";
-import { createShareOpeningCalls, type ShareOpeningCalls } from "./shares/share-opening-calls.ts";
-import { createShareCalls, type ShareCalls } from "./shares/share-calls.ts";
-import { createTransferCalls, type TransferCalls } from "./transfer/upload-calls.ts";
+import { createDeviceLinkCalls, type DeviceLinkCalls } from "./link-calls.ts";
+import { createRequestCalls, type RequestCalls } from "./request-calls.ts";
+import { createShareOpeningCalls, type ShareOpeningCalls } from "./share-opening-calls.ts";
+import { createShareCalls, type ShareCalls } from "./share-calls.ts";
+import { createTransferCalls, type TransferCalls } from "../transfer/upload-calls.ts";
 
 /**
  * The calls that carry sealed bytes. Answers are parsed here; what they say is checked by

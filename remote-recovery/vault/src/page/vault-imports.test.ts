@@ -9,7 +9,7 @@ import { buildArchive } from "../testing/own-archive.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine } from "../testing/fake-machine.ts";
 import { makePictureHandle, userId } from "../testing/world.ts";
-import { createVaultClient, type VaultClient } from "../worker/vault-client.ts";
+import { createVaultClient, type VaultClient } from "./vault-client.ts";
 
 unrefMessagePorts();
 

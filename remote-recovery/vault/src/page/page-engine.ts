@@ -1,7 +1,7 @@
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import * as Comlink from "comlink";
 
-import type { RunningWorker } from "./start-workers.ts";
+import type { RunningWorker } from "../rpc/start-worker.ts";
 
 /** The engine of one worker of this page. */
 export interface PageEngine {

@@ -5,11 +5,11 @@ import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import { createPageHttp } from "../worker/page-http.ts";
-import type { RunningWorker } from "../worker/start-workers.ts";
-import { createRestartable } from "../worker/restartable.ts";
-import type { SendOptions } from "./send-content.ts";
-import type { TransferWorkerApi } from "./transfer-worker-api.ts";
+import { createPageHttp } from "../rpc/page-http.ts";
+import type { RunningWorker } from "../rpc/start-worker.ts";
+import { createRestartable } from "../rpc/restartable.ts";
+import type { SendOptions } from "../transfer/send-content.ts";
+import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 
 export interface TransferWorkersDeps {
   /** Whose uploads they send; null for what needs no account. */

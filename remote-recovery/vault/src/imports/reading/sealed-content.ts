@@ -2,11 +2,11 @@ import { toB64u } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import { errorNameOf } from "../device/quota-error.ts";
-import { chunksOf, copyOf, newSha256, type Bytes } from "../seal/bytes.ts";
-import { contentHeadSize, paddedLength } from "../seal/content-sizes.ts";
-import { openContentStream } from "../seal/content-stream.ts";
+import { throwIfCancelled } from "../../throw-if-cancelled.ts";
+import { errorNameOf } from "../../device/quota-error.ts";
+import { chunksOf, copyOf, newSha256, type Bytes } from "../../seal/bytes.ts";
+import { contentHeadSize, paddedLength } from "../../seal/content-sizes.ts";
+import { openContentStream } from "../../seal/content-stream.ts";
 
 /** What opens a sealed content, and what it must be. Holds a secret. */
 export interface SealedContentInfo {

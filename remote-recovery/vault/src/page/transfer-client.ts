@@ -4,10 +4,10 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import type { PublishedSecret } from "../operations/protect.ts";
 import type { Protection, RestartedUpload, UploadPlan } from "../operations/resumable-uploads.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { RunningWorker } from "../worker/start-workers.ts";
-import { openUploadRecords } from "./upload-records.ts";
+import type { RunningWorker } from "../rpc/start-worker.ts";
+import { openUploadRecords } from "../transfer/upload-records.ts";
 import { createDownloads, type Downloads } from "./downloads.ts";
-import type { TransferWorkerApi } from "./transfer-worker-api.ts";
+import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import { createTransferWorkers } from "./transfer-workers.ts";
 import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
 

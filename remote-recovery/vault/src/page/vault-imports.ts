@@ -1,22 +1,23 @@
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import type { CallOptions, ImportItem, VaultImports } from "@relicario/shared/contract";
+import type { CallOptions, ImportItem, Vault, VaultImports } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import type * as Comlink from "comlink";
 
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { requirePresented } from "../presented-opener.ts";
-import type { Transfers } from "../transfer/transfer-client.ts";
-import type { RunningWorker } from "../worker/start-workers.ts";
+import type { Transfers } from "./transfer-client.ts";
+import type { RunningWorker } from "../rpc/start-worker.ts";
 import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
-import type { ComparedItem } from "./compare-import.ts";
-import type { ImportWorkerApi } from "./import-worker-api.ts";
-import { isItemError } from "./item-errors.ts";
-import { trySetFavorite, favoriteFailedFields } from "./favorites.ts";
+import type { ComparedItem } from "../imports/compare-import.ts";
+import type { ImportWorkerApi } from "../imports/import-worker-api.ts";
+import { isItemError } from "../imports/item-errors.ts";
+import { trySetFavorite, favoriteFailedFields } from "../imports/favorites.ts";
 
 export interface ImportDeps {
-  readonly callWorker: <Arguments extends readonly unknown[], Result>(
-    operation: (worker: Comlink.Remote<VaultWorkerApi>) => (...parameters: Arguments) => Promise<Result>,
-  ) => (...parameters: Arguments) => Promise<Result>;
+  /** Operations of the vault's worker. */
+  readonly compare: VaultWorkerApi["compareImport"];
+  readonly importSecrets: VaultWorkerApi["importSecrets"];
+  readonly setFavorite: Vault["setFavorite"];
   readonly startReader: () => Promise<RunningWorker<ImportWorkerApi>>;
   readonly transfers: Pick<Transfers, "protect" | "update">;
 }
@@ -25,10 +26,13 @@ export interface ImportDeps {
  * The members of the contract about importing. Small items go through the vault's worker, a hundred
  * in a call; large ones as uploads.
  */
-export function createVaultImports({ callWorker, startReader, transfers }: ImportDeps): VaultImports {
-  const compare = callWorker((worker) => worker.compareImport);
-  const setFavorite = callWorker((worker) => worker.setFavorite);
-  const importSecrets = callWorker((worker) => worker.importSecrets);
+export function createVaultImports({
+  compare,
+  importSecrets,
+  setFavorite,
+  startReader,
+  transfers,
+}: ImportDeps): VaultImports {
   /** A worker for this alone. What it holds in clear goes with it. */
   const withReader = async <T>(
     callback: (remote: Comlink.Remote<ImportWorkerApi>, workerFailure: Promise<never>) => Promise<T>,

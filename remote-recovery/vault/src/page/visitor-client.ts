@@ -1,19 +1,19 @@
-import { createAbortableCalls, type AbortableCalls } from "@relicario/engine/abortable-calls";
-import { serveCalls, findSignal } from "@relicario/engine/worker-calls";
+import { createAbortableCalls } from "@relicario/engine/abortable-calls";
+import { serveCalls } from "@relicario/engine/worker-calls";
 import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { releaseOpener, requirePresentedPicture } from "../presented-opener.ts";
-import { createDownloads } from "../transfer/downloads.ts";
-import { createTransferWorkers } from "../transfer/transfer-workers.ts";
+import { createDownloads } from "./downloads.ts";
+import { createTransferWorkers } from "./transfer-workers.ts";
 import { createPageEngine } from "./page-engine.ts";
 import { createOpenedContent } from "./opened-content.ts";
-import { createPageHttp } from "./page-http.ts";
-import { browserWorkers, type WorkerStarter } from "./start-workers.ts";
-import { createRestartable } from "./restartable.ts";
-import type { VisitorPage, VisitorWorkerApi } from "./visitor-worker-api.ts";
+import { callRunning, createCallWorker, type CallableWorker } from "../rpc/call-running.ts";
+import { createPageHttp } from "../rpc/page-http.ts";
+import { browserWorkers, type WorkerStarter } from "./browser-workers.ts";
+import { createRestartable } from "../rpc/restartable.ts";
+import type { VisitorPage, VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 
 /** The contract's visitor but for what it draws. */
 export type VisitorClient = Omit<Visitor, "PictureField">;
@@ -24,9 +24,7 @@ export async function createVisitor(portal: PortalForVisitors): Promise<VisitorC
 }
 
 /** The visitor's worker. */
-interface RunningVisitor {
-  readonly remote: Comlink.Remote<VisitorWorkerApi>;
-  readonly abortable: AbortableCalls["abortable"];
+interface RunningVisitor extends CallableWorker<VisitorWorkerApi> {
   readonly end: (code: "link_incomplete" | "vault_unavailable") => void;
 }
 
@@ -69,29 +67,17 @@ export function createVisitorClient(
     return { remote: worker.remote, abortable, end };
   }
 
-  /** An operation of the worker, with the same arguments and the same answer. */
-  function callWorker<Arguments extends readonly unknown[], Result>(
-    operation: (worker: Comlink.Remote<VisitorWorkerApi>) => (...args: Arguments) => Promise<Result>,
-  ): (...args: Arguments) => Promise<Result> {
-    return async (...args) => {
-      const signal = findSignal(args);
-      throwIfCancelled(signal);
-      const { remote, abortable } = await runningVisitor.ensure();
-      throwIfCancelled(signal);
-      return abortable(operation(remote)(...args));
-    };
-  }
-
-  const operations = { openShare: callWorker((worker) => worker.openShare) };
+  const callWorker = createCallWorker<VisitorWorkerApi>(runningVisitor.ensure);
 
   return {
     previewShare: callWorker((worker) => worker.inspectShare),
     openShare: async (shareId, { password, picture }, options) => {
       // a handle that stands for nothing reaches no worker
       const sharePicture = picture === null ? null : requirePresentedPicture(picture).picture;
-      const openingWorker = await runningVisitor.ensure();
-      const { openedId, ...share } = await operations.openShare(shareId, { password, picture: sharePicture }, options);
-      return { ...share, ...createOpenedContent({ openedId, ...share }, openingWorker, downloads) };
+      return callRunning(runningVisitor.ensure, [options], async (running) => {
+        const share = await running.remote.openShare(shareId, { password, picture: sharePicture }, options);
+        return createOpenedContent(share, running, downloads);
+      });
     },
     previewRequest: callWorker((worker) => worker.inspectRequest),
     answer: callWorker((worker) => worker.answer),

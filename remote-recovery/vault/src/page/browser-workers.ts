@@ -1,22 +1,14 @@
 import { compileModule, compileModules, type LazyCodec } from "@relicario/engine/modules";
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
-import { createCallClient } from "@relicario/engine/worker-calls";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
 import type { Bytes } from "../seal/bytes.ts";
 import type { ImportWorkerApi } from "../imports/import-worker-api.ts";
 import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
-import type { VaultWorkerApi } from "./vault-worker-api.ts";
-import type { VisitorWorkerApi } from "./visitor-worker-api.ts";
-
-/** A worker that runs, its Comlink face, and the two ways in which it ends. */
-export interface RunningWorker<T> {
-  readonly remote: Comlink.Remote<T>;
-  /** Settles when the worker fails by itself; never when it is ended. */
-  readonly failure: Promise<PortalError>;
-  readonly end: () => void;
-}
+import { raceFailure, startWorker, type RunningWorker } from "../rpc/start-worker.ts";
+import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
+import type { VisitorWorkerApi } from "../worker/visitor-worker-api.ts";
 
 /** Starts the workers; tests replace it. */
 export interface WorkerStarter {
@@ -56,18 +48,18 @@ declare const __webpack_public_path__: string;
  * compiled modules over.
  */
 export const browserWorkers: WorkerStarter = {
-  vault: () => startWorker<VaultWorkerApi>("vault-worker", (remote) => remote.ping()),
-  visitor: () => startWorker<VisitorWorkerApi>("visitor-worker", (remote) => remote.ping()),
+  vault: () => startAsset<VaultWorkerApi>("vault-worker", (remote) => remote.ping()),
+  visitor: () => startAsset<VisitorWorkerApi>("visitor-worker", (remote) => remote.ping()),
   engine: async () => {
     const [worker, modules] = await Promise.all([
-      startWorker<EngineWorkerApi>("engine-worker", (remote) => remote.ping()),
+      startAsset<EngineWorkerApi>("engine-worker", (remote) => remote.ping()),
       compileModules(fetchAsset),
     ]);
     await raceFailure(worker.failure, worker.remote.init(modules, Comlink.proxy(loadCodec)));
     return worker;
   },
-  transfer: () => startWorker<TransferWorkerApi>("transfer-worker", (remote) => remote.ping()),
-  importReader: () => startWorker<ImportWorkerApi>("import-worker", (remote) => remote.ping()),
+  transfer: () => startAsset<TransferWorkerApi>("transfer-worker", (remote) => remote.ping()),
+  importReader: () => startAsset<ImportWorkerApi>("import-worker", (remote) => remote.ping()),
   kitFile: async (name) => new Uint8Array(await (await fetchAsset(name)).arrayBuffer()),
 };
 
@@ -78,53 +70,12 @@ async function loadCodec(name: LazyCodec) {
   return compileModule(name, fetchAsset);
 }
 
-/**
- * @param ping a call that does nothing: once it is answered the script runs, and its address can
- *   go.
- */
-async function startWorker<T>(
+/** From a file of the release. */
+async function startAsset<T>(
   name: AssetName,
   ping: (remote: Comlink.Remote<T>) => Promise<void>,
 ): Promise<RunningWorker<T>> {
-  const script = await (await fetchAsset(name)).text();
-  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-  const worker = new Worker(address, { name });
-  const listenerController = new AbortController();
-  const failure = new Promise<PortalError>((resolve) => {
-    worker.addEventListener(
-      "error",
-      (event) => {
-        resolve(new PortalError("vault_unavailable", { cause: event.error }));
-      },
-      { signal: listenerController.signal },
-    );
-  });
-  const remote = createCallClient<T>(worker);
-  const end = (): void => {
-    worker.terminate();
-    // Comlink keeps the worker until its face is collected. By this listener the worker would keep
-    // whoever has the face: then neither is.
-    listenerController.abort();
-  };
-  try {
-    await raceFailure(failure, ping(remote));
-    return { remote, failure, end };
-  } catch (error) {
-    end();
-    throw error;
-  } finally {
-    URL.revokeObjectURL(address);
-  }
-}
-
-/** A call to a worker that fails would never settle. */
-async function raceFailure<T>(failure: Promise<PortalError>, call: Promise<T>): Promise<T> {
-  return Promise.race([
-    call,
-    failure.then((error) => {
-      throw error;
-    }),
-  ]);
+  return startWorker(name, await (await fetchAsset(name)).text(), ping);
 }
 
 /** The browser may keep the wrong bytes of these as immutable: they are fetched past its cache. */
