@@ -12,11 +12,11 @@ import { z } from "zod";
 
 import { loadEngineInNode } from "@relicario/engine/node";
 import { openDevice } from "../src/device/device.ts";
-import { readAccount } from "../src/operation-parts/read-account.ts";
+import { readAccount } from "../src/keyring/read-account.ts";
 import { openKeyring } from "../src/keyring/fetch-keyring.ts";
-import { sealRow } from "../src/operation-parts/seal-secret.ts";
-import { buildNextChange } from "../src/operation-parts/build-keyring-change.ts";
-import { unlock } from "../src/operations/unlock.ts";
+import { sealRow } from "../src/secrets/seal-secret.ts";
+import { buildNextChange } from "../src/keyring/build-keyring-change.ts";
+import { unlock } from "../src/openers/unlock.ts";
 import { utf8 } from "../src/seal/bytes.ts";
 import { sealContent } from "../src/seal/content.ts";
 import { newId, formatTimestamp } from "../src/seal/ids.ts";

@@ -4,8 +4,8 @@ import type { Http, LinkSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Bytes } from "./seal/bytes.ts";
-import { createClaims, type ViewClaims } from "./shares/claims.ts";
-import type { Pause } from "./operation-parts/send-with-retry.ts";
+import { createClaims, type ViewClaims } from "./service/claims.ts";
+import type { Pause } from "./service/send-with-retry.ts";
 
 /**
  * The visitor of one page, as its worker holds it between operations. Nothing that it is made of

@@ -18,7 +18,7 @@ import {
   type Protection,
   type UploadPlan,
 } from "../operations/resumable-uploads.ts";
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "../operations/update.ts";
 import { acceptOlderState } from "../keyring/refresh-keyring.ts";
 import { fakePartBytes } from "../testing/fake-uploads.ts";

@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { beginUpload, finishUpload } from "../operations/resumable-uploads.ts";
 import { protect } from "../operations/protect.ts";
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { list } from "../operations/list.ts";
 import { loadPendingAccount } from "../device/pending-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";

@@ -5,13 +5,14 @@ import { z } from "zod";
 
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { setDeviceKind, unlock } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "../operations/update.ts";
 import { tryOpenTicket } from "../seal/ticket.ts";
-import { readAccount } from "../operation-parts/read-account.ts";
+import { readAccount } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { recogniseImage } from "../operation-parts/recognise-image.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { recogniseImage } from "../openers/recognise-image.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { FakeAccount } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 

@@ -5,7 +5,7 @@ import type { PortalForServices, OpenerHandle, ShareRequest } from "@relicario/s
 import { examine } from "../operations/examine.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { presentPicture } from "../presented-opener.ts";
 import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService } from "../testing/fake-service.ts";

@@ -6,7 +6,7 @@ import { resealForAllOpeners, removeOpener } from "../operations/reseal-for-all-
 import { addOpener, listOpeners, generateRecoveryCode } from "../operations/openers.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { AccountKey } from "../seal/account-key.ts";
 import { copyOf } from "../seal/bytes.ts";
 import { openerFromSeed, sealSlot } from "../seal/opener.ts";

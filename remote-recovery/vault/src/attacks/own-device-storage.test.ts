@@ -4,14 +4,15 @@ import { toB64u } from "@relicario/shared/api";
 import { openDB } from "idb";
 import { compactDecrypt } from "jose";
 
-import { setDeviceKind, unlock } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { list } from "../operations/list.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { update } from "../operations/update.ts";
-import { readAccount } from "../operation-parts/read-account.ts";
+import { readAccount } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import { copyOf, utf8 } from "../seal/bytes.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 

@@ -5,7 +5,7 @@ import type { SecretChange } from "@relicario/shared/contract";
 
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret, openSecret } from "../operations/open-secret.ts";
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "../operations/update.ts";
 import { listVersions, removeVersions, restoreVersion } from "../operations/versions.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";

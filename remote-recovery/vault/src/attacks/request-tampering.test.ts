@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import { fromB64u, toB64u } from "@relicario/shared/api";
 
 import { protect } from "../operations/protect.ts";
-import { setDeviceKind } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { createRequest } from "../requests/create-request.ts";
 import { listRequests } from "../requests/list-requests.ts";
 import { openAnswer } from "../requests/open-answer.ts";

@@ -6,7 +6,8 @@ import { CompactEncrypt } from "jose";
 
 import { list } from "../operations/list.ts";
 import { protect } from "../operations/protect.ts";
-import { setDeviceKind, unlock } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { acceptOlderState, refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { signDocument } from "../seal/account-key.ts";
 import { utf8 } from "../seal/bytes.ts";

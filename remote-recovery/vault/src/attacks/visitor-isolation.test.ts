@@ -25,7 +25,7 @@ function runtimeImportsOf(entry: string): string[] {
 
 /** What holds, makes or keeps keys of an account, or reads what a device keeps. */
 const accountFilePattern =
-  /^(session\/.*|keyring\/.*|openers\/.*|service\/service|seal\/(account-key|account-signatures|opener|book|shares|requests|state|document-with-inner|ticket)|device\/(device|pending-account|checked-openers)|operations\/.*|operation-parts\/(read-account|open-account|publish|build-keyring-change)|worker\/vault-worker-api)\.ts$/;
+  /^(session\/.*|keyring\/.*|openers\/(begin-account|choose-openers|enrol-image|open-account|require-account-key|unlock|with-presented-opener)|secrets\/(read-ticket|seal-secret|reseal-.*|stage-rows|portable-secret)|service\/service|seal\/(account-key|account-signatures|opener|book|shares|requests|state|document-with-inner|ticket)|device\/(device|pending-account|checked-openers|saved-keys)|operations\/.*|worker\/vault-(worker-api|operations))\.ts$/;
 
 describe("the visitor's worker", () => {
   it("needs no file that leads to an account's keys", () => {

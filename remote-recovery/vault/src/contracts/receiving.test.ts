@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import { trash } from "../operations/favorite-and-trash.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { setDeviceKind } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { update } from "../operations/update.ts";
 import { findPerson, listPeople, readOwnWords, setBlocked, setCompared } from "../people/people.ts";
 import { openReceived, listReceivedShares } from "../received/received-shares.ts";

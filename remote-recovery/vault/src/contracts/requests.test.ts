@@ -7,7 +7,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { setDeviceKind } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { createRequest } from "../requests/create-request.ts";
 import { listRequests } from "../requests/list-requests.ts";
 import { openAnswer } from "../requests/open-answer.ts";

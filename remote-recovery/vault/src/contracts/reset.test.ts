@@ -5,7 +5,8 @@ import { freshSignInMinutes, accountResetWaitDays, AccountReset } from "@relicar
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { resetAccount } from "../operations/reset-account.ts";
-import { setDeviceKind, unlock } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";

@@ -3,7 +3,7 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { resealAll } from "../operations/reseal-for-all-openers.ts";
 import { registerOpener, openableRows } from "../operations/openers.ts";
-import { withPresentedOpener } from "../operations/open-secret.ts";
+import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import {
   deviceLinkId,
@@ -15,8 +15,8 @@ import {
 } from "../seal/device-link.ts";
 import { stateDigest } from "../seal/state.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import { readAccount } from "../operation-parts/read-account.ts";
-import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
+import { readAccount } from "../keyring/read-account.ts";
+import { sendWithRetry } from "../service/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 

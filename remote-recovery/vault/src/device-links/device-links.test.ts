@@ -7,7 +7,8 @@ import { list } from "../operations/list.ts";
 import { listOpeners } from "../operations/openers.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
-import { setDeviceKind, unlock } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { copyOf } from "../seal/bytes.ts";
 import {
   deviceLinkId,

@@ -3,7 +3,7 @@ import type { DeviceOffer } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import {
   deviceCodeWords,
@@ -19,9 +19,9 @@ import { newId, formatTimestamp } from "../seal/ids.ts";
 import { openerFromSeed } from "../seal/opener.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedKey } from "../presented-opener.ts";
-import { validate } from "../operation-parts/validate-request.ts";
-import { deriveKeySeed } from "../operation-parts/recognise-opener.ts";
-import { isResponseLost, sendWithRetry } from "../operation-parts/send-with-retry.ts";
+import { validate } from "../secrets/validate-request.ts";
+import { deriveKeySeed } from "../openers/recognise-opener.ts";
+import { isResponseLost, sendWithRetry } from "../service/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 

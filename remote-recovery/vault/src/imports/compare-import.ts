@@ -3,8 +3,8 @@ import type { ImportItem, ImportComparison } from "@relicario/shared/contract";
 
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openRowLabel, readAccount, type AccountView } from "../operation-parts/read-account.ts";
-import { requireOpenedKeyring } from "../operation-parts/publish.ts";
+import { openRowLabel, readAccount, type AccountView } from "../keyring/read-account.ts";
+import { requireOpenedKeyring } from "../keyring/publish.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { sourcesOf, itemMarkOf } from "./source.ts";
 

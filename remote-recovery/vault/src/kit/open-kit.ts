@@ -2,7 +2,7 @@ import type { Engine } from "@relicario/engine";
 import { fromB64u, toB64u } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { recogniseAmong } from "../operation-parts/recognise-image.ts";
+import { recogniseAmong } from "../openers/recognise-image.ts";
 import { chunksOf, concat, newSha256, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
 import { contentHeadSize } from "../seal/content-sizes.ts";

@@ -17,8 +17,8 @@ import { createEmptyShares } from "../seal/shares.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { addImageToBook, enrol } from "./enrol-image.ts";
-import { toEngineOptions, readPictureBytes } from "../operation-parts/read-picture.ts";
-import { recogniseAmong, nonEmptyPassphrase } from "../operation-parts/recognise-image.ts";
+import { toEngineOptions, readPictureBytes } from "./read-picture.ts";
+import { recogniseAmong, nonEmptyPassphrase } from "./recognise-image.ts";
 import type { Protection, PresentedPicture } from "../presented-opener.ts";
 
 /** Key epoch of every account that begins. */

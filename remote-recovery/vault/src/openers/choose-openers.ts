@@ -7,13 +7,13 @@ import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { beginAccount } from "./begin-account.ts";
 import { addImageToBook, collectKnownSketches, enrol } from "./enrol-image.ts";
-import type { EnrolledImage } from "../operation-parts/build-keyring-change.ts";
-import { presentOpener } from "../operation-parts/open-account.ts";
+import type { EnrolledImage } from "../keyring/build-keyring-change.ts";
+import { presentOpener } from "./open-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { readPictureBytes } from "../operation-parts/read-picture.ts";
-import { requireImagePassphrase, nonEmptyPassphrase } from "../operation-parts/recognise-image.ts";
+import { readPictureBytes } from "./read-picture.ts";
+import { requireImagePassphrase, nonEmptyPassphrase } from "./recognise-image.ts";
 import type { Protection, PresentedPicture } from "../presented-opener.ts";
 
 /** Who will be able to open a secret, and what the keyring change must bring for it. */

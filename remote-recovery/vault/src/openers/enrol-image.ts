@@ -19,9 +19,9 @@ import { openerFromImageRoot, sealSlot, type OpenerKeys } from "../seal/opener.t
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import type { EnrolledImage } from "../operation-parts/build-keyring-change.ts";
-import { toEngineOptions } from "../operation-parts/read-picture.ts";
-import { helperDigest } from "../operation-parts/recognise-image.ts";
+import type { EnrolledImage } from "../keyring/build-keyring-change.ts";
+import { toEngineOptions } from "./read-picture.ts";
+import { helperDigest } from "./recognise-image.ts";
 
 /**
  * What a picture is to this account: one of its openers, or an image that is enrolled now. Wipe its

@@ -7,7 +7,7 @@ import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { checkCopy } from "./check-copy.ts";
-import { unlock } from "./unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });

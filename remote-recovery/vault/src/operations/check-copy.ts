@@ -5,7 +5,8 @@ import { formatTimestamp } from "../seal/ids.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openSecretWith, withPresentedOpener } from "./open-secret.ts";
+import { openSecretWith } from "./open-secret.ts";
+import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import { changeLabel } from "./update.ts";
 
 /** When a kept copy was proved to open a secret. RFC 3339. */

@@ -27,12 +27,13 @@ import {
   readSealedContent,
   type ContentSource,
   type PortableSecret,
-} from "../operation-parts/portable-secret.ts";
-import { requireRow } from "../operation-parts/read-account.ts";
-import { readPictureBytes } from "../operation-parts/read-picture.ts";
-import { requireImageHelper } from "../operation-parts/recognise-image.ts";
+} from "../secrets/portable-secret.ts";
+import { requireRow } from "../keyring/read-account.ts";
+import { readPictureBytes } from "../openers/read-picture.ts";
+import { requireImageHelper } from "../openers/recognise-image.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
-import { collectSigningKeys, withPresentedOpener } from "./open-secret.ts";
+import { collectSigningKeys } from "../secrets/read-ticket.ts";
+import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import { changeLabel } from "./update.ts";
 
 /** What making a kit needs beside the vault. */

@@ -8,8 +8,8 @@ import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { toEngineOptions, readPictureBytes } from "../operation-parts/read-picture.ts";
-import { readPlainSketches, requireImageHelper } from "../operation-parts/recognise-image.ts";
+import { toEngineOptions, readPictureBytes } from "../openers/read-picture.ts";
+import { readPlainSketches, requireImageHelper } from "../openers/recognise-image.ts";
 
 /** What the gate and the book say of a picture. */
 export interface PictureVerdict {

@@ -13,7 +13,7 @@ import type { Sink } from "../transfer/sinks.ts";
 import { exportSecrets, type ExportDeps } from "./export-secrets.ts";
 import { protect } from "./protect.ts";
 import { trash } from "./favorite-and-trash.ts";
-import { unlock } from "./unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });

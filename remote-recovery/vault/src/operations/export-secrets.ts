@@ -19,11 +19,11 @@ import {
   type ContentSource,
   type LabelledRow,
   type PortableSecret,
-} from "../operation-parts/portable-secret.ts";
-import { requireRow } from "../operation-parts/read-account.ts";
+} from "../secrets/portable-secret.ts";
+import { requireRow } from "../keyring/read-account.ts";
 import { readmeFiles } from "./archive-readme.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { withPresentedOpener } from "./open-secret.ts";
+import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 
 /** What exporting needs beside the vault. */

@@ -23,8 +23,9 @@ import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { acceptOlderState, refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
-import { recogniseImage } from "../operation-parts/recognise-image.ts";
-import { setDeviceKind, unlock } from "./unlock.ts";
+import { recogniseImage } from "../openers/recognise-image.ts";
+import { setDeviceKind } from "./set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });

@@ -10,7 +10,7 @@ import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { KeyringView } from "../session/keyring-views.ts";
-import { openRowLabel, readAccount, type AccountView } from "../operation-parts/read-account.ts";
+import { openRowLabel, readAccount, type AccountView } from "../keyring/read-account.ts";
 
 /** Labels of the first batch: what a screen shows. */
 const firstBatchSize = 100;

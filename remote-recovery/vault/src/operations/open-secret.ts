@@ -1,26 +1,20 @@
-import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
+import { fromB64u, type SecretContent } from "@relicario/shared/api";
 import type { AgeFile, OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import type { MetadataKeys } from "../seal/account-key.ts";
-import type { Book } from "../seal/book.ts";
-import { sha256, type Bytes } from "../seal/bytes.ts";
+import type { Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
-import type { Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
-import { labelDigest } from "../seal/state.ts";
-import { isSignedBy, openTicket, tryOpenTicket, type OwnerTicket } from "../seal/ticket.ts";
+import type { OwnerTicket } from "../seal/ticket.ts";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import type { AccountRow } from "../session/list-cache.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { verifyFormerVersions } from "../operation-parts/former-versions.ts";
+import { openRowLabel, requireRow, type AccountView } from "../keyring/read-account.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { presentOpener } from "../operation-parts/open-account.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
-import { unlock } from "./unlock.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
+import { readTicket, type VersionTarget } from "../secrets/read-ticket.ts";
+import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 
 /**
  * An opened secret with what "save as age file" would need; both are the worker's to keep or drop.
@@ -112,46 +106,6 @@ export async function openSecretWith(
   return { secret, openerId };
 }
 
-/**
- * One operation with a picture that is shown for it; on a locked device the picture unlocks first.
- * `presentOpener` looks at the picture, so that what needs no looking is refused before. The opener
- * is wiped afterwards.
- *
- * @throws PortalError those of {@link unlock} and of the operation.
- */
-export async function withPresentedOpener<T>(
-  vault: VaultSession,
-  presentedOpener: PresentedOpener,
-  options: OperationOptions,
-  operation: (account: AccountView | null, presentOpener: () => Promise<OpenerKeys>) => Promise<T>,
-): Promise<T> {
-  const current: { opener: OpenerKeys | null } = { opener: null };
-  const unlockFirst = async (): Promise<AccountView | null> => {
-    const unlocked = await unlock(vault, presentedOpener, options);
-    current.opener = unlocked.opener;
-    return readAccount(vault, options.signal, unlocked.view);
-  };
-  const presentOnce = async (account: AccountView | null): Promise<OpenerKeys> => {
-    if (account === null) throw new PortalError("no_keyring");
-    return (current.opener ??= await presentOpener(vault, presentedOpener, account.view, options));
-  };
-  try {
-    const initialAccount = vault.keys === null ? await unlockFirst() : await readAccount(vault, options.signal);
-    // its keys are of a former generation
-    const account = initialAccount?.view.openedKeyring === null ? await unlockFirst() : initialAccount;
-    return await operation(account, () => presentOnce(account));
-  } finally {
-    current.opener?.wipe();
-  }
-}
-
-/** Which version of which row is opened; the label is that of the newest. */
-interface VersionTarget {
-  readonly row: AccountRow;
-  readonly label: Label;
-  readonly version: number;
-}
-
 async function decryptSecret(
   userId: string,
   openedKeyring: OpenedKeyring,
@@ -172,58 +126,6 @@ async function decryptSecret(
     content,
     ageFile: { sealed: sealedContent, identity: ticket.content_identity, size: ticket.size },
   };
-}
-
-/** What the opener opens, checked against row and label, and whether this account signed it. */
-export async function readTicket(
-  userId: string,
-  openedKeyring: OpenedKeyring,
-  { row, label, version }: VersionTarget,
-  stored: SecretContent,
-  opener: OpenerKeys,
-): Promise<{ readonly ticket: OwnerTicket; readonly author: OpenedSecret["author"] }> {
-  if (stored.version !== version || labelDigest(stored.label) !== row.labelHex) throw new PortalError("list_mismatch");
-  const sealedTicket = fromB64u(stored.ticket);
-  const ticket =
-    version === row.version
-      ? await openNewestTicket(userId, row, label, sealedTicket, opener)
-      : await openFormerTicket(userId, { row, label, version }, stored, sealedTicket, opener);
-  return {
-    ticket,
-    author: isSignedBy(ticket, collectSigningKeys(openedKeyring.keys, openedKeyring.book))
-      ? "verified"
-      : "not_verified",
-  };
-}
-
-async function openNewestTicket(
-  userId: string,
-  row: AccountRow,
-  label: Label,
-  sealedTicket: Bytes,
-  opener: OpenerKeys,
-): Promise<OwnerTicket> {
-  if (toB64u(sha256(sealedTicket)) !== label.ticket_sha256) throw new PortalError("list_mismatch");
-  const ticket = await openTicket(opener, sealedTicket);
-  if (!isTicketOf(ticket, userId, row, row.version) || !matchesLabel(ticket, row, label))
-    throw new PortalError("decryption_failed");
-  return ticket;
-}
-
-/** Its openers may be others than today's. */
-async function openFormerTicket(
-  userId: string,
-  { row, label, version }: VersionTarget,
-  stored: SecretContent,
-  sealedTicket: Bytes,
-  opener: OpenerKeys,
-): Promise<OwnerTicket> {
-  const versionRecord = verifyFormerVersions(row, label, stored.versions).find((former) => former.version === version);
-  if (versionRecord?.ticket_sha256 !== toB64u(sha256(sealedTicket))) throw new PortalError("list_mismatch");
-  const ticket = await tryOpenTicket(opener, sealedTicket);
-  if (ticket === null) throw new PortalError("opener_needed");
-  if (!isTicketOf(ticket, userId, row, version)) throw new PortalError("decryption_failed");
-  return ticket;
 }
 
 /**
@@ -257,29 +159,4 @@ function toOpenedSecret(
       size: ticket.size,
     },
   };
-}
-
-/** Secret, version, owner, and a `rev` that the label has reached. */
-function isTicketOf(ticket: OwnerTicket, userId: string, row: AccountRow, version: number): boolean {
-  return (
-    ticket.secret_id === row.secretId && ticket.version === version && ticket.owner === userId && ticket.rev <= row.rev
-  );
-}
-
-/** Every other member against the label. A ticket may be older than the label by renamings. */
-function matchesLabel(ticket: OwnerTicket, row: AccountRow, label: Label): boolean {
-  const hasSameNames =
-    ticket.title === label.title &&
-    ticket.name === label.name &&
-    JSON.stringify(ticket.tags) === JSON.stringify(label.tags);
-  return (
-    (hasSameNames || ticket.rev < row.rev) && ticket.content_kind === label.content_kind && ticket.size === label.size
-  );
-}
-
-/**
- * The key derived from the account key and the book's old ones: never one read from a directory.
- */
-export function collectSigningKeys(keys: MetadataKeys, book: Book): Bytes[] {
-  return [keys.signingKey, ...book.old_signing_keys.map((oldKey) => fromB64u(oldKey.signing_key))];
 }

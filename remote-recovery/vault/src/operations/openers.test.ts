@@ -17,7 +17,7 @@ import { protect } from "./protect.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { checkCopy } from "./check-copy.ts";
 import { restoreVersion } from "./versions.ts";
-import { unlock } from "./unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
 const errorWithCode = (expected: string, details?: unknown): unknown =>

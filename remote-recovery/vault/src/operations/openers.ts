@@ -10,16 +10,16 @@ import { openerFromSeed, sealSlot, type SlotTarget } from "../seal/opener.ts";
 import { generateRecoveryCode as generateCode } from "../seal/recovery-code.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedOpener, PresentedKey } from "../presented-opener.ts";
-import { validate } from "../operation-parts/validate-request.ts";
-import { readLabelledRows, type LabelledRow } from "../operation-parts/portable-secret.ts";
-import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
-import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
-import { deriveKeySeed } from "../operation-parts/recognise-opener.ts";
-import { requireAccountKey } from "../operation-parts/require-account-key.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { validate } from "../secrets/validate-request.ts";
+import { readLabelledRows, type LabelledRow } from "../secrets/portable-secret.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
+import { readAccount, type AccountView } from "../keyring/read-account.ts";
+import { deriveKeySeed } from "../openers/recognise-opener.ts";
+import { requireAccountKey } from "../openers/require-account-key.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { savePasskeyOpener } from "./unlock.ts";
+import { savePasskeyOpener } from "../device/saved-keys.ts";
 
 /**
  * What opens what today, by the labels. @throws PortalError `vault_locked`, and those of reading.

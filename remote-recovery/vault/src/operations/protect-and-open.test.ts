@@ -4,7 +4,8 @@ import { createWorld, makePicture, textSecret } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { openSmallSecret } from "./open-secret.ts";
-import { setDeviceKind, unlock } from "./unlock.ts";
+import { setDeviceKind } from "./set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 
 const decodeText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 

@@ -13,10 +13,10 @@ import { sketchFor } from "../testing/fake-engine.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
-import { maxConflictTries } from "../operation-parts/publish.ts";
+import { maxConflictTries } from "../keyring/publish.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
-import { unlock } from "./unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const countStores = (world: World): number =>

@@ -5,10 +5,10 @@ import { newId, formatTimestamp } from "../seal/ids.ts";
 import type { LabelContext } from "../seal/label.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import type { AccountView } from "../operation-parts/read-account.ts";
+import type { AccountView } from "../keyring/read-account.ts";
 import { createOpenerChooser } from "../openers/choose-openers.ts";
-import { validateProtectRequest } from "../operation-parts/validate-request.ts";
-import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
+import { validateProtectRequest } from "../secrets/validate-request.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
 import type { SignedChange } from "../session/keyring-views.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import {
@@ -17,9 +17,9 @@ import {
   type SecretDescription,
   type PublishableContent,
   type SealedRow,
-} from "../operation-parts/seal-secret.ts";
-import { buildFirstChange, buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import { unlock } from "./unlock.ts";
+} from "../secrets/seal-secret.ts";
+import { buildFirstChange, buildNextChange } from "../keyring/build-keyring-change.ts";
+import { unlock } from "../openers/unlock.ts";
 import type { ProtectRequest } from "../presented-opener.ts";
 
 export interface PublishedSecret {

@@ -2,10 +2,10 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
-import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import { withSharesEnded } from "../shares/shares-document.ts";
+import { readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
+import { withSharesEnded } from "../keyring/shares-document.ts";
 
 /**
  * Removes secrets for good: one signed keyring change takes their rows out of the state, all or

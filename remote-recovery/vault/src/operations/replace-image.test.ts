@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import type { Keyring } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { readAccount } from "../operation-parts/read-account.ts";
+import { readAccount } from "../keyring/read-account.ts";
 import { alterStagedRow } from "../testing/fake-account.ts";
 import { createSharingWorld } from "../testing/sharing-world.ts";
 import { makePicture, textSecret, type World } from "../testing/world.ts";
@@ -19,7 +19,7 @@ import {
   openPreparedAccount,
   withPassphrase,
 } from "./testing/image-replacement.ts";
-import { unlock } from "./unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 const decodeContent = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);

@@ -7,20 +7,20 @@ import { wipe } from "../seal/bytes.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
-import { validate } from "../operation-parts/validate-request.ts";
+import { validate } from "../secrets/validate-request.ts";
 import { bookWithImage, enrol, collectKnownSketches, createImage, type CreatedImage } from "../openers/enrol-image.ts";
-import { openAccount, recognisePresented } from "../operation-parts/open-account.ts";
-import { readPictureBytes } from "../operation-parts/read-picture.ts";
+import { openAccount, recognisePresented } from "../openers/open-account.ts";
+import { readPictureBytes } from "../openers/read-picture.ts";
 import type { SignedChange, KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
-import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
+import { readAccount, type AccountView } from "../keyring/read-account.ts";
 import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
 import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
-import { nonEmptyPassphrase } from "../operation-parts/recognise-image.ts";
-import type { ChangeParts } from "../operation-parts/build-keyring-change.ts";
-import { resealAllRows, type ResealPlan } from "../operation-parts/reseal-all-rows.ts";
+import { nonEmptyPassphrase } from "../openers/recognise-image.ts";
+import type { ChangeParts } from "../keyring/build-keyring-change.ts";
+import { resealAllRows, type ResealPlan } from "../secrets/reseal-all-rows.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { unlock } from "./unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 
 const NameInput = z.object({ name: nonEmptyText(maxFileNameLength) });
 

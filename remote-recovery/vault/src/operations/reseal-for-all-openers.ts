@@ -9,17 +9,17 @@ import { sealLabel } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealTicket } from "../seal/ticket.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import { readPortableSecret, type LabelledRow } from "../operation-parts/portable-secret.ts";
-import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
-import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
+import { readPortableSecret, type LabelledRow } from "../secrets/portable-secret.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
+import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
 import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { toRootRow } from "../operation-parts/seal-secret.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { toRootRow } from "../secrets/seal-secret.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openableRows, bookWithOpeners } from "./openers.ts";
-import { withPresentedOpener } from "./open-secret.ts";
+import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 
 /** Which openers a secret is to have, of those in the book as it is then. */
 type OpenerSelector = (openers: readonly BookOpener[]) => readonly BookOpener[];

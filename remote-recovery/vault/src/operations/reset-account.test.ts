@@ -15,7 +15,8 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
 import { resetAccount } from "./reset-account.ts";
-import { setDeviceKind, unlock } from "./unlock.ts";
+import { setDeviceKind } from "./set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 
 const readTitles = async (vault: VaultSession): Promise<(string | undefined)[]> =>
   (await list(vault)).map((row) => row.label?.title).sort();

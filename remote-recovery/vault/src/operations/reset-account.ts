@@ -5,15 +5,15 @@ import { z } from "zod";
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedPicture } from "../presented-opener.ts";
-import { validate } from "../operation-parts/validate-request.ts";
+import { validate } from "../secrets/validate-request.ts";
 import { prepareAccountReset } from "../openers/begin-account.ts";
 import { type UnpublishedAccount, loadPendingAccount } from "../device/pending-account.ts";
 import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
-import { buildFirstChange } from "../operation-parts/build-keyring-change.ts";
-import { isResponseLost, sendWithRetry } from "../operation-parts/send-with-retry.ts";
+import { buildFirstChange } from "../keyring/build-keyring-change.ts";
+import { isResponseLost, sendWithRetry } from "../service/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { saveMetadataKeys } from "./unlock.ts";
+import { saveMetadataKeys } from "../device/saved-keys.ts";
 
 const NameInput = z.object({ name: nonEmptyText(maxFileNameLength) });
 

@@ -5,7 +5,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { list } from "./list.ts";
 import { openSecret } from "./open-secret.ts";
-import { unlock } from "./unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 import { contentHeadSize } from "../seal/content-sizes.ts";
 import { openContentHead } from "../seal/content-stream.ts";

@@ -5,7 +5,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { openLabel, unverifiedRevOf } from "../seal/label.ts";
 import { openSharesInner } from "../seal/shares.ts";
-import { readAccount } from "../operation-parts/read-account.ts";
+import { readAccount } from "../keyring/read-account.ts";
 import { alterStagedRow, lastOf } from "../testing/fake-account.ts";
 import { createRequestWithProvider, storedRequest, makeTextAnswer } from "../testing/answer-provider.ts";
 import { openAnswer } from "../requests/open-answer.ts";
@@ -27,7 +27,8 @@ import {
   openPreparedAccount,
   openUnlocked,
 } from "./testing/account-rotation.ts";
-import { setDeviceKind, unlock } from "./unlock.ts";
+import { setDeviceKind } from "./set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 
 const errorWithCode = (expected: string, details?: unknown): unknown =>

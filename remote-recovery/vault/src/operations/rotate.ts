@@ -10,17 +10,18 @@ import { sealSlot } from "../seal/opener.ts";
 import { openRequestsInner, sealRequestsInner, type Requests } from "../seal/requests.ts";
 import { openSharesInner, sealSharesInner, type Shares } from "../seal/shares.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import { openAccount, recognisePresented } from "../operation-parts/open-account.ts";
+import { openAccount, recognisePresented } from "../openers/open-account.ts";
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
-import { readAccount, type AccountView } from "../operation-parts/read-account.ts";
+import { readAccount, type AccountView } from "../keyring/read-account.ts";
 import { refreshKeyring, readUnopenedKeyring } from "../keyring/refresh-keyring.ts";
-import type { RecognisedOpener } from "../operation-parts/recognise-opener.ts";
-import type { ChangeParts } from "../operation-parts/build-keyring-change.ts";
-import { resealAllRows, type ResealPlan } from "../operation-parts/reseal-all-rows.ts";
+import type { RecognisedOpener } from "../openers/recognise-opener.ts";
+import type { ChangeParts } from "../keyring/build-keyring-change.ts";
+import { resealAllRows, type ResealPlan } from "../secrets/reseal-all-rows.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openableRows } from "./openers.ts";
-import { saveMetadataKeys, unlock } from "./unlock.ts";
+import { saveMetadataKeys } from "../device/saved-keys.ts";
+import { unlock } from "../openers/unlock.ts";
 
 type RotateOptions = OperationOptions & { readonly acceptedLosses?: readonly string[] };
 

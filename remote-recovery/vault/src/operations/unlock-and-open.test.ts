@@ -7,7 +7,8 @@ import { protect } from "./protect.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { restore, setFavorite, trash } from "./favorite-and-trash.ts";
-import { setDeviceKind, unlock } from "./unlock.ts";
+import { setDeviceKind } from "./set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });
 

@@ -15,12 +15,12 @@ import type { SecretChange } from "../presented-opener.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";
-import { maxConflictTries } from "../operation-parts/publish.ts";
+import { maxConflictTries } from "../keyring/publish.ts";
 import { purge } from "./purge.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { restore, trash } from "./favorite-and-trash.ts";
-import { recogniseImage } from "../operation-parts/recognise-image.ts";
-import { unlock } from "./unlock.ts";
+import { recogniseImage } from "../openers/recognise-image.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "./update.ts";
 import { listVersions, removeVersions, restoreVersion } from "./versions.ts";
 

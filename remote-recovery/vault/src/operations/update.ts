@@ -5,21 +5,21 @@ import { sealLabel, type Label } from "../seal/label.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openRowLabel, readAccount, requireRow, type AccountView } from "../operation-parts/read-account.ts";
+import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
 import { createOpenerChooser, type ChosenOpeners } from "../openers/choose-openers.ts";
-import { nextFormerDigest } from "../operation-parts/former-versions.ts";
-import { validateSecretChange } from "../operation-parts/validate-request.ts";
-import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
+import { nextFormerDigest } from "../secrets/former-versions.ts";
+import { validateSecretChange } from "../secrets/validate-request.ts";
+import { publishWithRetry, type Attempt } from "../keyring/publish.ts";
 import {
   sealInlineContent,
   toRootRow,
   sealRow,
   type ChosenContent,
   type PublishableContent,
-} from "../operation-parts/seal-secret.ts";
+} from "../secrets/seal-secret.ts";
 import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
 
 export interface SavedVersion {

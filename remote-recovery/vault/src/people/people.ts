@@ -3,11 +3,11 @@ import type { PersonRecord, PersonKeys } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Book } from "../seal/book.ts";
-import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
-import type { AccountView } from "../operation-parts/read-account.ts";
+import { publishWithRetry, type Attempt } from "../keyring/publish.ts";
+import type { AccountView } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import {

@@ -23,10 +23,10 @@ import {
   type OpeningIdentity,
 } from "../shares/open-claimed-ticket.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import { deriveAccountIdentities } from "../operation-parts/account-identities.ts";
+import { deriveAccountIdentities } from "../keyring/account-identities.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { requireAccountKey } from "../operation-parts/require-account-key.ts";
-import { sendWithRetry } from "../operation-parts/send-with-retry.ts";
+import { requireAccountKey } from "../openers/require-account-key.ts";
+import { sendWithRetry } from "../service/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";

@@ -4,7 +4,7 @@ import { maxSealedBytes, uploadExpiryHours } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { protect } from "../operations/protect.ts";
-import { setDeviceKind } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
 import {
   makeFileAnswer,
   createRequestWithProvider,

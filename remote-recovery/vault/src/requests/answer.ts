@@ -19,7 +19,7 @@ import { deriveLinkAuth } from "../seal/link-keys.ts";
 import { receiptWordsOf, sealProvidedTicket } from "../seal/provided-ticket.ts";
 import { openRequestDocument, type RequestDocument } from "../seal/request-document.ts";
 import { nonEmptyText, boundedText } from "../seal/text.ts";
-import { validate } from "../operation-parts/validate-request.ts";
+import { validate } from "../secrets/validate-request.ts";
 import type { ResumableDigest } from "../transfer/resumable-digest.ts";
 import { createSealingState, requirePartSize } from "../transfer/sealing-state.ts";
 import { requireSameContent, sendContent, type SendingCalls, type SendingRecords } from "../transfer/send-content.ts";

@@ -3,10 +3,10 @@ import { PortalError } from "@relicario/shared/errors";
 
 import type { AccountKey } from "../seal/account-key.ts";
 import { openRequestsInner, sealRequestsInner, type Requests, type RequestsInner } from "../seal/requests.ts";
-import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../operation-parts/publish.ts";
+import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
-import type { AccountView } from "../operation-parts/read-account.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import type { AccountView } from "../keyring/read-account.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 

@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import { maxOpenRequests } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { setDeviceKind } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { protect } from "../operations/protect.ts";
 import { openRequestsInner } from "../seal/requests.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";

@@ -8,8 +8,8 @@ import { lockedSince, type Device, type StateCheckpoint } from "../device/device
 import { clearPendingAccount, type FirstAccount } from "../device/pending-account.ts";
 import { fromStoredMetadataKeys, isSameAccount, type AccountKey, type MetadataKeys } from "../seal/account-key.ts";
 import type { Service } from "../service/service.ts";
-import { createClaims, type ViewClaims } from "../shares/claims.ts";
-import { pauseFor, type Pause } from "../operation-parts/send-with-retry.ts";
+import { createClaims, type ViewClaims } from "../service/claims.ts";
+import { pauseFor, type Pause } from "../service/send-with-retry.ts";
 import { createCheckpoints, type Checkpoints, type OlderState } from "./checkpoints.ts";
 import type { PendingOutcome, SignedChange, VerifiedKeyring, VerifiedOpening } from "./keyring-views.ts";
 import { createListCache, type ListCache } from "./list-cache.ts";

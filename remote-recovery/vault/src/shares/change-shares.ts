@@ -16,12 +16,12 @@ import { sha256 } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { deriveLinkIdentity } from "../seal/link-keys.ts";
 import { openSharesInner, type Shares, type SharesInner } from "../seal/shares.ts";
-import { requireAccountKey } from "../operation-parts/require-account-key.ts";
-import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
-import { openRowLabel, requireRow, type AccountView } from "../operation-parts/read-account.ts";
+import { requireAccountKey } from "../openers/require-account-key.ts";
+import { publishWithRetry, type Attempt } from "../keyring/publish.ts";
+import { openRowLabel, requireRow, type AccountView } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
@@ -37,7 +37,7 @@ import {
   withSharesEnded,
   withEntry,
   type ShareEntry,
-} from "./shares-document.ts";
+} from "../keyring/shares-document.ts";
 
 /**
  * Path and fragment of a link once more; of a person's share its path.

@@ -10,13 +10,13 @@ import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "../seal/link-keys.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import { toSentState } from "../operation-parts/remove-when-published.ts";
-import { readPictureBytes } from "../operation-parts/read-picture.ts";
-import { publishWithRetry, type Attempt } from "../operation-parts/publish.ts";
-import { openRowLabel, requireRow, type AccountView } from "../operation-parts/read-account.ts";
+import { toSentState } from "../keyring/remove-when-published.ts";
+import { readPictureBytes } from "../openers/read-picture.ts";
+import { publishWithRetry, type Attempt } from "../keyring/publish.ts";
+import { openRowLabel, requireRow, type AccountView } from "../keyring/read-account.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { buildNextChange } from "../operation-parts/build-keyring-change.ts";
-import { isResponseLost } from "../operation-parts/send-with-retry.ts";
+import { buildNextChange } from "../keyring/build-keyring-change.ts";
+import { isResponseLost } from "../service/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import {
@@ -28,7 +28,7 @@ import {
 import { sealShareTicket } from "./seal-share-ticket.ts";
 import { enrolShareImage, type ShareImage } from "./share-image.ts";
 import { openSharedContent, type SharedContent } from "./shared-content.ts";
-import { sharePathOf, requireWithinLimit, withShare } from "./shares-document.ts";
+import { sharePathOf, requireWithinLimit, withShare } from "../keyring/shares-document.ts";
 
 /** A share as it reaches the worker: the picture itself in place of its handle. */
 export interface NewShareRequest extends Omit<ShareRequest, "picture"> {

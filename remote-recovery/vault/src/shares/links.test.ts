@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { trash } from "../operations/favorite-and-trash.ts";
 import { protect } from "../operations/protect.ts";
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "../openers/unlock.ts";
 import { update } from "../operations/update.ts";
 import { fakePicture } from "../testing/fake-engine.ts";
 import { marketPicture, errorCodeOf, createSharingWorld, textOf, type SharingWorld } from "../testing/sharing-world.ts";

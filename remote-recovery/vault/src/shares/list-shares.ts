@@ -2,13 +2,13 @@ import { Id, type OwnShare } from "@relicario/shared/api";
 import type { SecretShare, ShareDiscrepancy, ShareSummary } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { readAccount, requireRow } from "../operation-parts/read-account.ts";
+import { readAccount, requireRow } from "../keyring/read-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { reconcileUnconfirmedShares } from "./unconfirmed-shares.ts";
-import { isLive, toShareSummary, type ShareEntry } from "./shares-document.ts";
+import { isLive, toShareSummary, type ShareEntry } from "../keyring/shares-document.ts";
 
 /** So far apart the service's clock and this one may be; milliseconds. */
 const clockTolerance = 60 * 60 * 1000;

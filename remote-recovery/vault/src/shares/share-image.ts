@@ -9,8 +9,8 @@ import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { makeHelper } from "../seal/helper.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { savePendingSketch, loadPendingSketches } from "../device/pending-account.ts";
-import { toEngineOptions } from "../operation-parts/read-picture.ts";
-import { helperDigest } from "../operation-parts/recognise-image.ts";
+import { toEngineOptions } from "../openers/read-picture.ts";
+import { helperDigest } from "../openers/recognise-image.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 

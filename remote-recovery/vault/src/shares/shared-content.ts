@@ -1,9 +1,10 @@
 import type { ContentKind, OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { readTicket, withPresentedOpener } from "../operations/open-secret.ts";
+import { readTicket } from "../secrets/read-ticket.ts";
+import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
-import { openRowLabel, requireRow } from "../operation-parts/read-account.ts";
+import { openRowLabel, requireRow } from "../keyring/read-account.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 

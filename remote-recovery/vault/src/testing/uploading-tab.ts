@@ -7,7 +7,7 @@ import type { RetryPolicy } from "../transfer/retry-until-success.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
 import { protect } from "../operations/protect.ts";
 import type { UploadPlan, UploadDeps } from "../operations/resumable-uploads.ts";
-import { setDeviceKind } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
 import type { ProtectRequest } from "../presented-opener.ts";
 import { makePicture, textSecret, type World } from "./world.ts";
 

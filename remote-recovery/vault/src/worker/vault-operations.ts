@@ -14,7 +14,8 @@ import { replaceImage } from "../operations/replace-image.ts";
 import { removeOpener, resealForAllOpeners } from "../operations/reseal-for-all-openers.ts";
 import { listUploads, type UploadDeps } from "../operations/resumable-uploads.ts";
 import { recognise, rotate } from "../operations/rotate.ts";
-import { setDeviceKind, unlock } from "../operations/unlock.ts";
+import { setDeviceKind } from "../operations/set-device-kind.ts";
+import { unlock } from "../openers/unlock.ts";
 import { listVersions, removeVersions, restoreVersion } from "../operations/versions.ts";
 import { findPerson, listPeople, pinPerson, readOwnWords, setBlocked, setCompared } from "../people/people.ts";
 import {

@@ -13,7 +13,7 @@ import {
 import { createAnswerCalls } from "../requests/answer-calls.ts";
 import { openAnswerRecords, type AnswerRecords } from "../requests/answer-records.ts";
 import { inspectShare, openShare, type ShareCredentials } from "../shares/open-link.ts";
-import { pauseFor } from "../operation-parts/send-with-retry.ts";
+import { pauseFor } from "../service/send-with-retry.ts";
 import { createResumableDigest } from "../transfer/resumable-digest.ts";
 import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
 import { createTransferCalls, type TransferCalls } from "../transfer/upload-calls.ts";

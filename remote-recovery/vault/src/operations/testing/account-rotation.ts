@@ -11,7 +11,8 @@ import { addOpener, generateRecoveryCode } from "../openers.ts";
 import { protect } from "../protect.ts";
 import { openSmallSecret } from "../open-secret.ts";
 import { rotate } from "../rotate.ts";
-import { setDeviceKind, unlock } from "../unlock.ts";
+import { setDeviceKind } from "../set-device-kind.ts";
+import { unlock } from "../../openers/unlock.ts";
 import { update } from "../update.ts";
 
 const decodeContent = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);

@@ -10,7 +10,7 @@ import { list } from "../list.ts";
 import { addOpener, generateRecoveryCode } from "../openers.ts";
 import { protect } from "../protect.ts";
 import { openSmallSecret } from "../open-secret.ts";
-import { unlock } from "../unlock.ts";
+import { unlock } from "../../openers/unlock.ts";
 import { update } from "../update.ts";
 
 const decodeContent = ({ content }: { readonly content: Uint8Array }): string => new TextDecoder().decode(content);

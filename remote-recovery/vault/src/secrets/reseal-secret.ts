@@ -21,12 +21,12 @@ import { formerVersionsDigest, sealLabel, type Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import type { RootRow } from "../seal/state.ts";
 import { sealSignedTicket, signTicket, type OwnerTicket } from "../seal/ticket.ts";
-import { readTicket } from "../operations/open-secret.ts";
+import { readTicket } from "./read-ticket.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { verifyFormerVersions } from "./former-versions.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
-import { openRowLabel } from "./read-account.ts";
+import { openRowLabel } from "../keyring/read-account.ts";
 import { toRootRow } from "./seal-secret.ts";
 
 export interface ResealParams {

@@ -10,13 +10,13 @@ import { contentHeadSize, paddedLength, pieceSize, sealedLength } from "../seal/
 import type { Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { signTicket, type OwnerTicket } from "../seal/ticket.ts";
-import { readTicket } from "../operations/open-secret.ts";
+import { readTicket } from "./read-ticket.ts";
 import { retryUntilSuccess, type RetryPolicy } from "../transfer/retry-until-success.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openRowLabel, readAccount, requireRow, type AccountView } from "./read-account.ts";
+import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 
 /** How large contents are fetched. */

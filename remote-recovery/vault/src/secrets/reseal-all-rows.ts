@@ -2,19 +2,19 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { RootRow } from "../seal/state.ts";
-import { withSharesEnded } from "../shares/shares-document.ts";
+import { withSharesEnded } from "../keyring/shares-document.ts";
 import type { Shares } from "../seal/shares.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { maxConflictTries, jitteredDelay, requireOpenedKeyring } from "./publish.ts";
+import { maxConflictTries, jitteredDelay, requireOpenedKeyring } from "../keyring/publish.ts";
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
-import { readAccount, type AccountView } from "./read-account.ts";
+import { readAccount, type AccountView } from "../keyring/read-account.ts";
 import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import { resealSecret, type ResealParams } from "./reseal-secret.ts";
-import { buildNextChange, type ChangeParts } from "./build-keyring-change.ts";
+import { buildNextChange, type ChangeParts } from "../keyring/build-keyring-change.ts";
 import { compareStage, digestOfStage, createStage, createStageSender, type Stage } from "./stage-rows.ts";
-import { isResponseLost, sendWithRetry } from "./send-with-retry.ts";
+import { isResponseLost, sendWithRetry } from "../service/send-with-retry.ts";
 
 /** What a switch does, made anew from the account as it is at each try. */
 export interface ResealPlan {

@@ -13,7 +13,7 @@ import { sha256, utf8 } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { sendWithRetry } from "./send-with-retry.ts";
+import { sendWithRetry } from "../service/send-with-retry.ts";
 
 /** Characters of rows in one call: half of what a body may have. */
 const maxCallLength = maxJsonBodyBytes / 2;

@@ -8,7 +8,7 @@ import { labelDigest, rootOf } from "../seal/state.ts";
 import type { AccountRow, CachedList } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { recordDuration, measure } from "../measure.ts";
-import { refreshKeyring, retryReadOnce } from "../keyring/refresh-keyring.ts";
+import { refreshKeyring, retryReadOnce } from "./refresh-keyring.ts";
 import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 
 /** Everything of the account at one `state_rev`: keyring and rows that fit each other. */

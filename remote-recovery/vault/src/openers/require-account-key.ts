@@ -1,4 +1,4 @@
-import { unlock } from "../operations/unlock.ts";
+import { unlock } from "./unlock.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";

@@ -5,8 +5,8 @@ import { throwIfCancelled } from "../throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
-import { refreshKeyring } from "../keyring/refresh-keyring.ts";
-import { isResponseLost, sendWithRetry } from "./send-with-retry.ts";
+import { refreshKeyring } from "./refresh-keyring.ts";
+import { isResponseLost, sendWithRetry } from "../service/send-with-retry.ts";
 
 /** Tries at a conflicting state before `state_conflict` is thrown. */
 export const maxConflictTries = 8;

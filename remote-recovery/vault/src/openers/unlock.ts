@@ -1,16 +1,15 @@
 import type { Keyring } from "@relicario/shared/api";
-import type { DeviceKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { toStoredMetadataKeys, type MetadataKeys } from "../seal/account-key.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { openAccount } from "../operation-parts/open-account.ts";
+import { openAccount } from "./open-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 import type { Witness } from "../keyring/fetch-keyring.ts";
-import { recogniseOpener, type RecognisedOpener } from "../operation-parts/recognise-opener.ts";
+import { recogniseOpener, type RecognisedOpener } from "./recognise-opener.ts";
 import type { PresentedOpener } from "../presented-opener.ts";
+import { saveMetadataKeys, savePasskeyOpener } from "../device/saved-keys.ts";
 
 /**
  * [Note: Unlock sequence]
@@ -65,48 +64,4 @@ async function unlockWith(
   await vault.reportUnlocked();
   options.onProgress?.({ phase: "opening", done: 1, total: 1 });
   return openedKeyring;
-}
-
-/**
- * From now on a lock takes the titles keys away on an own device: this passkey opened or was made
- * here.
- */
-export async function savePasskeyOpener(vault: VaultSession, openerId: string): Promise<void> {
-  await vault.device.update(({ passkeyOpener }) => (passkeyOpener === openerId ? null : { passkeyOpener: openerId }));
-}
-
-/**
- * Stores the titles keys on an own device, where its browser can keep all of them; says whether it
- * could. `storage_full`.
- */
-export async function saveMetadataKeys(vault: VaultSession, keys: MetadataKeys): Promise<boolean> {
-  const metadataKeys = toStoredMetadataKeys(keys);
-  await vault.device.write({
-    kind: "own",
-    metadataKeys,
-    locked: false,
-    lockedAt: null,
-    lockedSignIn: null,
-    lastActivity: vault.now(),
-  });
-  return metadataKeys !== null;
-}
-
-/**
- * The answer to "my own device or a shared computer". An own one keeps the titles keys, unreadable,
- * between page loads: `keysSaved`, but not in a browser without Ed25519.
- *
- * @throws PortalError `vault_locked`, `storage_full`.
- */
-export async function setDeviceKind(vault: VaultSession, kind: DeviceKind): Promise<{ keysSaved: boolean }> {
-  const keys = vault.requireKeys();
-  const isOwn = kind === "own";
-  const keysSaved = isOwn && (await saveMetadataKeys(vault, keys));
-  if (isOwn) vault.list.drop(); // read whole once more, to be kept
-  else {
-    await vault.device.write({ kind, metadataKeys: null, locked: false });
-    await vault.list.clearDevice();
-  }
-  await vault.reportUnlocked();
-  return { keysSaved };
 }
