@@ -39,6 +39,10 @@ describe("importBoundaries", () => {
     ["tooling/src/checks/surface.ts", "@relicario/shared/webpack"],
     ["remote-secrets/src/home/HomePage.test.tsx", "@relicario/shared/testing"],
     ["e2e/specs/sign-in.spec.ts", "@relicario/tooling/portal"],
+    ["host/src/tours/TourHost.tsx", "../frame/use-media.ts"],
+    ["host/src/App.tsx", "./tours/TourHost.tsx"],
+    ["host/src/remotes/loader.test.ts", "../testing/fake-host.tsx"],
+    ["host/src/session/tabs.test.ts", "../frame/Frame.tsx"],
     ["eslint.config.mjs", "./tooling/src/lint/import-boundaries.ts"],
   ])("lets %s import %s", (file, specifier) => {
     expect(lintMessages(file, `import "${specifier}";`)).toEqual([]);
@@ -96,6 +100,14 @@ describe("importBoundaries", () => {
       "host may not import @relicario/remote-secrets: remotes are loaded at run time",
     ],
     ["tooling/src/checks/surface.ts", "@relicario/shared/ui", "the others need a browser"],
+    ["host/src/frame/Frame.tsx", "../tours/TourHost.tsx", "frame is not above what you import"],
+    ["host/src/session/tabs.ts", "../routes/routes.ts", "session is not above what you import"],
+    ["host/src/context/prefetch.ts", "../App.tsx", "take it as an argument"],
+    [
+      "remote-recovery/src/openers/WordsField.tsx",
+      "../picture/PictureField.tsx",
+      "move what both need to a folder below",
+    ],
   ])("objects to %s importing %s", (file, specifier, reason) => {
     expect(lintMessages(file, `import "${specifier}";`)).toEqual([expect.stringContaining(reason)]);
   });

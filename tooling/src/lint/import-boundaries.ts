@@ -127,6 +127,55 @@ const serviceOrder = [
   { from: fromFiles("api/**/*.test.ts", "api/**/testing/**"), allow: { to: fromFiles("api/src/**") } },
 ];
 
+/**
+ * Folders of a package, low to high: each may import those of the lines above its own. The pictures
+ * stand in ARCHITECTURE.md. Tests, and files beside the folders, which compose them, import any.
+ */
+const layers = {
+  "shared/src": [["errors", "webpack"], ["contract"], ["api", "i18n", "ui"], ["forms"]],
+  "host/src": [
+    ["deployment", "device", "onboarding", "popups", "service", "telemetry"],
+    ["remotes", "routes", "session"],
+    ["settings"],
+    ["context"],
+    ["area", "portal", "validate-email"],
+    ["flags", "frame", "status"],
+    ["tours"],
+    ["help"],
+  ],
+  "remote-secrets/src": [["data"], ["form", "notices", "row", "uploads"], ["add", "history", "home", "list"], ["edit"]],
+  "remote-recovery/src": [
+    ["camera", "drives", "flow", "qr", "reset-account"],
+    ["openers"],
+    ["picture"],
+    ["backup", "recover"],
+    ["devices", "safeguard"],
+  ],
+  "remote-sharing/src": [
+    ["data", "landing", "link"],
+    ["vault"],
+    ["manage", "people", "provide", "requests"],
+    ["create", "inbox", "open"],
+  ],
+  "remote-settings/src": [
+    ["data", "frame"],
+    ["account", "activity", "billing", "data-page", "feedback", "notifications", "profile", "security"],
+  ],
+} as const satisfies Readonly<Record<string, readonly (readonly string[])[]>>;
+
+const layerPolicies = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) =>
+  rows.flatMap((row, index) =>
+    row.map((folder) => {
+      const refused = [...row.filter((other) => other !== folder), ...rows.slice(index + 1).flat()];
+      return {
+        from: fromFiles(`${root}/${folder}/**/!(*.test).{ts,tsx}`),
+        disallow: { to: fromFiles(`${root}/*`, ...refused.map((other) => `${root}/${other}/**`)) },
+        message: `${folder} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
+      };
+    }),
+  ),
+);
+
 // Of the policies that fit an import the last one decides.
 const policies = [
   // Refused, unless something below allows it; the closest reason last.
@@ -226,6 +275,7 @@ const policies = [
   // Inside a package: only what follows.
   { allow: { dependency: { relationship: { to: "internal" } } } },
   ...serviceOrder,
+  ...layerPolicies,
 
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {
