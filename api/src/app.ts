@@ -12,53 +12,36 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { accountRoutes } from "./account/routes.ts";
-import { activityRoutes } from "./activity/routes.ts";
+import { guardRoutes } from "./auth/access.ts";
 import { createGrants } from "./auth/grants.ts";
 import { createIdentityProvider } from "./auth/identity-provider.ts";
-import { authRoutes } from "./auth/routes.ts";
 import { createSessionTokens } from "./auth/session-tokens.ts";
 import { openDatabase } from "./db/database.ts";
-import { billingRoutes } from "./billing/routes.ts";
-import { deviceLinkRoutes } from "./device-links/routes.ts";
-import type { Env } from "./env.ts";
-import { feedbackRoutes } from "./feedback/routes.ts";
+import { createRecordBox } from "./db/record-box.ts";
+import type { Env } from "./env/env.ts";
 import { createAccountConcurrency } from "./http/account-concurrency.ts";
-import { guardRoutes } from "./http/access.ts";
+import { enforceBodyTimeout, maxBodyTimeoutSeconds } from "./http/body-timeout.ts";
 import { setResponseHeaders } from "./http/headers.ts";
-import { enforceResponseTimeout } from "./http/response-timeout.ts";
 import { limitJsonShape } from "./http/json-shape.ts";
+import { createKeyedLock } from "./http/keyed-lock.ts";
 import { describeError, logResponses, loggerOptions, type LogStream } from "./http/logging.ts";
 import { handleErrors } from "./http/on-error.ts";
-import { enforceBodyTimeout, maxBodyTimeoutSeconds } from "./http/body-timeout.ts";
-import { drainUnreadBodies } from "./http/unread-bodies.ts";
-import { createKeyedLock } from "./http/keyed-lock.ts";
+import { createPartLock } from "./http/part-lock.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
+import { enforceResponseTimeout } from "./http/response-timeout.ts";
 import { retryIdempotentCalls } from "./http/retry-idempotent.ts";
-import { createRecordBox } from "./keyring/record-box.ts";
-import { keyringRoutes } from "./keyring/routes.ts";
-import { createDamageReporter } from "./objects/damage.ts";
-import { openFolderStore } from "./objects/folder-store.ts";
+import { drainUnreadBodies } from "./http/unread-bodies.ts";
+import { createSweepFailureCounter, sweep } from "./jobs/sweep.ts";
 import { createMailer } from "./mail/mailer.ts";
 import { openTransport } from "./mail/transport.ts";
-import { createUnsubscribeLinks, unsubscribeRoutes } from "./mail/unsubscribe.ts";
-import { createSweepFailureCounter, measureResponses } from "./operations/metrics.ts";
+import { createUnsubscribeLinks } from "./mail/unsubscribe.ts";
+import { createDamageReporter } from "./objects/damage.ts";
+import { openFolderStore } from "./objects/folder-store.ts";
+import { measureResponses } from "./operations/metrics.ts";
 import { operationRoutes } from "./operations/routes.ts";
-import { sweep } from "./operations/sweep.ts";
-import { passwordRoutes } from "./passwords/routes.ts";
-import { reportRoutes } from "./reports/routes.ts";
-import { requestRoutes } from "./requests/routes.ts";
-import { secretRoutes } from "./secrets/routes.ts";
-import type { Services } from "./services.ts";
-import { sessionRoutes } from "./sessions/routes.ts";
-import { shareRoutes } from "./shares/routes.ts";
-import { accountResetRoutes } from "./reset-account/routes.ts";
-import { telemetryRoutes } from "./telemetry/routes.ts";
-import { createPartLock } from "./uploads/part-lock.ts";
-import { uploadRoutes } from "./uploads/routes.ts";
-import { userRoutes } from "./users/routes.ts";
+import { resources } from "./resources.ts";
+import type { Services } from "./services/services.ts";
 import { createVendors } from "./vendors/vendors.ts";
-import { vendorRoutes } from "./vendors/routes.ts";
 
 export interface App {
   readonly http: FastifyInstance;
@@ -82,27 +65,8 @@ export interface AppOptions {
   readonly onStatement?: (text: string) => void;
 }
 
-const resourceRoutes = [
-  authRoutes,
-  keyringRoutes,
-  secretRoutes,
-  uploadRoutes,
-  shareRoutes,
-  requestRoutes,
-  deviceLinkRoutes,
-  userRoutes,
-  accountRoutes,
-  sessionRoutes,
-  activityRoutes,
-  passwordRoutes,
-  billingRoutes,
-  feedbackRoutes,
-  accountResetRoutes,
-  vendorRoutes,
-  unsubscribeRoutes,
-];
 // Fastify compares a plugin without a display name with every module that is loaded.
-for (const routes of [...resourceRoutes, reportRoutes, telemetryRoutes, operationRoutes])
+for (const routes of [...resources.flatMap(({ routes = [] }) => routes), operationRoutes])
   Object.assign(routes, { [Symbol.for("fastify.display-name")]: routes.name });
 
 /** The whole service, not yet listening. The database must be migrated. */
@@ -162,7 +126,18 @@ export async function buildApp(
       log: http.log,
       now,
     }),
+    metrics,
     now,
+    async onKeyringChange(tx, written) {
+      let freedBytes = 0;
+      for (const { onKeyringChange } of resources) freedBytes += (await onKeyringChange?.(services, tx, written)) ?? 0;
+      return freedBytes;
+    },
+    async onContentsEnd(tx, accountId, ended, at) {
+      let freedBytes = 0;
+      for (const { onContentsEnd } of resources) freedBytes += (await onContentsEnd?.(tx, accountId, ended, at)) ?? 0;
+      return freedBytes;
+    },
   };
 
   const stopping = new AbortController();
@@ -193,10 +168,8 @@ export async function buildApp(
     },
   });
   const typed = http.withTypeProvider<ZodTypeProvider>();
-  for (const routes of resourceRoutes) await typed.register(routes, { services });
-  await typed.register(reportRoutes, { services, metrics });
-  await typed.register(telemetryRoutes, { services, metrics });
-  await typed.register(operationRoutes, { services, database, metrics, isStopping: () => stopping.signal.aborted });
+  for (const { routes } of resources) if (routes !== undefined) await typed.register(routes, { services });
+  await typed.register(operationRoutes, { services, database, isStopping: () => stopping.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is
   // cut.
   const getUnusedConnections = trackUnusedConnections(http.server);
@@ -212,7 +185,8 @@ export async function buildApp(
   return {
     http,
     services,
-    sweep: () => sweep({ services, database, failures: sweepFailures, log: http.log, stopping: stopping.signal }),
+    sweep: () =>
+      sweep({ resources, services, database, failures: sweepFailures, log: http.log, stopping: stopping.signal }),
     stop: () => (stopped ??= stop()),
   };
 

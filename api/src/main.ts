@@ -1,6 +1,6 @@
 import { buildApp } from "./app.ts";
 import { migrateDatabase } from "./db/migrate.ts";
-import { EnvironmentError, parseEnv, type Env } from "./env.ts";
+import { EnvironmentError, parseEnv, type Env } from "./env/env.ts";
 import { describeError } from "./http/logging.ts";
 
 const sweepIntervalMilliseconds = 10 * 60_000;

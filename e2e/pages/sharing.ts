@@ -12,8 +12,8 @@ export interface ShareOptions {
 }
 
 const audiences = {
-  public: "Whoever has the link",
-  signed_in: "Whoever has the link and signs in",
+  public: "Anyone who has the link",
+  signed_in: "Anyone who has the link and signs in",
   person: "One person",
 } as const;
 
@@ -24,7 +24,7 @@ export async function share(
   { audience, password, views, opener }: ShareOptions,
 ): Promise<string> {
   await navigateInApp(page, `/share/${secretId}`);
-  const shareButton = page.getByRole("button", { name: "Share it with somebody" });
+  const shareButton = page.getByRole("button", { name: "Share it with someone" });
   const form = page.getByRole("region", { name: "Share it with" });
   await expect(shareButton.or(form)).toBeVisible();
   if (await shareButton.isVisible()) await shareButton.click();

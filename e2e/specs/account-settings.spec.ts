@@ -46,7 +46,7 @@ test("a person chooses a name, confirms an address by its mail, changes the pass
     await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Profile" }).click();
     const name = page.getByLabel("User name");
     await name.fill(otherAccount.userName.toUpperCase());
-    await expect(page.getByText("Somebody has this name")).toBeVisible();
+    await expect(page.getByText("Someone has this name")).toBeVisible();
     await expect(name).toHaveAttribute("aria-invalid", "true");
     await name.fill(`${account.userName}.b`);
     await expect(name).not.toHaveAttribute("aria-invalid", "true");

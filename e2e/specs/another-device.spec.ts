@@ -76,7 +76,7 @@ test("another-device: a new laptop beside the old phone gets the list back, and 
     await navigateInApp(phone, "/openers");
     await phone.getByRole("link", { name: "Another device" }).click();
     await expect(
-      phone.getByRole("heading", { name: "Whoever shows the code will be able to open everything" }),
+      phone.getByRole("heading", { name: "The person who shows the code will be able to open everything" }),
     ).toBeVisible();
     await phone.getByRole("button", { name: "The device is in my hands" }).click();
     await filmElement(laptop.getByRole("img", { name: "The 12 words as a QR code" }), folder);

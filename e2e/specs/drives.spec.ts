@@ -95,7 +95,7 @@ test("drives: kits and pictures go to Google Drive and OneDrive, and pictures co
   await test.step("a window that is closed, or refused, changes nothing and is said", async () => {
     await navigateInApp(page, "/safeguard");
     const popup = await openPopup(page, "Choose from OneDrive");
-    await expect(page.getByText("Go on in the window of OneDrive.")).toBeVisible();
+    await expect(page.getByText("Continue in the window of OneDrive.")).toBeVisible();
     await popup.close();
     await expect(page.getByText("The window of OneDrive was closed before it was done.")).toBeVisible();
     const secondPopup = await openPopup(page, "Choose from OneDrive");

@@ -47,7 +47,7 @@ async function makeCode(page: Page): Promise<string> {
     const label = await field.evaluate((input: HTMLInputElement) => input.labels?.[0]?.textContent ?? "");
     await field.fill(codeWords[Number(/\d+/.exec(label)?.[0]) - 1] ?? "");
   }
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("button", { name: "Add the code" }).click();
   const openerPrompt = page.getByText("To add it, show something that opens your secrets today.");
   const addedNotice = page.getByText(/^Printed recovery code, added/);
@@ -141,7 +141,7 @@ test("openers: whatever is left opens, what was replaced opens nothing, and a de
     ).toBeVisible();
     await page.getByRole("textbox", { name: "New passphrase", exact: true }).fill(passphrase);
     await page.getByRole("textbox", { name: "New passphrase again" }).fill(passphrase);
-    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
     await page.getByLabel("Picture file").setInputFiles(photographs.small);
     const passphraseField = page.getByRole("textbox", { name: "Passphrase, if the picture has one" });
     await passphraseField.fill(passphrase);
@@ -176,7 +176,7 @@ test("openers: whatever is left opens, what was replaced opens nothing, and a de
     await page.getByRole("textbox", { name: "Passphrase", exact: true }).fill(newPassphrase);
     await page.getByRole("textbox", { name: "Passphrase again" }).fill(newPassphrase);
     await page.getByLabel("Name of the new picture").fill("The friends");
-    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await page.getByRole("button", { name: "Continue", exact: true }).click();
     await expect(page.getByText("Now show The mountains as it opens today")).toBeVisible();
     await page.getByLabel("Picture file").last().setInputFiles(photographs.small);
     await page.getByRole("textbox", { name: "Passphrase, if the picture has one" }).fill(passphrase);

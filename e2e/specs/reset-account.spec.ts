@@ -17,11 +17,11 @@ async function withFreshSignIn(page: Page, button: string, { userName, password 
 
 async function requestAccountReset(page: Page, account: Account): Promise<void> {
   await page.goto("/welcome-recovery?have=none");
-  await page.getByRole("link", { name: "I have lost everything: start anew" }).click();
+  await page.getByRole("link", { name: "Reset my account (secrets will be lost)" }).click();
   await expect(page.getByRole("link", { name: "I have a copy" })).toBeVisible();
   await page.getByRole("checkbox", { name: /I give up everything/ }).check();
   await withFreshSignIn(page, "Sign in again and ask for it", account);
-  await expect(page.getByRole("heading", { name: /^Your account can be started anew from/ })).toBeVisible();
+  await expect(page.getByRole("heading", { name: /^Your account can be reset from/ })).toBeVisible();
 }
 
 test("start anew: another device sees it and objects; asked again and not objected to, the account begins anew", async ({
@@ -50,25 +50,25 @@ test("start anew: another device sees it and objects; asked again and not object
 
   await test.step("the device that is still open shows it on Home, and objects: nothing has changed", async () => {
     await page.goto("/home");
-    await expect(page.getByText("Somebody asked to start this account anew", { exact: true })).toBeVisible();
+    await expect(page.getByText("Someone asked to reset this account", { exact: true })).toBeVisible();
     await page.getByRole("button", { name: "This was not me: object" }).click();
     await expect(page.getByRole("button", { name: "This was not me: object" })).toBeHidden();
     await page.goto("/secrets");
     await expect(row(page, titleBefore)).toBeVisible();
     await otherPage.reload();
-    await expect(otherPage.getByText(/^Somebody objected on/)).toBeVisible();
+    await expect(otherPage.getByText(/^Someone objected on/)).toBeVisible();
   });
 
   await test.step("asked again, and the wait is over: a new picture and a fresh sign-in begin anew", async () => {
     await requestAccountReset(otherPage, account);
     await runSql(portal, "update start_anews set ready_at = now()"); // seven days later
     await otherPage.reload();
-    await expect(otherPage.getByRole("region", { name: "Begin anew" })).toBeVisible();
+    await expect(otherPage.getByRole("region", { name: "Reset my account" })).toBeVisible();
     await otherPage.getByLabel("Picture file").setInputFiles(photographs.small);
     await expect(otherPage.getByText("This picture is good")).toBeVisible({ timeout: 60_000 });
     await otherPage.getByRole("checkbox", { name: /Go without a passphrase/ }).check();
-    await withFreshSignIn(otherPage, "Sign in again and begin anew", account);
-    await expect(otherPage.getByText(/^This account was started anew on/)).toBeVisible({ timeout: 90_000 });
+    await withFreshSignIn(otherPage, "Sign in again and reset", account);
+    await expect(otherPage.getByText(/^This account was reset on/)).toBeVisible({ timeout: 90_000 });
     await answerDeviceQuestion(otherPage, "My own device");
   });
 
@@ -82,7 +82,7 @@ test("start anew: another device sees it and objects; asked again and not object
 
   await test.step("the device of before says what happened, and opens with the new picture", async () => {
     await page.goto("/home");
-    await expect(page.getByText(/^This account was started anew on/)).toBeVisible();
+    await expect(page.getByText(/^This account was reset on/)).toBeVisible();
     await expect(page.getByText(titleBefore)).toBeHidden();
     await page.goto("/start-anew");
     await page.getByRole("link", { name: "Unlock with the new picture" }).click();

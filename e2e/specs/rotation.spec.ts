@@ -20,7 +20,7 @@ async function openOpeners(page: Page): Promise<void> {
 async function prepareRotation(page: Page): Promise<void> {
   await openOpeners(page);
   await page.getByRole("button", { name: "I lost a device" }).click();
-  await page.getByRole("button", { name: "Go on" }).click();
+  await page.getByRole("button", { name: "Continue" }).click();
   await submitPicture(page, "Show this one");
   await expect(page.getByRole("button", { name: "Make the new key" })).toBeVisible({ timeout: 90_000 });
 }

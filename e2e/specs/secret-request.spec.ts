@@ -166,7 +166,7 @@ test("secret-request: somebody without an account answers by a text, and by a fi
       await page.goto(links[1]);
       await expect(page.getByText("You began to send something")).toBeVisible(waitOptions);
       await page.getByLabel("File to send").setInputFiles(filmFile);
-      await page.getByRole("button", { name: "Go on sending" }).click();
+      await page.getByRole("button", { name: "Continue sending" }).click();
       await expect(page.getByRole("heading", { name: "It was sent" })).toBeVisible(waitOptions);
       expect(sentParts).toBeGreaterThan(0);
       expect(sentParts).toBeLessThanOrEqual(Math.ceil(mebibytes / 8) + 1 - sentBefore);

@@ -3,7 +3,7 @@ import { act, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { Outlet } from "react-router-dom";
 
-import { HostContext } from "./host-context.ts";
+import { HostContext } from "./context/host-context.ts";
 import { createRouteObjects } from "./router.tsx";
 import { alba, createFakeHost, mockWindow, type FakeHostSettings } from "./testing/fake-host.tsx";
 
@@ -94,7 +94,7 @@ describe("while sign-in is on its way", () => {
     const { calls } = await show("/secrets", { state: { status: "error", code: "login_failed", user: null } });
     expect(screen.getByRole("heading", { name: "Oops..." })).toBeVisible();
     expect(
-      await screen.findByText("Nobody can sign in right now. Who is signed in can go on for a while."),
+      await screen.findByText("No one can sign in right now. Anyone who is signed in can continue for a while."),
     ).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Sign in again" }));

@@ -5,16 +5,16 @@ import { Navigate, Outlet, useBlocker, useLocation } from "react-router-dom";
 import { Frame } from "./frame/Frame.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { SignedOut, SignInFailed } from "./frame/ProblemScreens.tsx";
-import { useHost } from "./host-context.ts";
-import { guardRoute, landingVisitedKey, type PortalRoute } from "./routes.ts";
+import { useHost } from "./context/host-context.ts";
+import { guardRoute, landingVisitedKey, type PortalRoute } from "./routes/routes.ts";
 import { usePortalObject } from "./portal/use-portal-object.ts";
-import { AreaLoading } from "./remotes/AreaLoading.tsx";
-import { ReloadVaultContext } from "./remotes/RemoteRoute.tsx";
+import { AreaLoading } from "./area/AreaLoading.tsx";
+import { ReloadVaultContext } from "./area/RemoteRoute.tsx";
 import { getClaims } from "./session/token-exchange.ts";
 import { getUser, type SessionState } from "./session/machine.ts";
 import { DownServices } from "./status/DownServices.tsx";
 import { TourHost } from "./tours/TourHost.tsx";
-import { useCurrentRoute } from "./use-current-route.ts";
+import { useCurrentRoute } from "./context/use-current-route.ts";
 
 /**
  * The layout of every route: decides whether this visitor may see its screen, and draws the frame

@@ -5,13 +5,13 @@ import { Suspense, useEffect, type ReactNode } from "react";
 import { ErrorBoundary } from "react-error-boundary";
 import { I18nextProvider } from "react-i18next";
 
-import { prefetchWhenIdle } from "./prefetch.ts";
-import { ConfirmHost } from "./frame/confirms.tsx";
+import { ConfirmHost } from "./popups/confirms.tsx";
 import { Overlay } from "./frame/Overlay.tsx";
 import { Crashed } from "./frame/ProblemScreens.tsx";
-import { Toasts } from "./frame/Toasts.tsx";
-import { HostContext, type Host } from "./host-context.ts";
-import { warn } from "./warn.ts";
+import { Toasts } from "./popups/Toasts.tsx";
+import { HostContext, type Host } from "./context/host-context.ts";
+import { prefetchWhenIdle } from "./prefetch-when-idle.ts";
+import { warn } from "./telemetry/warn.ts";
 
 /**
  * The providers of the page, and an error boundary that still offers to sign out when a screen

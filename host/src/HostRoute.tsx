@@ -3,10 +3,10 @@ import { lazy, type ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 
-import { HostArea } from "./frame/HostArea.tsx";
-import { destinations } from "./frame/navigation.ts";
-import { AreaProblem } from "./remotes/RemoteBoundary.tsx";
-import type { HostScreen } from "./routes.ts";
+import { HostArea } from "./area/HostArea.tsx";
+import { destinations } from "./routes/navigation.ts";
+import { AreaProblem } from "./area/RemoteBoundary.tsx";
+import type { HostScreen } from "./routes/routes.ts";
 import StatusPage from "./status/StatusPage.tsx"; // part of the first script: it is for when little else loads
 
 const HelpPage = lazy(async () => ({ default: (await import("./help/HelpPage.tsx")).HelpPage }));

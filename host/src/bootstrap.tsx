@@ -15,8 +15,8 @@ import { takeFragment } from "./session/fragment.ts";
 import { dropLinkSecret, dropOldLinkSecrets, saveLinkSecret } from "./session/link-secret.ts";
 import { loadHostTexts } from "./settings/texts.ts";
 import { createThemeStore } from "./settings/theme.ts";
-import { warn } from "./warn.ts";
-import { withTimeout } from "./with-timeout.ts";
+import { warn } from "./telemetry/warn.ts";
+import { withTimeout } from "./session/with-timeout.ts";
 
 const container = document.getElementById("root");
 if (container === null) throw new TypeError("the page has no root");

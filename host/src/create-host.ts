@@ -10,12 +10,12 @@ import type { Sweeps } from "./device/sweeps.ts";
 import { getIntegrity, getReleaseUrl } from "./deployment/integrity.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import { createDeploymentWatch } from "./deployment/watch.ts";
-import { createFeatureFlags } from "./flags/feature-flags.ts";
-import { createConfirms } from "./frame/confirms.tsx";
-import { clearToasts, showToast } from "./frame/Toasts.tsx";
-import type { Host } from "./host-context.ts";
+import { createFeatureFlags } from "./settings/feature-flags.ts";
+import { createConfirms } from "./popups/confirms.tsx";
+import { clearToasts, showToast } from "./popups/Toasts.tsx";
+import type { Host } from "./context/host-context.ts";
 import { meQuery } from "./portal/use-portal-object.ts";
-import { findRoute, buildPortalRoutes } from "./routes.ts";
+import { findRoute, buildPortalRoutes } from "./routes/routes.ts";
 import { trackFailedScripts } from "./remotes/failed-scripts.ts";
 import { loadModule, registerReleases } from "./remotes/federation.ts";
 import { createRemoteLoader } from "./remotes/loader.ts";
@@ -34,7 +34,7 @@ import type { ThemeStore } from "./settings/theme.ts";
 import { createVendorStore } from "./settings/vendor.ts";
 import { createTelemetry, type TelemetryConsent } from "./telemetry/telemetry.ts";
 import { ScreenHistory, watchVitals } from "./telemetry/vitals.ts";
-import { warn } from "./warn.ts";
+import { warn } from "./telemetry/warn.ts";
 
 export interface HostSettings {
   readonly verified: VerifiedDeployment;

@@ -7,8 +7,8 @@ import { userEvent } from "@testing-library/user-event";
 import type { ComponentType } from "react";
 import { Link, Navigate, Route, RouterProvider, Routes, useParams } from "react-router-dom";
 
-import { createFeatureFlags } from "./flags/feature-flags.ts";
-import type { Host } from "./host-context.ts";
+import { createFeatureFlags } from "./settings/feature-flags.ts";
+import type { Host } from "./context/host-context.ts";
 import { HostRoot } from "./HostRoot.tsx";
 import { createPortalRouter } from "./router.tsx";
 import { createFakeHost, mockWindow } from "./testing/fake-host.tsx";

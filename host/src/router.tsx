@@ -2,8 +2,8 @@ import { createBrowserRouter, Navigate, useRouteError, type RouteObject } from "
 
 import { App } from "./App.tsx";
 import { HostRoute } from "./HostRoute.tsx";
-import type { Host } from "./host-context.ts";
-import { RemoteRoute } from "./remotes/RemoteRoute.tsx";
+import type { Host } from "./context/host-context.ts";
+import { RemoteRoute } from "./area/RemoteRoute.tsx";
 
 /** Makes the router of the page. Called after sign-in has removed its answer from the address. */
 export function createPortalRouter({ routes }: Pick<Host, "routes">): ReturnType<typeof createBrowserRouter> {

@@ -4,7 +4,7 @@ import { RouterProvider } from "react-router-dom";
 import { createHost, type HostSettings } from "./create-host.ts";
 import { Overlay } from "./frame/Overlay.tsx";
 import { HostRoot } from "./HostRoot.tsx";
-import { mayUseVault, prefetchRoute } from "./prefetch.ts";
+import { mayUseVault, prefetchRoute } from "./context/prefetch.ts";
 import { createPortalRouter } from "./router.tsx";
 import { isLinkPath } from "./session/fragment.ts";
 import { getUser, type SessionState } from "./session/machine.ts";

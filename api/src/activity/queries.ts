@@ -2,17 +2,17 @@ import { activityRetentionDays, activityKinds, type ActivityQuery } from "@relic
 import { and, desc, eq, inArray, lt, lte } from "drizzle-orm";
 import type { z } from "zod";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db } from "../db/database.ts";
 import { activity } from "../db/schema.ts";
-import { deleteInBatches, forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
-import type { ActivityScope } from "./policy.ts";
+import { deleteInBatches, forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 
 export type ActivityRow = typeof activity.$inferSelect;
 
 /** Newest first, from before an entry on. */
 export function readActivity(
   db: Db,
-  { accountId }: ActivityScope,
+  { accountId }: AccountScope,
   { topic, before, limit }: z.output<typeof ActivityQuery>,
 ): Promise<ActivityRow[]> {
   return db
@@ -30,7 +30,7 @@ export function readActivity(
 }
 
 /** What is older than 90 days. */
-export function deleteExpiredActivity(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredActivity({ db }: { readonly db: Db }, context: SweepContext): Promise<void> {
   const { accountId, id, at } = activity;
   const due = lte(at, new Date(context.now.getTime() - activityRetentionDays * 86_400_000));
   return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTHeaderParameters } from "jose";
 import { z } from "zod";
 
-import type { Env } from "../env.ts";
+import type { Env } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
 
 /** What the service takes from the provider's access token. Times in seconds since 1970. */

@@ -4,26 +4,12 @@ import { createLocalJWKSet, errors, importJWK, jwtVerify, SignJWT } from "jose";
 
 import type { Db } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
+import type { SessionKey } from "../env/session-keys.ts";
 import { Problem } from "../http/problem.ts";
 import type { Vendors } from "../vendors/vendors.ts";
-import type { SessionKey } from "./session-keys.ts";
+import { grantSession, type Actor, type SessionOwner } from "./actor.ts";
 
-/**
- * Who calls, once the session token was checked. Policies of the resources decide what that allows.
- */
-export interface Actor {
-  readonly accountId: string;
-  readonly vendorId: string;
-  readonly sessionId: string;
-  /** Seconds; null when the provider does not say: then the sign-in counts as old. */
-  readonly authTime: number | null;
-}
-
-interface NewSession {
-  readonly accountId: string;
-  readonly vendorId: string;
-  readonly sessionId: string;
-  readonly authTime: number | null;
+interface NewSession extends SessionOwner {
   readonly issuedAt: Date;
   readonly expiresAt: Date;
 }
@@ -112,7 +98,8 @@ export function createSessionTokens(
       if (vendor === null) throw new Problem("token_invalid");
       if (!vendor.enabled) throw new Problem("vendor_disabled");
       if (!(await isLive(claims))) throw new Problem("token_invalid");
-      return { accountId: claims.sub, vendorId: claims.vid, sessionId: claims.sid, authTime: claims.auth_time ?? null };
+      const { sub: accountId, vid: vendorId, sid: sessionId, auth_time: authTime = null } = claims;
+      return grantSession({ accountId, vendorId, sessionId, authTime });
     },
     invalidate(accountId) {
       for (const [sessionId, cached] of sessionCache)

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 
 import { BillingRecord } from "@relicario/shared/api";
 
-import type { Env } from "../env.ts";
-import { hasErrorCode } from "../objects/folder-store.ts";
+import type { Env } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
+import { hasErrorCode } from "../objects/folder-store.ts";
 
 /** The operator's billing system, as far as this service asks it. */
 export interface BillingSource {

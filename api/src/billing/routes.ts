@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import type { Services } from "../services.ts";
-import { authorizeAccount } from "../users/policy.ts";
+import type { Services } from "../services/services.ts";
 import { createAccountReader } from "../users/queries.ts";
 import { createBillingSource } from "./billing-source.ts";
 import { presentBilling } from "./present.ts";
@@ -18,7 +17,7 @@ export const billingRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/user/billing",
     { schema: billingSchemas.read, config: { access: "signed_in", rates: [rateRules.billing] } },
     async (request) => {
-      const scope = authorizeAccount(requireActor(request));
+      const scope = requireActor(request);
       const [countedAccount, record] = await Promise.all([readAccount(scope, now()), source.read(scope.accountId)]);
       return presentBilling(countedAccount, vendors.require(scope.vendorId), record);
     },

@@ -2,10 +2,10 @@ import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { Pool } from "pg";
 
 import { databaseFault } from "./faults.ts";
-import { runTransaction } from "./transaction.ts";
+import { runTransaction, type Tx } from "./transaction.ts";
 
 export type Db = NodePgDatabase;
-export type { Tx } from "./transaction.ts";
+export type { Tx };
 
 export interface DatabaseSettings {
   readonly url: string;
@@ -105,4 +105,9 @@ async function runExclusively(pool: Pool, task: (lockSignal: AbortSignal) => Pro
     client.off("error", abortLock);
     client.release(lockAbort.signal.aborted);
   }
+}
+
+/** All its reads are of one moment. */
+export function withSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction(read, { isolationLevel: "repeatable read", accessMode: "read only" });
 }

@@ -100,7 +100,7 @@ export const identities = pgTable(
 
 /**
  * Names that somebody has, or gave up a short time ago. `nameKey` is the name in lower case
- * (users/user-name.ts).
+ * (accounts/user-names.ts).
  */
 export const userNames = pgTable(
   "user_names",
@@ -580,7 +580,7 @@ export const imageRecords = pgTable(
   {
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
-    /** The helper, sealed with RECORD_KEY (see keyring/record-box.ts). */
+    /** The helper, sealed with RECORD_KEY (see db/record-box.ts). */
     sealedHelper: bytea("sealed_helper").notNull(),
     /** The client's time. */
     createdAt: time("created_at").notNull(),

@@ -1,12 +1,13 @@
 import { deviceLinkLifetimeMinutes } from "@relicario/shared/api";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
 import { recordActivity } from "../activity/record-activity.ts";
+import type { Actor } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import type { Language } from "../mail/language.ts";
+import type { Language } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
-import type { Services } from "../services.ts";
-import { isSameSignIn, requireOtherSignIn, type DeviceLinksScope } from "./policy.ts";
+import type { Services } from "../services/services.ts";
+import { isSameSignIn, requireOtherSignIn } from "./policy.ts";
 import { insertLink, requireLink, writeAnswer, type LinkWithSignIns } from "./queries.ts";
 
 /**
@@ -15,7 +16,7 @@ import { insertLink, requireLink, writeAnswer, type LinkWithSignIns } from "./qu
  * @returns when it ends
  * @throws Problem `id_taken`.
  */
-export function fillLink(services: Services, scope: DeviceLinksScope, linkId: string, message: string): Promise<Date> {
+export function fillLink(services: Services, scope: Actor, linkId: string, message: string): Promise<Date> {
   const now = services.now();
   return withLockedAccount(services, scope.accountId, async (tx) => {
     const existing = await requireLink(tx, scope, linkId, now).catch(nullIfNotFound);
@@ -37,7 +38,7 @@ export function fillLink(services: Services, scope: DeviceLinksScope, linkId: st
  */
 export function answerLink(
   services: Services,
-  scope: DeviceLinksScope,
+  scope: Actor,
   linkId: string,
   answer: string,
   language: Language | null,

@@ -1,15 +1,4 @@
-import type { Actor } from "../auth/session-tokens.ts";
 import { Problem } from "../http/problem.ts";
-
-export interface DeviceLinksScope {
-  readonly accountId: string;
-  readonly sessionId: string;
-}
-
-/** A mailbox is between sessions of one account: rows are looked for under the actor's own. */
-export function authorizeDeviceLinks({ accountId, sessionId }: Actor): DeviceLinksScope {
-  return { accountId, sessionId };
-}
 
 /**
  * A session, with the provider's own where its token names one. A renewed token is another session

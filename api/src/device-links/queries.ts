@@ -1,10 +1,12 @@
 import { and, eq, gt, inArray, lte } from "drizzle-orm";
 
+import type { Actor } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { deviceLinks, publicIds, sessions } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
-import type { DeviceLinksScope, SignIn } from "./policy.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
+import type { SignIn } from "./policy.ts";
 
 export type DeviceLinkRow = typeof deviceLinks.$inferSelect;
 
@@ -18,7 +20,7 @@ export interface LinkWithSignIns {
 /** @throws Problem `not_found`. */
 export async function requireLink(
   db: Db | Tx,
-  { accountId, sessionId }: DeviceLinksScope,
+  { accountId, sessionId }: Actor,
   linkId: string,
   now: Date,
 ): Promise<LinkWithSignIns> {
@@ -53,7 +55,7 @@ export async function writeAnswer(
 }
 
 /** Mailboxes whose time is over, with their ids in the directory. */
-export function deleteExpiredLinks(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredLinks({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, linkId, expiresAt } = deviceLinks;
   const due = lte(expiresAt, context.now);
   return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { answerLink, fillLink } from "./mailbox.ts";
-import { authorizeDeviceLinks, requireSameSignIn, requireOtherSignIn } from "./policy.ts";
+import { requireSameSignIn, requireOtherSignIn } from "./policy.ts";
 import { presentAnswer, presentLink } from "./present.ts";
 import { requireLink } from "./queries.ts";
 import { deviceLinkSchemas } from "./schema.ts";
@@ -24,23 +24,13 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
       config: { access: "signed_in", rates: [rateRules.fillDeviceLink], idempotent: true },
     },
     async (request) => {
-      const expiresAt = await fillLink(
-        services,
-        authorizeDeviceLinks(requireActor(request)),
-        request.params.id,
-        request.body.message,
-      );
+      const expiresAt = await fillLink(services, requireActor(request), request.params.id, request.body.message);
       return { expires_at: expiresAt.toISOString() };
     },
   );
 
   app.get(mailboxPath, { schema: deviceLinkSchemas.read, config: readConfig }, async (request) => {
-    const { link, filledBy, caller } = await requireLink(
-      db,
-      authorizeDeviceLinks(requireActor(request)),
-      request.params.id,
-      now(),
-    );
+    const { link, filledBy, caller } = await requireLink(db, requireActor(request), request.params.id, now());
     requireOtherSignIn(filledBy, caller);
     return presentLink(link);
   });
@@ -51,7 +41,7 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
     async (request) => {
       const expiresAt = await answerLink(
         services,
-        authorizeDeviceLinks(requireActor(request)),
+        requireActor(request),
         request.params.id,
         request.body.answer,
         getPreferredLanguage(request),
@@ -61,12 +51,7 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
   );
 
   app.get(answerPath, { schema: deviceLinkSchemas.readAnswer, config: readConfig }, async (request) => {
-    const { link, filledBy, caller } = await requireLink(
-      db,
-      authorizeDeviceLinks(requireActor(request)),
-      request.params.id,
-      now(),
-    );
+    const { link, filledBy, caller } = await requireLink(db, requireActor(request), request.params.id, now());
     requireSameSignIn(filledBy, caller);
     return presentAnswer(link);
   });

@@ -1,7 +1,7 @@
 import { desc } from "drizzle-orm";
 
+import { CommandError, runCommand } from "../commands/run-command.ts";
 import { feedback } from "../db/schema.ts";
-import { CommandError, runCommand } from "../operations/command.ts";
 
 /*
  * `pnpm --filter @relicario/api run feedback`, for whoever runs the service: what people wrote, the

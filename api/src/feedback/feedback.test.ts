@@ -43,7 +43,7 @@ describe("POST /user/feedback", () => {
       { rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", appVersion: "0.3.1" },
     ]);
     const mail = (await readMails(service)).at(-1);
-    expect(mail).toMatchObject({ to: "operator@example.org", subject: "Relicario: somebody wrote feedback" });
+    expect(mail).toMatchObject({ to: "operator@example.org", subject: "Relicario: someone wrote feedback" });
     expect(mail?.source).not.toContain("quick");
   });
 

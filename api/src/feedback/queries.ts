@@ -2,9 +2,10 @@ import type { FeedbackBody } from "@relicario/shared/api";
 import { and, eq, lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import type { Db, Tx } from "../db/database.ts";
+import type { Tx } from "../db/database.ts";
 import { feedback } from "../db/schema.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 
 /** What people write is not kept for ever. */
 const feedbackRetentionDays = 365;
@@ -26,7 +27,7 @@ export async function saveFeedback(
   });
 }
 
-export function deleteExpiredFeedback(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredFeedback({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, createdAt } = feedback;
   const due = lte(createdAt, new Date(context.now.getTime() - feedbackRetentionDays * 86_400_000));
   return forEachAccount(db, context, { accountId, due }, (account) =>

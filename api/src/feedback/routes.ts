@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import type { Services } from "../services.ts";
-import { authorizeAccount } from "../users/policy.ts";
+import type { Services } from "../services/services.ts";
 import { saveFeedback } from "./queries.ts";
 import { feedbackSchemas } from "./schema.ts";
 
@@ -15,7 +14,7 @@ export const feedbackRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
     "/user/feedback",
     { schema: feedbackSchemas.send, config: { access: "signed_in", rates: [rateRules.feedback] } },
     async (request, reply) => {
-      const { accountId } = authorizeAccount(requireActor(request));
+      const { accountId } = requireActor(request);
       const operator = env.OPERATOR_EMAIL;
       await withLockedAccount(services, accountId, async (tx) => {
         await saveFeedback(tx, accountId, request.body, now());

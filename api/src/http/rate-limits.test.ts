@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 
 import { openDatabase, type OpenDatabase } from "../db/database.ts";
-import type { SweepContext } from "../operations/sweep-context.ts";
 import { rateLimits } from "../db/schema.ts";
+import type { SweepContext } from "../resource/sweep-context.ts";
 import { serviceDatabase, startService } from "../testing/service.ts";
 import type { TestDatabase } from "@relicario/tooling/database/for-tests";
 import { createRateLimiter, rateRules, type RateLimiter, type RateRule } from "./rate-limits.ts";

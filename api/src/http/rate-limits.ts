@@ -5,7 +5,7 @@ import { and, eq, lt, or, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
-import { deleteInBatches, type SweepContext } from "../operations/sweep-context.ts";
+import { deleteInBatches, type SweepContext } from "../resource/sweep-context.ts";
 import { addressGroup } from "./address-group.ts";
 import { Problem } from "./problem.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import { chooseLanguage } from "../language/language.ts";
 import type { IdentitySettings } from "./env.ts";
-import { chooseLanguage } from "./language.ts";
 import type { Appearance } from "./pages/layout.ts";
 
 /**

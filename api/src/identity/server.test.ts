@@ -205,7 +205,7 @@ describe("the code flow", () => {
     expect(page.status).toBe(400);
     expect(page.url.origin).toBe(new URL(issuer).origin);
     expect(page.headers.get("location")).toBeNull();
-    expect(visibleText(page)).toContain("This sign-in cannot go on");
+    expect(visibleText(page)).toContain("This sign-in cannot continue");
     expect(visibleText(page)).toContain("invalid_redirect_uri");
     expect(page.text).not.toContain("evil.example");
   });
@@ -281,7 +281,7 @@ describe("signing in again", () => {
     const { page } = await reauthenticate(visitor, tokens.id_token);
     const refused = await visitor.submit(page, { name: other.person.username, password: other.person.password });
     expect(refused.status).toBe(403);
-    expect(visibleText(refused)).toContain("That is another account. To go on here, sign in as demo.");
+    expect(visibleText(refused)).toContain("That is another account. To continue here, sign in as demo.");
     expect(visibleText(await visitor.get(`${page.url.href}/sign-up`))).toContain("Confirm that it is you");
     const silent = new SignInRequest(issuer);
     const { id_token } = await tokensOf(silent, await visitor.get(silent.buildUrl({ prompt: "none" })));

@@ -2,17 +2,15 @@ import { createHash } from "node:crypto";
 
 import { canonicalBytes, type Json, type KeyringChange } from "@relicario/shared/api";
 
+import type { AccountRow } from "../accounts/lock-account.ts";
 import { recordActivity, type ActivityEvent } from "../activity/record-activity.ts";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import type { Language } from "../mail/language.ts";
-import type { Mailer } from "../mail/mailer.ts";
-import { purgeSecrets, purgeVersions } from "../secrets/purge.ts";
+import type { RequestContext } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { checkChange, type StoredKeyring } from "./check-change.ts";
 import { presentKeyring } from "./present.ts";
-import { switchToStage } from "./stage.ts";
-import { writeChange, type AccountRow, type KeyringRow } from "./queries.ts";
-import type { RecordBox } from "./record-box.ts";
+import { writeChange, type KeyringRow } from "./queries.ts";
 
 /*
  * [Note: Keyring changes] In one transaction, with the account's row held, every call that carries
@@ -74,16 +72,7 @@ export interface TargetSecret {
   readonly version: number;
 }
 
-export interface ChangeDeps {
-  readonly recordBox: RecordBox;
-  readonly mailer: Mailer;
-}
-
-export interface RequestContext {
-  readonly now: Date;
-  /** What the caller reads. */
-  readonly language: Language | null;
-}
+export type ChangeDeps = Pick<Services, "recordBox" | "mailer" | "onKeyringChange">;
 
 /**
  * What can be refused of a change without writing anything; see {@link applyChange}.
@@ -133,13 +122,16 @@ export async function applyChange(
     version: targetSecret?.version ?? null,
   };
   const addedBytes = await writeChange(tx, account.id, stored, change, record, deps.recordBox, context.now);
-  const replacedBytes = stored === null ? 0 : await switchToStage(tx, account.id, stored.keyEpoch, change, context.now);
-  const freedBytes =
-    (await purgeVersions(tx, account, change.purge_versions ?? [], context.now)) +
-    (await purgeSecrets(tx, account, change.purge ?? [], context.now));
+  const freedBytes = await deps.onKeyringChange(tx, {
+    accountId: account.id,
+    vendorId: account.vendorId,
+    previousKeyEpoch: stored?.keyEpoch ?? null,
+    change,
+    now: context.now,
+  });
   if (hasOpenerChanges(change)) await deps.mailer.queue(tx, account.id, "openers_changed", context);
   await recordActivity(tx, account.id, openerEvents(stored, change), context.now);
-  return addedBytes - replacedBytes - freedBytes;
+  return addedBytes - freedBytes;
 }
 
 /**

@@ -120,7 +120,7 @@ function checkLaterChange(stored: StoredKeyring, change: KeyringChange): void {
 
 /**
  * A new account key: nothing that the one before opens stays, and the rows were sealed anew
- * (keyring/stage.ts looks at them).
+ * (stages/stage.ts looks at them).
  */
 function checkRotation(
   stored: StoredKeyring,

@@ -1,11 +1,11 @@
 import { trashRetentionDays } from "@relicario/shared/api";
 import { and, eq, lte, sql } from "drizzle-orm";
 
-import type { Db } from "../db/database.ts";
+import { lockAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed, octetLength } from "../accounts/storage-used.ts";
 import { keyringFormer } from "../db/schema.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
-import { adjustStorageUsed, octetLength } from "../secrets/queries.ts";
-import { lockAccount } from "./queries.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 
 /** In one transaction: each has half a megabyte at most, and is deleted without being read. */
 const rowsPerBatch = 1_000;
@@ -13,7 +13,7 @@ const rowsPerBatch = 1_000;
 /**
  * Slots, image records, books, shares and requests that a change replaced or removed 30 days ago.
  */
-export function deleteFormerKeyringParts(db: Db, context: SweepContext): Promise<void> {
+export function deleteFormerKeyringParts({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, stateRev, part, partId, value, endedAt } = keyringFormer;
   const due = lte(endedAt, new Date(context.now.getTime() - trashRetentionDays * 86_400_000));
   const deleteBatch = (dueAccountId: string): Promise<number> =>

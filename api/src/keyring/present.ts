@@ -1,7 +1,7 @@
 import type { Keyring, ImageRecord } from "@relicario/shared/api";
 
+import type { RecordBox } from "../db/record-box.ts";
 import type { KeyringRow } from "./queries.ts";
-import type { RecordBox } from "./record-box.ts";
 
 export function presentKeyring(row: KeyringRow, states?: readonly { stateRev: number; state: string }[]): Keyring {
   return {

@@ -1,13 +1,12 @@
 import { canonicalText, KeyStatement, maxStatesPageSize, type KeyringChange } from "@relicario/shared/api";
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 
+import { nameKeyOf } from "../accounts/user-names.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
-import { accounts, imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
-import { recordOverheadBytes, type RecordBox } from "./record-box.ts";
+import { recordOverheadBytes, type RecordBox } from "../db/record-box.ts";
+import { imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
 import type { StoredKeyring } from "./check-change.ts";
-import type { DirectoryScope, KeyringScope } from "./policy.ts";
-import type { Services } from "../services.ts";
-import { nameKeyOf } from "../users/user-name.ts";
 
 export interface KeyringRow extends StoredKeyring {
   readonly book: string;
@@ -20,47 +19,7 @@ export interface KeyringRow extends StoredKeyring {
   readonly lastVersion: number | null;
 }
 
-export interface AccountRow {
-  readonly id: string;
-  readonly vendorId: string;
-  readonly storageUsed: number;
-  readonly trashMailAt: Date | null;
-}
-
-/**
- * Holds the account's row to the end of the transaction. Every write of an account begins with it,
- * so that writers of one account take turns and those of different accounts never meet.
- */
-export async function lockAccount(tx: Tx, accountId: string): Promise<AccountRow> {
-  const [row] = await tx
-    .select({
-      id: accounts.id,
-      vendorId: accounts.vendorId,
-      storageUsed: accounts.storageUsed,
-      trashMailAt: accounts.trashMailAt,
-    })
-    .from(accounts)
-    .where(eq(accounts.id, accountId))
-    .for("update");
-  if (row === undefined) throw new Error("a session without its account");
-  return row;
-}
-
-/**
- * One transaction that changes what an account has, with the account's row held. It waits its turn
- * among the account's own before it takes a connection (http/account-concurrency.ts).
- */
-export function withLockedAccount<T>(
-  { db, concurrency }: Pick<Services, "db" | "concurrency">,
-  accountId: string,
-  operation: (tx: Tx, account: AccountRow) => Promise<T>,
-): Promise<T> {
-  return concurrency.runExclusive(accountId, () =>
-    db.transaction(async (tx) => operation(tx, await lockAccount(tx, accountId))),
-  );
-}
-
-export async function readKeyring(db: Db | Tx, { accountId }: KeyringScope): Promise<KeyringRow | null> {
+export async function readKeyring(db: Db | Tx, { accountId }: AccountScope): Promise<KeyringRow | null> {
   const [row] = await db.select().from(keyrings).where(eq(keyrings.accountId, accountId));
   if (row === undefined) return null;
   const slotRows = await db.select().from(slots).where(eq(slots.accountId, accountId)).orderBy(asc(slots.openerId));
@@ -79,7 +38,7 @@ export async function readKeyring(db: Db | Tx, { accountId }: KeyringScope): Pro
 /** The states after `since`, oldest first, so many at most. */
 export function readStates(
   db: Db | Tx,
-  { accountId }: KeyringScope,
+  { accountId }: AccountScope,
   since: number,
 ): Promise<{ stateRev: number; state: string }[]> {
   return db
@@ -90,14 +49,9 @@ export function readStates(
     .limit(maxStatesPageSize);
 }
 
-/** All reads of one keyring are of one moment. */
-export function withSnapshot<T>(db: Db, read: (tx: Tx) => Promise<T>): Promise<T> {
-  return db.transaction(read, { isolationLevel: "repeatable read", accessMode: "read only" });
-}
-
 export function readImageRecords(
   db: Db,
-  { accountId }: KeyringScope,
+  { accountId }: AccountScope,
 ): Promise<{ id: string; sealedHelper: Buffer; createdAt: Date }[]> {
   return db.select().from(imageRecords).where(eq(imageRecords.accountId, accountId)).orderBy(asc(imageRecords.id));
 }
@@ -109,7 +63,7 @@ export function readImageRecords(
  */
 export async function readKeyStatement(
   db: Db,
-  { vendorId }: DirectoryScope,
+  { vendorId }: AccountScope,
   userName: string,
 ): Promise<KeyStatement | null> {
   const [person] = await db

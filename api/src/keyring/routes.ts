@@ -1,113 +1,97 @@
 import { maxJsonBodyBytes } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
+import { requireActor } from "../auth/access.ts";
+import type { Actor } from "../auth/actor.ts";
+import { withSnapshot, type Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
-import type { Services } from "../services.ts";
-import { completeAccountReset } from "../reset-account/complete-reset.ts";
-import { applyChange, createChangeCall, findRecordedAnswer } from "./apply-change.ts";
+import { getPreferredLanguage, type RequestContext } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
+import { applyChange, createChangeCall, findRecordedAnswer, type ChangeCall } from "./apply-change.ts";
 import { isAccountReset } from "./check-change.ts";
-import { authorizeDirectory, authorizeKeyring } from "./policy.ts";
 import { presentImageRecord, presentKeyring } from "./present.ts";
-import {
-  withLockedAccount,
-  withSnapshot,
-  readImageRecords,
-  readKeyring,
-  readKeyStatement,
-  readStates,
-} from "./queries.ts";
+import { type KeyringRow, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
 import { keyringSchemas } from "./schema.ts";
-import { readStageManifest, stageRows } from "./stage.ts";
 
-export const keyringRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
-  const { db, recordBox, vendors, now } = services;
+/** A change that starts the account anew, in place of {@link applyChange}. */
+export type CompleteReset = (
+  tx: Tx,
+  actor: Actor,
+  stored: KeyringRow,
+  call: ChangeCall,
+  services: Services,
+  context: RequestContext,
+) => Promise<number>;
 
-  app.get("/user/keyring", { schema: keyringSchemas.get, config: { access: "signed_in" } }, async (request, reply) => {
-    const scope = authorizeKeyring(requireActor(request));
-    const { states_since: statesSince, or_none: orNone } = request.query;
-    const presentedKeyring = await withSnapshot(db, async (tx) => {
-      const keyring = await readKeyring(tx, scope);
-      return keyring === null
-        ? null
-        : presentKeyring(keyring, statesSince === undefined ? undefined : await readStates(tx, scope, statesSince));
-    });
-    if (presentedKeyring !== null) return presentedKeyring;
-    if (orNone === undefined) throw new Problem("no_keyring");
-    return reply.code(204).send(null);
-  });
+export function createKeyringRoutes(completeReset: CompleteReset): FastifyPluginAsyncZod<{ services: Services }> {
+  return async function keyringRoutes(app, { services }) {
+    const { db, recordBox, vendors, now } = services;
 
-  app.put(
-    "/user/keyring",
-    {
-      schema: keyringSchemas.put,
-      bodyLimit: maxJsonBodyBytes,
-      config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
-    },
-    async (request) => {
-      const actor = requireActor(request);
-      const scope = authorizeKeyring(actor);
-      const call = createChangeCall(request.body);
-      return withLockedAccount(services, scope.accountId, async (tx, account) => {
-        const stored = await readKeyring(tx, scope);
-        const recordedAnswer = findRecordedAnswer(stored, call);
-        if (recordedAnswer === null) {
-          const context = { now: now(), language: getPreferredLanguage(request) };
-          const isReset = stored !== null && isAccountReset(stored, call.change);
-          const addedBytes = await (isReset
-            ? completeAccountReset(tx, actor, stored, call, services, context)
-            : applyChange(tx, account, stored, call, null, services, context));
-          await chargeStorage(tx, vendors.require(account.vendorId), account, addedBytes, quotaReserveBytes);
-        }
-        return { state_rev: call.change.state_rev };
-      });
-    },
-  );
+    app.get(
+      "/user/keyring",
+      { schema: keyringSchemas.get, config: { access: "signed_in" } },
+      async (request, reply) => {
+        const scope = requireActor(request);
+        const { states_since: statesSince, or_none: orNone } = request.query;
+        const presentedKeyring = await withSnapshot(db, async (tx) => {
+          const keyring = await readKeyring(tx, scope);
+          return keyring === null
+            ? null
+            : presentKeyring(keyring, statesSince === undefined ? undefined : await readStates(tx, scope, statesSince));
+        });
+        if (presentedKeyring !== null) return presentedKeyring;
+        if (orNone === undefined) throw new Problem("no_keyring");
+        return reply.code(204).send(null);
+      },
+    );
 
-  app.post(
-    "/user/keyring/stage",
-    {
-      schema: keyringSchemas.stage,
-      bodyLimit: maxJsonBodyBytes,
-      config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
-    },
-    (request) => stageRows(services, authorizeKeyring(requireActor(request)), request.body, now()),
-  );
+    app.put(
+      "/user/keyring",
+      {
+        schema: keyringSchemas.put,
+        bodyLimit: maxJsonBodyBytes,
+        config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
+      },
+      async (request) => {
+        const actor = requireActor(request);
+        const call = createChangeCall(request.body);
+        return withLockedAccount(services, actor.accountId, async (tx, account) => {
+          const stored = await readKeyring(tx, actor);
+          const recordedAnswer = findRecordedAnswer(stored, call);
+          if (recordedAnswer === null) {
+            const context = { now: now(), language: getPreferredLanguage(request) };
+            const isReset = stored !== null && isAccountReset(stored, call.change);
+            const addedBytes = await (isReset
+              ? completeReset(tx, actor, stored, call, services, context)
+              : applyChange(tx, account, stored, call, null, services, context));
+            await chargeStorage(tx, vendors.require(account.vendorId), account, addedBytes, quotaReserveBytes);
+          }
+          return { state_rev: call.change.state_rev };
+        });
+      },
+    );
 
-  app.get(
-    "/user/keyring/stage/:stage_id",
-    { schema: keyringSchemas.staged, config: { access: "signed_in" } },
-    async (request) => {
-      const scope = authorizeKeyring(requireActor(request));
-      const { stage_id: stageId } = request.params;
-      const page = await withSnapshot(db, (tx) =>
-        readStageManifest(tx, scope, stageId, { cursor: request.query.cursor, now: now() }),
-      );
-      if (page === null) throw new Problem("not_found");
-      return page;
-    },
-  );
+    app.get(
+      "/user/image-records",
+      { schema: keyringSchemas.imageRecords, config: { access: "signed_in", rates: [rateRules.imageRecords] } },
+      async (request) => {
+        const scope = requireActor(request);
+        const rows = await readImageRecords(db, scope);
+        return { image_records: rows.map((row) => presentImageRecord(recordBox, scope.accountId, row)) };
+      },
+    );
 
-  app.get(
-    "/user/image-records",
-    { schema: keyringSchemas.imageRecords, config: { access: "signed_in", rates: [rateRules.imageRecords] } },
-    async (request) => {
-      const scope = authorizeKeyring(requireActor(request));
-      const rows = await readImageRecords(db, scope);
-      return { image_records: rows.map((row) => presentImageRecord(recordBox, scope.accountId, row)) };
-    },
-  );
-
-  app.get(
-    "/users/:user_name/key",
-    { schema: keyringSchemas.keyOf, config: { access: "signed_in", rates: [rateRules.keyDirectory] } },
-    async (request) => {
-      const statement = await readKeyStatement(db, authorizeDirectory(requireActor(request)), request.params.user_name);
-      if (statement === null) throw new Problem("not_found");
-      return statement;
-    },
-  );
-};
+    app.get(
+      "/users/:user_name/key",
+      { schema: keyringSchemas.keyOf, config: { access: "signed_in", rates: [rateRules.keyDirectory] } },
+      async (request) => {
+        const statement = await readKeyStatement(db, requireActor(request), request.params.user_name);
+        if (statement === null) throw new Problem("not_found");
+        return statement;
+      },
+    );
+  };
+}

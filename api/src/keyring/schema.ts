@@ -4,11 +4,7 @@ import {
   KeyringChange,
   KeyringChangeResponse,
   KeyStatement,
-  StageRowsResponse,
-  StageManifest,
-  StageRowsBody,
   UserName,
-  Id,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
@@ -28,17 +24,6 @@ export const keyringSchemas = {
     summary: "A keyring change without a secret",
     body: KeyringChange,
     response: responseSchemas(KeyringChangeResponse),
-  },
-  stage: {
-    summary: "Rows sealed anew, invisible until the keyring change that switches to them",
-    body: StageRowsBody,
-    response: responseSchemas(StageRowsResponse),
-  },
-  staged: {
-    summary: "The rows of a stage, by digest",
-    params: z.strictObject({ stage_id: Id }),
-    querystring: z.strictObject({ cursor: Id.optional() }),
-    response: responseSchemas(StageManifest),
   },
   imageRecords: {
     summary: "Helpers of the present image openers; the only call that gives them",

@@ -1,5 +1,4 @@
-import { interpolate } from "../identity/language.ts";
-import type { Language } from "./language.ts";
+import { interpolate, type Language } from "../language/language.ts";
 import en from "./locales/en.json" with { type: "json" };
 import es from "./locales/es.json" with { type: "json" };
 

@@ -7,12 +7,12 @@ import type { Db, Tx } from "../db/database.ts";
 import { retryOnConnectionLoss } from "../db/faults.ts";
 import { accounts, emailValidations, mails, secrets, accountResets } from "../db/schema.ts";
 import { describeError } from "../http/logging.ts";
-import { dropTimeOf } from "../secrets/trash-times.ts";
+import type { Language } from "../language/language.ts";
 import type { Vendors } from "../vendors/vendors.ts";
 import { deriveNonce } from "./address-nonce.ts";
-import type { Language } from "./language.ts";
-import { allowsOneClick, topicOf } from "./topics.ts";
+import { dropTimeOf } from "./drop-time.ts";
 import { renderMail, type MailFacts, type MailKind } from "./mail-message.ts";
+import { allowsOneClick, topicOf } from "./topics.ts";
 import { sendSeconds, type Transport } from "./transport.ts";
 
 /*

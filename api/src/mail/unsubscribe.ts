@@ -4,11 +4,11 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 
 import type { Grants } from "../auth/grants.ts";
+import type { Db } from "../db/database.ts";
 import { accounts } from "../db/schema.ts";
-import { responseSchemas } from "../http/response-schemas.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import type { Services } from "../services.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
 
 /** As long as somebody may come upon an old mail. */
 const linkValidityDays = 365;
@@ -33,11 +33,19 @@ export function createUnsubscribeLinks(
   };
 }
 
+export interface UnsubscribeServices {
+  readonly db: Db;
+  readonly grants: Grants;
+}
+
 /**
  * RFC 8058: programs of mail post a form without being signed in. A look by GET is no such route,
  * so that scanners end nothing.
  */
-export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
+export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: UnsubscribeServices }> = async (
+  app,
+  { services },
+) => {
   const { db, grants } = services;
   // The form says nothing that the address does not: it is read to its end and dropped.
   app.addContentTypeParser(

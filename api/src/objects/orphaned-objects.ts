@@ -2,7 +2,7 @@ import { and, eq, inArray, lte, sql } from "drizzle-orm";
 
 import type { Db, Tx } from "../db/database.ts";
 import { orphanedObjects } from "../db/schema.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /*
@@ -85,7 +85,10 @@ export async function discardObject(db: Db, objects: ObjectStore, accountId: str
  * Removes what is due, account by account. Several processes may do so at once: a row is held while
  * its object goes. An object that cannot be deleted is due again later, and the others go.
  */
-export function collectOrphans(db: Db, objects: ObjectStore, context: SweepContext): Promise<void> {
+export function collectOrphans(
+  { db, objects }: { readonly db: Db; readonly objects: ObjectStore },
+  context: SweepContext,
+): Promise<void> {
   const due = lte(orphanedObjects.dueAt, context.now);
   return forEachAccount(db, context, { accountId: orphanedObjects.accountId, due }, async (accountId) => {
     while ((await collectBatch(db, objects, accountId, context)) === objectsPerBatch && !context.signal.aborted);

@@ -1,16 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, Histogram, Registry } from "prom-client";
 
-/** Items and steps of sweeps that were not done, and are due again. */
-export function createSweepFailureCounter(registry: Registry): Counter<"step"> {
-  return new Counter({
-    name: "relicario_sweep_failures_total",
-    help: "What a sweep could not do, by step",
-    labelNames: ["step"],
-    registers: [registry],
-  });
-}
-
 /**
  * Answers by method, route and status, and how long they took. Routes as written in the code: no
  * ids.

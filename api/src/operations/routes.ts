@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Registry } from "prom-client";
 import { z } from "zod";
 
 import type { OpenDatabase } from "../db/database.ts";
-import { responseSchemas } from "../http/response-schemas.ts";
+import { requireMetricsToken } from "../http/metrics-token.ts";
 import { Problem } from "../http/problem.ts";
-import type { Services } from "../services.ts";
-import { requireMetricsToken } from "./metrics-token.ts";
+import { responseSchemas } from "../http/response-schemas.ts";
+import type { Services } from "../services/services.ts";
 
 /** Whoever asks does so every few seconds, and must not wait for longer. */
 const readinessTimeoutMilliseconds = 2_000;
@@ -18,8 +17,9 @@ export const operationRoutes: FastifyPluginAsyncZod<{
   services: Services;
   database: OpenDatabase;
   isStopping: () => boolean;
-  metrics: Registry;
-}> = async (app, { services, database, isStopping, metrics }) => {
+}> = async (app, { services, database, isStopping }) => {
+  const { env, metrics, objects } = services;
+
   app.get(
     "/healthz",
     {
@@ -38,10 +38,7 @@ export const operationRoutes: FastifyPluginAsyncZod<{
     async () => {
       if (isStopping()) throw new Problem("service_unavailable", { detail: "stopping" });
       try {
-        await withTimeout(
-          Promise.all([database.ping(), services.objects.checkWritable()]),
-          readinessTimeoutMilliseconds,
-        );
+        await withTimeout(Promise.all([database.ping(), objects.checkWritable()]), readinessTimeoutMilliseconds);
       } catch (cause) {
         throw new Problem("service_unavailable", { cause });
       }
@@ -50,7 +47,7 @@ export const operationRoutes: FastifyPluginAsyncZod<{
   );
 
   app.get("/metrics", { schema: { hide: true }, config: { access: "public" } }, async (request, reply) => {
-    requireMetricsToken(request, services.env);
+    requireMetricsToken(request, env.METRICS_TOKEN);
     return reply.type(metrics.contentType).send(await metrics.metrics());
   });
 

@@ -1,10 +1,10 @@
 import type { PasswordRejection } from "@relicario/shared/api";
 import { z } from "zod";
 
-import type { EmbeddedAdmin } from "../env.ts";
+import type { EmbeddedAdmin } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
-import { callProvider, throwUnexpected } from "./provider-call.ts";
 import type { PasswordProvider } from "./password-provider.ts";
+import { callProvider, throwUnexpected } from "./provider-call.ts";
 
 const Rules = z.strictObject({ min_length: z.int(), max_length: z.int() });
 const RefusalBody = z.strictObject({

@@ -1,10 +1,10 @@
 import type { PasswordRejection, PasswordRule } from "@relicario/shared/api";
 import { z } from "zod";
 
-import type { KeycloakAdmin } from "../env.ts";
+import type { KeycloakAdmin } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
-import { callProvider, throwUnexpected, type ProviderAnswer } from "./provider-call.ts";
 import type { PasswordProvider } from "./password-provider.ts";
+import { callProvider, throwUnexpected, type ProviderAnswer } from "./provider-call.ts";
 
 /*
  * [Note: Passwords at Keycloak]

@@ -1,9 +1,9 @@
 import { and, eq, inArray, isNull, ne, or } from "drizzle-orm";
 
 import { recordActivity } from "../activity/record-activity.ts";
+import type { Actor } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { identities, sessions } from "../db/schema.ts";
-import type { IdentityScope } from "./policy.ts";
 
 export interface SignedInIdentity {
   readonly issuer: string;
@@ -12,10 +12,7 @@ export interface SignedInIdentity {
   readonly providerSession: string | null;
 }
 
-export async function readIdentity(
-  db: Db,
-  { accountId, vendorId, sessionId }: IdentityScope,
-): Promise<SignedInIdentity> {
+export async function readIdentity(db: Db, { accountId, vendorId, sessionId }: Actor): Promise<SignedInIdentity> {
   const [identity] = await db
     .select({ issuer: identities.issuer, subject: identities.subject })
     .from(identities)
@@ -50,7 +47,7 @@ export async function findAccounts(
 export async function endOtherSessions(
   tx: Tx,
   accountId: string,
-  { sessionId }: IdentityScope,
+  { sessionId }: Actor,
   { providerSession }: SignedInIdentity,
   now: Date,
 ): Promise<void> {

@@ -1,16 +1,15 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import type { Env } from "../env.ts";
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { requireActor } from "../auth/access.ts";
+import type { Env } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { createEmbeddedPasswordProvider } from "./embedded.ts";
 import { createKeycloakPasswordProvider } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";
-import { authorizePasswordChange } from "./policy.ts";
 import { findAccounts, endOtherSessions, readIdentity } from "./queries.ts";
 import { passwordSchemas } from "./schema.ts";
 
@@ -40,7 +39,7 @@ export const passwordRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
     "/user/change-password",
     { schema: passwordSchemas.change, config: { access: "signed_in", rates: [rateRules.changePassword] } },
     async (request, reply) => {
-      const scope = authorizePasswordChange(requireActor(request));
+      const scope = requireActor(request);
       if (provider === null)
         throw new Problem("not_found", { detail: "passwords are changed at the identity provider" });
       const identity = await readIdentity(db, scope);

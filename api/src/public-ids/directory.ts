@@ -7,6 +7,11 @@ import { Problem } from "../http/problem.ts";
 export type PublicIdRow = typeof publicIds.$inferInsert;
 
 /**
+ * Nobody's: asked for where there is no owner, so that an unknown id is looked for like any other.
+ */
+export const unknownAccountId = "00000000-0000-0000-0000-000000000000";
+
+/**
  * What an id is made for enters the directory in the transaction that makes it, so that neither is
  * there without the other.
  *

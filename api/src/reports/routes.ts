@@ -1,20 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { Counter, type Registry } from "prom-client";
+import { Counter } from "prom-client";
 
 import { rateRules } from "../http/rate-limits.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { reportSchemas } from "./schema.ts";
 import { saveReport } from "./share-report.ts";
 
-export const reportRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: Registry }> = async (
-  app,
-  { services, metrics },
-) => {
+export const reportRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const counter = new Counter({
     name: "relicario_share_reports_total",
     help: "Shares that people told the operator of",
     labelNames: ["reason"],
-    registers: [metrics],
+    registers: [services.metrics],
   });
 
   app.post(

@@ -3,12 +3,11 @@ import { and, eq, lte, sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 import type { z } from "zod";
 
-import type { Db } from "../db/database.ts";
 import { shareReports } from "../db/schema.ts";
 import { rateRules } from "../http/rate-limits.ts";
 import { findOwner } from "../public-ids/directory.ts";
-import { deleteInBatches, forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
-import type { Services } from "../services.ts";
+import { deleteInBatches, forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 
 /** What people write about others is not kept for ever. */
 const reportRetentionDays = 90;
@@ -48,7 +47,7 @@ export async function saveReport(
   return true;
 }
 
-export function deleteExpiredReports(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredReports({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, shareId, id, createdAt } = shareReports;
   const due = lte(createdAt, new Date(context.now.getTime() - reportRetentionDays * 86_400_000));
   return forEachAccount(db, context, { accountId, due }, (account) =>

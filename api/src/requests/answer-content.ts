@@ -1,12 +1,12 @@
 import type { CollectAnswerResponse } from "@relicario/shared/api";
 import type { z } from "zod";
 
+import type { AccountScope } from "../auth/actor.ts";
 import { maxDownloadHours, type GrantOf } from "../auth/grants.ts";
 import { Problem } from "../http/problem.ts";
 import { openStoredContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { partSizeOf, readParts } from "../uploads/queries.ts";
-import type { RequestsScope } from "./policy.ts";
 import { findAnswer, findRequest } from "./queries.ts";
 
 /**
@@ -15,7 +15,7 @@ import { findAnswer, findRequest } from "./queries.ts";
  */
 export async function collectAnswer(
   { db, grants, now }: Services,
-  { accountId }: RequestsScope,
+  { accountId }: AccountScope,
   requestId: string,
 ): Promise<z.infer<typeof CollectAnswerResponse>> {
   const request = await findRequest(db, accountId, requestId);

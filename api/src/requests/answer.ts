@@ -12,16 +12,14 @@ import {
 import { v7 as uuidv7 } from "uuid";
 import type { z } from "zod";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed, chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { answers } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { findOwner } from "../public-ids/directory.ts";
-import { adjustStorageUsed } from "../secrets/queries.ts";
-import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
-import type { Services } from "../services.ts";
-import { unknownAccountId } from "../shares/queries.ts";
+import { findOwner, unknownAccountId } from "../public-ids/directory.ts";
+import type { Services } from "../services/services.ts";
 import { computeContentDigest, rejectMissingParts, rejectDigestMismatch } from "../uploads/finish.ts";
 import { partCount, readParts } from "../uploads/queries.ts";
 import type { PartsTarget } from "../uploads/receive-part.ts";

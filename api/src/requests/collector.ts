@@ -1,17 +1,18 @@
 import { collectedAnswerRetentionDays, trashRetentionDays } from "@relicario/shared/api";
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 
+import { lockAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import type { Db } from "../db/database.ts";
 import { answers, requests } from "../db/schema.ts";
-import { lockAccount } from "../keyring/queries.ts";
-import { forEachItem, type SweepContext } from "../operations/sweep-context.ts";
-import { adjustStorageUsed } from "../secrets/queries.ts";
+import { forEachItem, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 import { deleteAnswer, dropAnswerContent, findRequest, updateRequest } from "./queries.ts";
 
 const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
 
 /** Answers that nobody finished, a day after their last part. */
-export function deleteExpiredAnswers(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredAnswers({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { now } = context;
   const due = lte(answers.expiresAt, now);
   return forEachItem<{ accountId: string; id: string }>(
@@ -43,7 +44,7 @@ export function deleteExpiredAnswers(db: Db, context: SweepContext): Promise<voi
 }
 
 /** Contents and tickets that their owner collected 7 days ago. */
-export function dropCollectedAnswers(db: Db, context: SweepContext): Promise<void> {
+export function dropCollectedAnswers({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const due = and(
     isNotNull(requests.answerId),
     lte(requests.collectedAt, daysBefore(context.now, collectedAnswerRetentionDays)),
@@ -52,7 +53,7 @@ export function dropCollectedAnswers(db: Db, context: SweepContext): Promise<voi
 }
 
 /** Documents of requests that ended 30 days ago by their time: nobody reads them any more. */
-export function dropExpiredDocuments(db: Db, context: SweepContext): Promise<void> {
+export function dropExpiredDocuments({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const due = and(isNotNull(requests.document), lte(requests.expiresAt, daysBefore(context.now, trashRetentionDays)));
   return forEachRequest(db, context, due, async (tx, { accountId, requestId, document }) => {
     await updateRequest(tx, accountId, requestId, { document: null });

@@ -8,23 +8,19 @@ import type { z } from "zod";
 
 import type { RequestWriteResponse } from "@relicario/shared/api";
 
+import { withLockedAccount, type AccountRow } from "../accounts/lock-account.ts";
+import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { ActivityEvent } from "../activity/record-activity.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { requests } from "../db/schema.ts";
+import { parseExpiry } from "../http/parse-expiry.ts";
 import { Problem } from "../http/problem.ts";
-import {
-  applyChange,
-  createChangeCall,
-  findRecordedAnswer,
-  requireDocument,
-  type RequestContext,
-} from "../keyring/apply-change.ts";
-import { withLockedAccount, readKeyring, type AccountRow } from "../keyring/queries.ts";
+import { applyChange, createChangeCall, findRecordedAnswer, requireDocument } from "../keyring/apply-change.ts";
+import { readKeyring } from "../keyring/queries.ts";
+import type { RequestContext } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
-import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
-import type { Services } from "../services.ts";
-import { parseExpiry } from "../shares/create-share.ts";
-import type { RequestsScope } from "./policy.ts";
+import type { Services } from "../services/services.ts";
 import {
   countOpenRequests,
   dropAnswerContent,
@@ -43,7 +39,7 @@ type WriteResponse = z.infer<typeof RequestWriteResponse>;
  */
 export function createRequest(
   services: Services,
-  scope: RequestsScope,
+  scope: AccountScope,
   { keyring, ...rest }: CreateRequestBody,
   context: RequestContext,
 ): Promise<WriteResponse> {
@@ -84,7 +80,7 @@ export function createRequest(
  */
 export function dropRequest(
   services: Services,
-  scope: RequestsScope,
+  scope: AccountScope,
   requestId: string,
   keyring: KeyringChange,
   context: RequestContext,
@@ -115,7 +111,7 @@ export function dropRequest(
 /** @throws Problem `not_found`, `conflict` when nothing came, and those of a keyring change. */
 export function markCollected(
   services: Services,
-  scope: RequestsScope,
+  scope: AccountScope,
   requestId: string,
   keyring: KeyringChange,
   context: RequestContext,
@@ -144,7 +140,7 @@ export function markCollected(
  */
 function withKeyringChange(
   services: Services,
-  scope: RequestsScope,
+  scope: AccountScope,
   keyring: KeyringChange,
   rest: Parameters<typeof createChangeCall>[1],
   requestId: string,
@@ -173,7 +169,7 @@ function withKeyringChange(
   });
 }
 
-async function requireRequest(tx: Tx, { accountId }: RequestsScope, requestId: string): Promise<RequestRow> {
+async function requireRequest(tx: Tx, { accountId }: AccountScope, requestId: string): Promise<RequestRow> {
   const request = await findRequest(tx, accountId, requestId);
   if (request === null) throw new Problem("not_found");
   return request;

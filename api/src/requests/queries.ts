@@ -2,10 +2,12 @@ import type { RequestState } from "@relicario/shared/api";
 import { and, asc, count, desc, eq, gt, isNotNull, isNull, sql, type SQL } from "drizzle-orm";
 import type { z } from "zod";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, answers, requests } from "../db/schema.ts";
+import type { WrittenChange } from "../resource/resource.ts";
 import { discardParts } from "../uploads/queries.ts";
-import type { AnswerScope, RequestsScope } from "./policy.ts";
+import type { AnswerKey, AnswerScope } from "./policy.ts";
 
 export type RequestRow = typeof requests.$inferSelect;
 export type AnswerRow = typeof answers.$inferSelect;
@@ -47,7 +49,7 @@ export async function findRequestAndOwner(
  */
 export function listRequests(
   db: Db,
-  { accountId }: RequestsScope,
+  { accountId }: AccountScope,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<{ request: RequestRow; size: number | null }[]> {
   const isCurrent = sql`(${isAwaiting} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
@@ -97,7 +99,7 @@ export async function markProvided(
 /** Null for one that is not there, or over. The one that won is there as long as its content. */
 export async function findAnswer(
   db: Db | Tx,
-  { accountId, requestId, answerId }: AnswerScope,
+  { accountId, requestId, answerId }: AnswerKey,
   now: Date,
 ): Promise<AnswerRow | null> {
   const [row] = await db
@@ -156,10 +158,16 @@ export async function deleteUnfinishedAnswers(
 }
 
 /**
- * Closes all that wait for an answer: they name an account key that is no more. @returns the bytes
- * that became free.
+ * With a new account key closes all that wait for an answer: they name one that is no more.
+ *
+ * @returns the bytes that became free.
  */
-export async function revokeAwaitingRequests(tx: Tx, accountId: string, now: Date): Promise<number> {
+export async function revokeAtRotation(
+  _services: unknown,
+  tx: Tx,
+  { accountId, previousKeyEpoch, change, now }: WrittenChange,
+): Promise<number> {
+  if (previousKeyEpoch === null || change.key_epoch === previousKeyEpoch) return 0;
   const awaiting = await tx
     .select()
     .from(requests)

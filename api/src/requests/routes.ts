@@ -3,13 +3,14 @@ import { answerTokenHeader, maxJsonBodyBytes } from "@relicario/shared/api";
 import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { validateAllButBody } from "../uploads/form.ts";
 import { readParts } from "../uploads/queries.ts";
 import { partTimeoutSeconds, receivePart } from "../uploads/receive-part.ts";
+import { collectAnswer } from "./answer-content.ts";
 import {
   authorizeAnswerToken,
   finishAnswer,
@@ -19,8 +20,7 @@ import {
   startAnswer,
 } from "./answer.ts";
 import { dropRequest, createRequest, markCollected } from "./manage-requests.ts";
-import { collectAnswer } from "./answer-content.ts";
-import { authorizeRequests, type AnswerScope } from "./policy.ts";
+import type { AnswerScope } from "./policy.ts";
 import { presentAnswer, presentRequest } from "./present.ts";
 import { listRequests } from "./queries.ts";
 import { requestSchemas } from "./schema.ts";
@@ -43,12 +43,12 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
       bodyLimit: maxJsonBodyBytes,
       config: { ...writeConfig, rates: [rateRules.write, rateRules.createRequest] },
     },
-    (request) => createRequest(services, authorizeRequests(requireActor(request)), request.body, contextOf(request)),
+    (request) => createRequest(services, requireActor(request), request.body, contextOf(request)),
   );
 
   app.get("/requests", { schema: requestSchemas.list, config: { access: "signed_in" } }, async (request) => {
     const at = now();
-    const rows = await listRequests(db, authorizeRequests(requireActor(request)), {
+    const rows = await listRequests(db, requireActor(request), {
       ended: request.query.get_expired,
       now: at,
     });
@@ -61,7 +61,7 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     (request) =>
       markCollected(
         services,
-        authorizeRequests(requireActor(request)),
+        requireActor(request),
         request.params.request_id,
         request.body.keyring,
         contextOf(request),
@@ -72,19 +72,13 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/requests/:request_id",
     { schema: requestSchemas.drop, bodyLimit: maxJsonBodyBytes, config: writeConfig },
     (request) =>
-      dropRequest(
-        services,
-        authorizeRequests(requireActor(request)),
-        request.params.request_id,
-        request.body.keyring,
-        contextOf(request),
-      ),
+      dropRequest(services, requireActor(request), request.params.request_id, request.body.keyring, contextOf(request)),
   );
 
   app.post(
     "/requests/collect",
     { schema: requestSchemas.collect, config: { access: "signed_in", idempotent: true } },
-    (request) => collectAnswer(services, authorizeRequests(requireActor(request)), request.body.request_id),
+    (request) => collectAnswer(services, requireActor(request), request.body.request_id),
   );
 
   app.post(

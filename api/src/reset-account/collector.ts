@@ -1,12 +1,14 @@
 import { resetDataRetentionDays, accountResetLapseDays } from "@relicario/shared/api";
 import { and, eq, inArray, isNotNull, isNull, lte, or } from "drizzle-orm";
 
-import type { Db } from "../db/database.ts";
+import { lockAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed, octetLength } from "../accounts/storage-used.ts";
+import { grantAccount } from "../auth/actor.ts";
 import { requests, archivedSecrets, accountResets } from "../db/schema.ts";
-import { lockAccount } from "../keyring/queries.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
 import { dropAnswerContent } from "../requests/queries.ts";
-import { adjustStorageUsed, deleteVersions, octetLength } from "../secrets/queries.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import { deleteVersions } from "../secrets/queries.ts";
+import type { Services } from "../services/services.ts";
 
 /** In one transaction: each can have fifty versions of a thousand objects. */
 const secretsPerBatch = 20;
@@ -17,12 +19,16 @@ const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - d
  * What accounts had before they were started anew 30 days ago: secrets, then what came for
  * requests, then the note that it was so.
  */
-export async function deleteArchivedData(db: Db, context: SweepContext): Promise<void> {
-  await deleteArchivedSecrets(db, context);
-  await deleteArchivedAnswers(db, context);
+export async function deleteArchivedData(
+  services: Pick<Services, "db" | "onContentsEnd">,
+  context: SweepContext,
+): Promise<void> {
+  await deleteArchivedSecrets(services, context);
+  await deleteArchivedAnswers(services, context);
 }
 
-function deleteArchivedSecrets(db: Db, context: SweepContext): Promise<void> {
+function deleteArchivedSecrets(services: Pick<Services, "db" | "onContentsEnd">, context: SweepContext): Promise<void> {
+  const { db } = services;
   const { accountId, id, label, setAsideAt } = archivedSecrets;
   const due = lte(setAsideAt, daysBefore(context.now, resetDataRetentionDays));
   const deleteBatch = (dueAccountId: string): Promise<number> =>
@@ -35,7 +41,7 @@ function deleteArchivedSecrets(db: Db, context: SweepContext): Promise<void> {
         .limit(secretsPerBatch);
       if (batch.length === 0) return 0;
       const ids = batch.map((row) => row.id);
-      const freedBytes = await deleteVersions(tx, { accountId: dueAccountId, vendorId }, ids, context.now);
+      const freedBytes = await deleteVersions(services, tx, grantAccount(dueAccountId, vendorId), ids, context.now);
       await tx.delete(archivedSecrets).where(and(eq(accountId, dueAccountId), inArray(id, ids)));
       await adjustStorageUsed(tx, dueAccountId, -batch.reduce((sum, { labelBytes }) => sum + labelBytes, freedBytes));
       return batch.length;
@@ -49,7 +55,7 @@ function deleteArchivedSecrets(db: Db, context: SweepContext): Promise<void> {
  * Answers that came before a new beginning, and all notes of what was asked for that are of no use
  * any more.
  */
-function deleteArchivedAnswers(db: Db, context: SweepContext): Promise<void> {
+function deleteArchivedAnswers({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, ending, endedAt, readyAt } = accountResets;
   const isOver = lte(endedAt, daysBefore(context.now, resetDataRetentionDays));
   const hasLapsed = and(isNull(endedAt), lte(readyAt, daysBefore(context.now, accountResetLapseDays)));

@@ -1,16 +1,17 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 
-import type { Actor } from "../auth/session-tokens.ts";
+import { nextChange } from "../accounts/next-change.ts";
+import type { Actor } from "../auth/actor.ts";
+import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, keyringFormer, keyrings, purgedSecrets, requests, secrets, archivedSecrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { stateConflict, type ChangeCall, type RequestContext } from "../keyring/apply-change.ts";
+import { stateConflict, type ChangeCall } from "../keyring/apply-change.ts";
 import { checkAccountReset } from "../keyring/check-change.ts";
 import { writeChange, type KeyringRow } from "../keyring/queries.ts";
-import { nextChange } from "../secrets/queries.ts";
-import type { Services } from "../services.ts";
+import type { RequestContext } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { endAllShares } from "../shares/end-shares.ts";
-import { authorizeFreshSignIn } from "./policy.ts";
 import { endAccountReset, findAccountReset } from "./queries.ts";
 import { resetStateOf } from "./reset-state.ts";
 
@@ -38,7 +39,7 @@ export async function completeAccountReset(
 ): Promise<number> {
   const { change } = call;
   const { now } = context;
-  const scope = authorizeFreshSignIn(actor, now);
+  const scope = requireFreshSignIn(actor, now);
   if (change.state_rev !== stored.stateRev + 1) throw stateConflict(stored);
   const accountReset = await findAccountReset(tx, scope);
   if (accountReset === null || resetStateOf(accountReset, now) !== "ready")

@@ -3,17 +3,17 @@ import { and, desc, eq, isNull } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
 import { recordActivity } from "../activity/record-activity.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accountResets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { RequestContext } from "../keyring/apply-change.ts";
 import { readKeyring } from "../keyring/queries.ts";
-import type { Services } from "../services.ts";
-import type { AccountResetScope } from "./policy.ts";
+import type { RequestContext } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { resetStateOf, type AccountResetRow } from "./reset-state.ts";
 
 /** The one that was asked for last; null when nobody did, or it ended long ago. */
-export async function findAccountReset(db: Db | Tx, { accountId }: AccountResetScope): Promise<AccountResetRow | null> {
+export async function findAccountReset(db: Db | Tx, { accountId }: AccountScope): Promise<AccountResetRow | null> {
   const [row] = await db
     .select()
     .from(accountResets)
@@ -29,7 +29,7 @@ export async function findAccountReset(db: Db | Tx, { accountId }: AccountResetS
  */
 export async function requestAccountReset(
   tx: Tx,
-  scope: AccountResetScope,
+  scope: AccountScope,
   { env, mailer }: Pick<Services, "env" | "mailer">,
   context: RequestContext,
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function requestAccountReset(
 /** Ends one that waits or is ready. What ended before stays as it ended. */
 export async function endAccountReset(
   tx: Tx,
-  scope: AccountResetScope,
+  scope: AccountScope,
   ending: EndAccountResetQuery["reason"] | "begun",
   { mailer }: Pick<Services, "mailer">,
   context: RequestContext,
@@ -67,5 +67,5 @@ export async function endAccountReset(
   await recordActivity(tx, scope.accountId, [{ kind }], context.now);
 }
 
-const isPending = ({ accountId }: AccountResetScope) =>
+const isPending = ({ accountId }: AccountScope) =>
   and(eq(accountResets.accountId, accountId), isNull(accountResets.endedAt));

@@ -146,7 +146,7 @@ describe("asking to start anew", () => {
     });
     clock = new Date(clock.getTime() + 60_000);
     expect((await requestReset(person)).body).toEqual(firstAnswer.body);
-    expect(await mailSubjects()).toEqual(["Somebody asked to start your Relicario account anew"]);
+    expect(await mailSubjects()).toEqual(["Someone asked to reset your Relicario account"]);
     expect((await readMails(service))[0]).toMatchObject({
       to: `${person.subject}@example.org`,
       text: expect.stringContaining("http://localhost:3000/start-anew"),
@@ -190,7 +190,7 @@ describe("objecting", () => {
       });
     }
     expect(
-      (await mailSubjects()).filter((subject) => subject === "Your Relicario account is not started anew"),
+      (await mailSubjects()).filter((subject) => subject === "Your Relicario account will not be reset"),
     ).toHaveLength(2);
   });
 
@@ -303,7 +303,7 @@ describe("beginning anew", () => {
       state: "begun",
       kept_until: new Date(clock.getTime() + resetDataRetentionDays * 86_400_000).toISOString(),
     });
-    expect(await mailSubjects()).toContain("Your Relicario account was started anew");
+    expect(await mailSubjects()).toContain("Your Relicario account was reset");
   });
 
   it("takes changes by the new key from then on, and none by the old one", async () => {

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { requireActor } from "../auth/access.ts";
+import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
-import { authorizeFreshSignIn, authorizeAccountReset } from "./policy.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { presentAccountReset } from "./present.ts";
 import { requestAccountReset, endAccountReset, findAccountReset } from "./queries.ts";
 import { accountResetSchemas } from "./schema.ts";
@@ -15,7 +15,7 @@ export const accountResetRoutes: FastifyPluginAsyncZod<{ services: Services }> =
   const { db, now } = services;
 
   app.get("/user/start-anew", { schema: accountResetSchemas.get, config: { access: "signed_in" } }, async (request) =>
-    presentAccountReset(await findAccountReset(db, authorizeAccountReset(requireActor(request))), now()),
+    presentAccountReset(await findAccountReset(db, requireActor(request)), now()),
   );
 
   app.post(
@@ -26,7 +26,7 @@ export const accountResetRoutes: FastifyPluginAsyncZod<{ services: Services }> =
     },
     async (request) => {
       const context = { now: now(), language: getPreferredLanguage(request) };
-      const scope = authorizeFreshSignIn(requireActor(request), context.now);
+      const scope = requireFreshSignIn(requireActor(request), context.now);
       return withLockedAccount(services, scope.accountId, async (tx) => {
         await requestAccountReset(tx, scope, services, context);
         return presentAccountReset(await findAccountReset(tx, scope), context.now);
@@ -39,7 +39,7 @@ export const accountResetRoutes: FastifyPluginAsyncZod<{ services: Services }> =
     { schema: accountResetSchemas.end, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
     async (request) => {
       const context = { now: now(), language: getPreferredLanguage(request) };
-      const scope = authorizeAccountReset(requireActor(request));
+      const scope = requireActor(request);
       return withLockedAccount(services, scope.accountId, async (tx) => {
         await endAccountReset(tx, scope, request.query.reason, services, context);
         return presentAccountReset(await findAccountReset(tx, scope), context.now);

@@ -1,12 +1,13 @@
 import { and, eq, exists, getTableColumns, ne, sql } from "drizzle-orm";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { nextChange } from "../accounts/next-change.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { retryOnFault } from "../db/faults.ts";
 import { accounts, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import type { Services } from "../services.ts";
-import type { SecretsScope } from "./policy.ts";
-import { findSecret, nextChange, writeFavorite, type SecretRow } from "./queries.ts";
+import type { Services } from "../services/services.ts";
+import { findSecret, writeFavorite, type SecretRow } from "./queries.ts";
 
 /**
  * Sets or takes away a star. The call that people make most often is one statement: it holds the
@@ -20,7 +21,7 @@ export function createFavoriteSetter({
   db,
   concurrency,
 }: Pick<Services, "db" | "concurrency">): (
-  scope: SecretsScope,
+  scope: AccountScope,
   body: { secret_db_id: string; favorite: boolean },
 ) => Promise<SecretRow> {
   const [account, secret, favorite] = [

@@ -2,10 +2,11 @@ import { maxPurgedIds } from "@relicario/shared/api";
 import { and, asc, eq, gt, sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 
+import { octetLength } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets } from "../db/schema.ts";
-import type { SecretsScope } from "./policy.ts";
-import { octetLength, type RevisionCounters } from "./queries.ts";
+import type { RevisionCounters } from "./queries.ts";
 
 export interface ListedPage extends RevisionCounters {
   /** A JSON list of `StoredSecret`, as the database wrote it. */
@@ -18,10 +19,10 @@ export interface ListedPage extends RevisionCounters {
 
 export interface Listing {
   /** What the list's ETag carries. */
-  counters(scope: SecretsScope): Promise<RevisionCounters>;
+  counters(scope: AccountScope): Promise<RevisionCounters>;
   /** One page, all of one moment: it is one statement. */
   page(
-    scope: SecretsScope,
+    scope: AccountScope,
     query: { limit: number; cursor?: string | undefined; since?: number | undefined },
   ): Promise<ListedPage>;
 }

@@ -1,12 +1,30 @@
 import type { KeyringChange } from "@relicario/shared/api";
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 
+import { nextChange } from "../accounts/next-change.ts";
+import { octetLength } from "../accounts/storage-used.ts";
 import type { ActivityEvent } from "../activity/record-activity.ts";
+import { grantAccount, type AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { purgedSecrets, secrets } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { AccountRow } from "../keyring/queries.ts";
-import { deleteVersions, dropVersions, findSecret, nextChange, octetLength } from "./queries.ts";
+import type { WrittenChange } from "../resource/resource.ts";
+import type { Services } from "../services/services.ts";
+import { deleteVersions, dropVersions, findSecret } from "./queries.ts";
+
+/**
+ * Removes what the change names for good. @returns the bytes that became free. @throws Problem
+ * `keyring_change_invalid`
+ */
+export async function purgeContents(
+  services: Pick<Services, "onContentsEnd">,
+  tx: Tx,
+  { accountId, vendorId, change, now }: WrittenChange,
+): Promise<number> {
+  const scope = grantAccount(accountId, vendorId);
+  const freedBytes = await purgeVersions(services, tx, scope, change.purge_versions ?? [], now);
+  return freedBytes + (await purgeSecrets(services, tx, scope, change.purge ?? [], now));
+}
 
 /**
  * Removes secrets for good, as the signed change says; their ids are never used again. Their
@@ -15,24 +33,30 @@ import { deleteVersions, dropVersions, findSecret, nextChange, octetLength } fro
  * @returns the bytes that became free.
  * @throws Problem `keyring_change_invalid` when one of them is not in the trash.
  */
-export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly string[], now: Date): Promise<number> {
+async function purgeSecrets(
+  services: Pick<Services, "onContentsEnd">,
+  tx: Tx,
+  scope: AccountScope,
+  ids: readonly string[],
+  now: Date,
+): Promise<number> {
   if (ids.length === 0) return 0;
   const secretIds = [...ids];
   const deleted = await tx
     .delete(secrets)
-    .where(and(eq(secrets.accountId, account.id), inArray(secrets.id, secretIds), isNotNull(secrets.deletedAt)))
+    .where(and(eq(secrets.accountId, scope.accountId), inArray(secrets.id, secretIds), isNotNull(secrets.deletedAt)))
     .returning({ labelBytes: octetLength(secrets.label) });
   if (deleted.length !== ids.length)
     throw new Problem("keyring_change_invalid", { detail: "it purges a secret that is not in the trash" });
-  const freedBytes = await deleteVersions(tx, { accountId: account.id, vendorId: account.vendorId }, secretIds, now);
+  const freedBytes = await deleteVersions(services, tx, scope, secretIds, now);
   const [singleId] = ids.length === 1 ? ids : [];
   const event: ActivityEvent = {
     kind: "secret_purged",
     count: ids.length,
     ...(singleId === undefined ? {} : { secretId: singleId }),
   };
-  const change = await nextChange(tx, account.id, { event, now });
-  await tx.insert(purgedSecrets).values(secretIds.map((id) => ({ accountId: account.id, id, change })));
+  const change = await nextChange(tx, scope.accountId, { event, now });
+  await tx.insert(purgedSecrets).values(secretIds.map((id) => ({ accountId: scope.accountId, id, change })));
   return freedBytes + deleted.reduce((sum, { labelBytes }) => sum + labelBytes, 0);
 }
 
@@ -43,19 +67,19 @@ export async function purgeSecrets(tx: Tx, account: AccountRow, ids: readonly st
  * @returns the bytes that became free.
  * @throws Problem `keyring_change_invalid` for a present version, or one that never was.
  */
-export async function purgeVersions(
+async function purgeVersions(
+  services: Pick<Services, "onContentsEnd">,
   tx: Tx,
-  account: AccountRow,
+  scope: AccountScope,
   purges: NonNullable<KeyringChange["purge_versions"]>,
   now: Date,
 ): Promise<number> {
-  const scope = { accountId: account.id, vendorId: account.vendorId };
   let freedBytes = 0;
   for (const { secret_db_id: id, versions } of purges) {
     const row = await findSecret(tx, scope, id);
     if (row === null || versions.some((version) => version >= row.version))
       throw new Problem("keyring_change_invalid", { detail: "it removes a version that is not a former one" });
-    freedBytes += await dropVersions(tx, scope, [id], now, versions);
+    freedBytes += await dropVersions(services, tx, scope, [id], now, versions);
   }
   return freedBytes;
 }

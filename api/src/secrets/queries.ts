@@ -1,18 +1,17 @@
 import { createHash } from "node:crypto";
 
 import { formerVersionRetentionDays } from "@relicario/shared/api";
-import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull, sql, type SQL } from "drizzle-orm";
-import type { PgColumn } from "drizzle-orm/pg-core";
+import { and, asc, between, count, desc, eq, getTableColumns, inArray, isNull } from "drizzle-orm";
 
-import { buildActivityInsert, type TimedActivityEvent } from "../activity/record-activity.ts";
+import { octetLength } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, keyrings, purgedSecrets, secrets, secretVersions, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { StoredObject } from "../objects/verified-object.ts";
 import { orphanObjects } from "../objects/orphaned-objects.ts";
-import { endSharesOf } from "../shares/end-shares.ts";
+import type { StoredObject } from "../objects/verified-object.ts";
+import type { Services } from "../services/services.ts";
 import { objectSizeOf } from "./content.ts";
-import type { SecretsScope } from "./policy.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
 /** Without its ticket, which is large and which nobody needs of all versions. */
@@ -20,13 +19,16 @@ export type VersionRow = Omit<typeof secretVersions.$inferSelect, "ticket">;
 /** One whose content and ticket are there. */
 export type VersionWithTicket = VersionRow & { readonly ticket: Buffer };
 
+/** Hears of contents that end. */
+type ContentServices = Pick<Services, "onContentsEnd">;
+
 export interface RevisionCounters {
   readonly changes: number;
   readonly stateRev: number;
 }
 
 /** What the list's ETag carries: it changes with every row and with every state. */
-export async function readCounters(db: Db | Tx, { accountId }: SecretsScope): Promise<RevisionCounters> {
+export async function readCounters(db: Db | Tx, { accountId }: AccountScope): Promise<RevisionCounters> {
   const [row] = await db
     .select({ changes: accounts.changes, stateRev: keyrings.stateRev })
     .from(accounts)
@@ -36,7 +38,7 @@ export async function readCounters(db: Db | Tx, { accountId }: SecretsScope): Pr
   return { changes: row.changes, stateRev: row.stateRev ?? 0 };
 }
 
-export async function findSecret(db: Db | Tx, { accountId }: SecretsScope, id: string): Promise<SecretRow | null> {
+export async function findSecret(db: Db | Tx, { accountId }: AccountScope, id: string): Promise<SecretRow | null> {
   const [row] = await db
     .select()
     .from(secrets)
@@ -44,13 +46,13 @@ export async function findSecret(db: Db | Tx, { accountId }: SecretsScope, id: s
   return row ?? null;
 }
 
-export async function countSecrets(db: Db | Tx, { accountId }: SecretsScope): Promise<number> {
+export async function countSecrets(db: Db | Tx, { accountId }: AccountScope): Promise<number> {
   const [total] = await db.select({ rows: count() }).from(secrets).where(eq(secrets.accountId, accountId));
   return total?.rows ?? 0;
 }
 
 /** All that there ever were, newest first. */
-export function readVersions(db: Db | Tx, { accountId }: SecretsScope, id: string): Promise<VersionRow[]> {
+export function readVersions(db: Db | Tx, { accountId }: AccountScope, id: string): Promise<VersionRow[]> {
   const { ticket: _, ...columns } = getTableColumns(secretVersions);
   return db
     .select(columns)
@@ -66,7 +68,7 @@ export function readVersions(db: Db | Tx, { accountId }: SecretsScope, id: strin
  */
 export async function findVersion(
   db: Db | Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   id: string,
   version: number | undefined,
 ): Promise<{ row: SecretRow; storedVersion: VersionWithTicket }> {
@@ -92,7 +94,7 @@ export async function findVersion(
 /** The objects `from` … `to` of a version, in order. */
 export async function readObjects(
   db: Db | Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   storedVersion: VersionRow,
   from: number,
   to: number,
@@ -114,7 +116,7 @@ export async function readObjects(
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
-export async function isIdTaken(tx: Db | Tx, scope: SecretsScope, id: string): Promise<boolean> {
+export async function isIdTaken(tx: Db | Tx, scope: AccountScope, id: string): Promise<boolean> {
   if ((await findSecret(tx, scope, id)) !== null) return true;
   const purgedRows = await tx
     .select({ id: purgedSecrets.id })
@@ -124,7 +126,7 @@ export async function isIdTaken(tx: Db | Tx, scope: SecretsScope, id: string): P
 }
 
 /** @throws Problem `id_taken` when one of them is, see {@link isIdTaken}. */
-export async function rejectTakenIds(tx: Tx, { accountId }: SecretsScope, ids: readonly string[]): Promise<void> {
+export async function rejectTakenIds(tx: Tx, { accountId }: AccountScope, ids: readonly string[]): Promise<void> {
   for (const table of [secrets, purgedSecrets]) {
     const existing = await tx
       .select({ id: table.id })
@@ -133,41 +135,6 @@ export async function rejectTakenIds(tx: Tx, { accountId }: SecretsScope, ids: r
       .limit(1);
     if (existing.length > 0) throw new Problem("id_taken");
   }
-}
-
-/** The next value of the account's counter, for the rows that this transaction changes. */
-export async function nextChange(tx: Tx, accountId: string, event?: TimedActivityEvent): Promise<number> {
-  const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
-    .update(accounts)
-    .set({ changes: sql`${accounts.changes} + 1` })
-    .where(eq(accounts.id, accountId))
-    .returning({ changes: accounts.changes });
-  if (row === undefined) throw new Error("a session without its account");
-  return row.changes;
-}
-
-/**
- * Counts bytes that are kept now, or with fewer than none that are not any more. @returns all that
- * the account keeps.
- */
-export async function adjustStorageUsed(
-  tx: Tx,
-  accountId: string,
-  bytes: number,
-  event?: TimedActivityEvent,
-): Promise<number> {
-  const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
-    .update(accounts)
-    .set({ storageUsed: sql`${accounts.storageUsed} + ${bytes}` })
-    .where(eq(accounts.id, accountId))
-    .returning({ storageUsed: accounts.storageUsed });
-  if (row === undefined) throw new Error("a session without its account");
-  return row.storageUsed;
-}
-
-/** Bytes of a text or of bytes in a row, none for null; read without the value itself. */
-export function octetLength(column: PgColumn): SQL<number> {
-  return sql<number>`coalesce(octet_length(${column}), 0)`;
 }
 
 const notInTrash = { deletedAt: null, dropWarnedAt: null, droppedAt: null } as const;
@@ -192,8 +159,9 @@ export interface NewVersion {
  * @throws Problem `too_many_versions`
  */
 export async function writeVersion(
+  services: ContentServices,
   tx: Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   newVersion: NewVersion,
   { change, now, maxVersions }: { change: number; now: Date; maxVersions: number },
 ): Promise<number> {
@@ -230,7 +198,7 @@ export async function writeVersion(
       sha256,
     })),
   );
-  return label.length - labelBytes + ticket.length - (await dropVersions(tx, scope, [id], now, displaced));
+  return label.length - labelBytes + ticket.length - (await dropVersions(services, tx, scope, [id], now, displaced));
 }
 
 /**
@@ -239,7 +207,7 @@ export async function writeVersion(
  */
 export async function insertSecrets(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   rows: readonly NewVersion[],
   { change, now }: { readonly change: number; readonly now: Date },
 ): Promise<number> {
@@ -280,7 +248,7 @@ export async function insertSecrets(
   return rows.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
 }
 
-async function readLabelBytes(tx: Tx, { accountId }: Pick<SecretsScope, "accountId">, id: string): Promise<number> {
+async function readLabelBytes(tx: Tx, { accountId }: Pick<AccountScope, "accountId">, id: string): Promise<number> {
   const [row] = await tx
     .select({ bytes: octetLength(secrets.label) })
     .from(secrets)
@@ -298,7 +266,7 @@ async function readLabelBytes(tx: Tx, { accountId }: Pick<SecretsScope, "account
  */
 export async function findDisplacedVersions(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   id: string,
   maxVersions: number,
   now: Date,
@@ -325,13 +293,14 @@ export async function findDisplacedVersions(
 
 /**
  * Drops content and ticket of these versions of these secrets, of all versions when none are named.
- * Shares of them end first. Their lines stay, and their objects go after the commit.
+ * What shows them to others ends first. Their lines stay, and their objects go after the commit.
  *
  * @returns the bytes that became free.
  */
 export async function dropVersions(
+  services: ContentServices,
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   ids: readonly string[],
   now: Date,
   versions?: readonly number[],
@@ -348,7 +317,7 @@ export async function dropVersions(
     .from(secretVersions)
     .where(isStored);
   if (dropped.length === 0) return 0;
-  const freedBytes = await endSharesOf(tx, accountId, ids, now, versions);
+  const freedBytes = await services.onContentsEnd(tx, accountId, { secretIds: ids, versions }, now);
   await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(isStored);
   const objects = await tx
     .delete(versionObjects)
@@ -367,8 +336,14 @@ export async function dropVersions(
  * Deletes all versions of secrets that go for good, lines included. @returns the bytes that became
  * free.
  */
-export async function deleteVersions(tx: Tx, scope: SecretsScope, ids: readonly string[], now: Date): Promise<number> {
-  const freedBytes = await dropVersions(tx, scope, ids, now);
+export async function deleteVersions(
+  services: ContentServices,
+  tx: Tx,
+  scope: AccountScope,
+  ids: readonly string[],
+  now: Date,
+): Promise<number> {
+  const freedBytes = await dropVersions(services, tx, scope, ids, now);
   await tx
     .delete(secretVersions)
     .where(and(eq(secretVersions.accountId, scope.accountId), inArray(secretVersions.secretId, [...ids])));
@@ -383,7 +358,7 @@ export async function deleteVersions(tx: Tx, scope: SecretsScope, ids: readonly 
  */
 export async function writeLabel(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   { id, version, label, ticket }: { id: string; version: number; label: string; ticket: Buffer | null },
   change: number,
   now: Date,
@@ -414,7 +389,7 @@ export async function writeLabel(
 
 export async function markTrashed(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   id: string,
   deletedAt: Date,
   change: number,
@@ -425,7 +400,7 @@ export async function markTrashed(
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 
-export async function markRestored(tx: Tx, { accountId }: SecretsScope, id: string, change: number): Promise<void> {
+export async function markRestored(tx: Tx, { accountId }: AccountScope, id: string, change: number): Promise<void> {
   await tx
     .update(secrets)
     .set({ ...notInTrash, change })
@@ -434,7 +409,7 @@ export async function markRestored(tx: Tx, { accountId }: SecretsScope, id: stri
 
 export async function writeFavorite(
   tx: Tx,
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   id: string,
   favorite: boolean,
   change: number,

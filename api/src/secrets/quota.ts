@@ -1,37 +1,12 @@
-import type { TimedActivityEvent } from "../activity/record-activity.ts";
+import type { AccountRow } from "../accounts/lock-account.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import type { AccountRow } from "../keyring/queries.ts";
 import type { VendorSettings } from "../vendors/vendors.ts";
-import type { SecretsScope } from "./policy.ts";
-import { adjustStorageUsed, countSecrets } from "./queries.ts";
+import { countSecrets } from "./queries.ts";
 
 /** Rows of one account; far above what one person keeps, and within what one device lists. */
 const maxSecrets = 50_000;
-
-/**
- * Beyond the quota, for what orders a full account: changes of the keyring, of labels and tickets,
- * and the end of an upload, whose content took its place before. Without it nobody could remove
- * something. In bytes.
- */
-export const quotaReserveBytes = 64 * 1024 ** 2;
-
-/**
- * Counts what a call keeps more than before, or fewer than none. What frees room is never refused.
- *
- * @throws Problem `quota_exceeded`; the transaction must not go on.
- */
-export async function chargeStorage(
-  tx: Tx,
-  vendor: VendorSettings,
-  account: AccountRow,
-  bytes: number,
-  reserve = 0,
-  event?: TimedActivityEvent,
-): Promise<void> {
-  const usedBytes = await adjustStorageUsed(tx, account.id, bytes, event);
-  if (bytes > 0 && usedBytes > vendor.quotaBytes + reserve) throw new Problem("quota_exceeded");
-}
 
 /**
  * What can be refused before anything is written.
@@ -43,7 +18,7 @@ export async function chargeStorage(
 export async function rejectOverQuota(
   tx: Tx,
   vendor: VendorSettings,
-  scope: SecretsScope,
+  scope: AccountScope,
   account: AccountRow,
   sizes: readonly number[],
   newSecrets: number,

@@ -5,18 +5,17 @@ import { downloadPath, maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
+import { withSnapshot } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withSnapshot } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
+import { createFavoriteSetter } from "./favorites.ts";
 import { createListing } from "./listing.ts";
-import { authorizeSecrets } from "./policy.ts";
 import { presentContent, presentSecret, presentVersion, serializePage } from "./present.ts";
 import { findVersion, readVersions, type RevisionCounters } from "./queries.ts";
 import { secretSchemas } from "./schema.ts";
-import { createFavoriteSetter } from "./favorites.ts";
 import { storeBatch } from "./store-batch.ts";
 import { storeSecret } from "./store.ts";
 import { openContent, rangeRequestOf, readContent, sendContent } from "./stream.ts";
@@ -45,7 +44,7 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   // test does that.
   const listOptions = { schema: secretSchemas.list, compress: compression, config: { access: "signed_in" } } as const;
   app.get("/secrets/store", listOptions, async (request, reply) => {
-    const scope = authorizeSecrets(requireActor(request));
+    const scope = requireActor(request);
     const knownEtag = request.headers["if-none-match"];
     if (knownEtag !== undefined && knownEtag === etagOf(await listing.counters(scope))) return reply.code(304).send();
     const page = await concurrency.runPageExclusive(scope.accountId, () => listing.page(scope, request.query));
@@ -56,7 +55,7 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     "/secrets/store",
     { schema: secretSchemas.store, bodyLimit: maxJsonBodyBytes, config: writeConfig },
     (request) =>
-      storeSecret(services, authorizeSecrets(requireActor(request)), request.body, {
+      storeSecret(services, requireActor(request), request.body, {
         now: now(),
         language: getPreferredLanguage(request),
       }),
@@ -66,14 +65,14 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     "/secrets/store/batch",
     { schema: secretSchemas.batch, bodyLimit: maxJsonBodyBytes, config: writeConfig },
     (request) =>
-      storeBatch(services, authorizeSecrets(requireActor(request)), request.body, {
+      storeBatch(services, requireActor(request), request.body, {
         now: now(),
         language: getPreferredLanguage(request),
       }),
   );
 
   app.delete("/secrets/store/:secret_db_id", { schema: secretSchemas.trash, config: writeConfig }, (request) =>
-    trashSecret(services, authorizeSecrets(requireActor(request)), request.params.secret_db_id, {
+    trashSecret(services, requireActor(request), request.params.secret_db_id, {
       now: now(),
       language: getPreferredLanguage(request),
     }),
@@ -83,7 +82,7 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     "/secrets/store/:secret_db_id/versions",
     { schema: secretSchemas.versions, config: { access: "signed_in" } },
     async (request) => {
-      const scope = authorizeSecrets(requireActor(request));
+      const scope = requireActor(request);
       const versions = await readVersions(db, scope, request.params.secret_db_id);
       if (versions.length === 0) throw new Problem("not_found");
       return { secret_db_id: request.params.secret_db_id, versions: versions.map(presentVersion) };
@@ -94,7 +93,7 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     "/secrets/store/get-secret",
     { schema: secretSchemas.get, config: { access: "signed_in", idempotent: true } },
     async (request) => {
-      const scope = authorizeSecrets(requireActor(request));
+      const scope = requireActor(request);
       const { secret_db_id: id, version } = request.body;
       const { row, storedVersion, versions } = await withSnapshot(db, async (tx) => ({
         ...(await findVersion(tx, scope, id, version)),
@@ -118,13 +117,13 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true }, preHandler: countDownload },
     async (request, reply) => {
       const { secret_db_id: id, version } = request.body;
-      const scope = authorizeSecrets(requireActor(request));
+      const scope = requireActor(request);
       return sendContent(reply, await openContent(services, scope, { id, version, ...rangeRequestOf(request) }));
     },
   );
 
   app.patch("/secrets/favorite", { schema: secretSchemas.favorite, config: writeConfig }, async (request) =>
-    presentSecret(await setFavorite(authorizeSecrets(requireActor(request)), request.body)),
+    presentSecret(await setFavorite(requireActor(request), request.body)),
   );
 };
 

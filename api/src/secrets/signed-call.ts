@@ -1,11 +1,11 @@
 import type { KeyringChange, StoreSecretResponse } from "@relicario/shared/api";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { checkChangeCall, findRecordedAnswer, type ChangeCall, type TargetSecret } from "../keyring/apply-change.ts";
 import { readKeyring, type KeyringRow } from "../keyring/queries.ts";
 import { hasHeader } from "../keyring/sealed-header.ts";
-import type { SecretsScope } from "./policy.ts";
 import { findSecret, isIdTaken } from "./queries.ts";
 
 /*
@@ -20,7 +20,7 @@ export interface CallState {
 }
 
 /** Within a transaction that holds the account. */
-export async function readCallState(tx: Tx, scope: SecretsScope, call: ChangeCall): Promise<CallState> {
+export async function readCallState(tx: Tx, scope: AccountScope, call: ChangeCall): Promise<CallState> {
   const stored = await readKeyring(tx, scope);
   const recorded = findRecordedAnswer(stored, call);
   if (recorded === null) return { stored, recordedAnswer: null };
@@ -40,7 +40,7 @@ export async function readCallState(tx: Tx, scope: SecretsScope, call: ChangeCal
  */
 export async function precheckCall(
   db: Db,
-  scope: SecretsScope,
+  scope: AccountScope,
   call: ChangeCall,
   secret: TargetSecret,
   baseVersion: number | undefined,
@@ -65,7 +65,7 @@ export function nextVersion(baseVersion: number | undefined): number {
  */
 export async function rejectConflicts(
   tx: Db | Tx,
-  scope: SecretsScope,
+  scope: AccountScope,
   id: string,
   baseVersion: number | undefined,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export async function rejectConflicts(
 
 /** A label that names another account, secret or version could never be opened again. */
 export function checkLabel(
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   { key_epoch }: KeyringChange,
   label: string,
   id: string,

@@ -1,9 +1,9 @@
 import type { KeyringChange } from "@relicario/shared/api";
 
-import { checkStorageCounts } from "../testing/storage-count-check.ts";
+import { quotaReserveBytes } from "../accounts/storage-used.ts";
 import { buildChange, buildSecret, confirmChange, type Person } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
-import { quotaReserveBytes } from "./quota.ts";
+import { checkStorageCounts } from "../testing/storage-count-check.ts";
 
 jest.setTimeout(120_000); // 60 acts, on a machine that may be busy
 

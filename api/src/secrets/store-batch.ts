@@ -2,14 +2,17 @@ import { createHash, randomBytes } from "node:crypto";
 
 import type { NewSecret, StoreSecretsResponse, StoreSecretsBody } from "@relicario/shared/api";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { nextChange } from "../accounts/next-change.ts";
+import { chargeStorage } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
-import { applyChange, createChangeCall, type RequestContext } from "../keyring/apply-change.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
+import { applyChange, createChangeCall } from "../keyring/apply-change.ts";
+import type { RequestContext } from "../language/language.ts";
 import { discardObject, reserveObjects, publishObjects } from "../objects/orphaned-objects.ts";
-import type { Services } from "../services.ts";
-import type { SecretsScope } from "./policy.ts";
-import { nextChange, rejectTakenIds, insertSecrets, type NewVersion } from "./queries.ts";
-import { chargeStorage, rejectOverQuota } from "./quota.ts";
+import type { Services } from "../services/services.ts";
+import { rejectTakenIds, insertSecrets, type NewVersion } from "./queries.ts";
+import { rejectOverQuota } from "./quota.ts";
 import { readCallState, checkLabel } from "./signed-call.ts";
 
 /** Objects that are put at the same time. */
@@ -21,7 +24,7 @@ const concurrentPuts = 8;
  */
 export async function storeBatch(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   { keyring, ...rest }: StoreSecretsBody,
   context: RequestContext,
 ): Promise<StoreSecretsResponse> {
@@ -93,7 +96,7 @@ interface BatchContent {
 }
 
 function decodeContent(
-  { accountId }: SecretsScope,
+  { accountId }: AccountScope,
   { secret_db_id: id, label, ticket, content }: NewSecret,
 ): BatchContent {
   const bytes = Buffer.from(content, "base64url");

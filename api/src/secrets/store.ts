@@ -2,14 +2,17 @@ import { createHash, randomBytes } from "node:crypto";
 
 import type { StoreSecretResponse, StoreSecretBody } from "@relicario/shared/api";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { nextChange } from "../accounts/next-change.ts";
+import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
-import { applyChange, createChangeCall, type RequestContext } from "../keyring/apply-change.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
+import { applyChange, createChangeCall } from "../keyring/apply-change.ts";
+import type { RequestContext } from "../language/language.ts";
 import { discardObject, reserveObject, publishObject } from "../objects/orphaned-objects.ts";
-import type { Services } from "../services.ts";
-import type { SecretsScope } from "./policy.ts";
-import { findSecret, nextChange, readCounters, writeLabel, markRestored, writeVersion } from "./queries.ts";
-import { chargeStorage, rejectOverQuota, quotaReserveBytes } from "./quota.ts";
+import type { Services } from "../services/services.ts";
+import { findSecret, readCounters, writeLabel, markRestored, writeVersion } from "./queries.ts";
+import { rejectOverQuota } from "./quota.ts";
 import { readCallState, checkLabel, rejectConflicts, nextVersion } from "./signed-call.ts";
 
 type ContentBody = Extract<StoreSecretBody, { content: string }>;
@@ -17,7 +20,7 @@ type LabelBody = Exclude<StoreSecretBody, ContentBody | { restore: true }>;
 
 export function storeSecret(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   body: StoreSecretBody,
   context: RequestContext,
 ): Promise<StoreSecretResponse> {
@@ -32,7 +35,7 @@ export function storeSecret(
  */
 async function storeContent(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   { keyring, ...rest }: ContentBody,
   context: RequestContext,
 ): Promise<StoreSecretResponse> {
@@ -72,7 +75,7 @@ async function storeContent(
           contentSha256,
           size,
         };
-        const rowBytes = await writeVersion(tx, scope, newVersion, {
+        const rowBytes = await writeVersion(services, tx, scope, newVersion, {
           change: await nextChange(tx, scope.accountId, {
             event: { kind: baseVersion === undefined ? "secret_added" : "secret_changed", secretId: id },
             now,
@@ -96,7 +99,7 @@ async function storeContent(
 
 async function storeLabel(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   { keyring, ...rest }: LabelBody,
   context: RequestContext,
 ): Promise<StoreSecretResponse> {
@@ -133,7 +136,7 @@ async function storeLabel(
  *
  * @throws Problem `content_gone` when there is nothing left to take out.
  */
-function restoreSecret(services: Services, scope: SecretsScope, id: string, now: Date): Promise<StoreSecretResponse> {
+function restoreSecret(services: Services, scope: AccountScope, id: string, now: Date): Promise<StoreSecretResponse> {
   return withLockedAccount(services, scope.accountId, async (tx) => {
     const row = await findSecret(tx, scope, id);
     if (row === null) throw new Problem("not_found");

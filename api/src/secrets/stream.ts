@@ -5,12 +5,11 @@ import { buffer } from "node:stream/consumers";
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import type { Tx } from "../db/database.ts";
-import { withSnapshot } from "../keyring/queries.ts";
+import type { AccountScope } from "../auth/actor.ts";
+import { withSnapshot, type Tx } from "../db/database.ts";
 import type { StoredObject } from "../objects/verified-object.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { objectNumbersOf, parseRange, streamContent, type ContentLayout } from "./content.ts";
-import type { SecretsScope } from "./policy.ts";
 import { findVersion, readObjects, type VersionRow } from "./queries.ts";
 
 export interface StreamedContent {
@@ -47,7 +46,7 @@ export function sendContent(reply: FastifyReply, { status, headers, bytes }: Str
 /** The sealed content of one version, or a range of it. */
 export function openContent(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   { id, version, ...rangeRequest }: StreamRequest,
 ): Promise<StreamedContent> {
   return openStoredContent(services, rangeRequest, async (tx) => {
@@ -103,7 +102,7 @@ export async function openStoredContent(
  * The whole of a small content, read through: other bytes than those that were kept are never
  * given.
  */
-export async function readContent(services: Services, scope: SecretsScope, storedVersion: VersionRow): Promise<Buffer> {
+export async function readContent(services: Services, scope: AccountScope, storedVersion: VersionRow): Promise<Buffer> {
   const fullRange = { start: 0, end: storedVersion.size - 1 };
   const { from, to } = objectNumbersOf(storedVersion, fullRange);
   const content = await buffer(

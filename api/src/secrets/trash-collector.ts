@@ -1,18 +1,23 @@
 import { and, eq, inArray, isNotNull, isNull, lte } from "drizzle-orm";
 
-import type { Db } from "../db/database.ts";
+import { lockAccount } from "../accounts/lock-account.ts";
+import { nextChange } from "../accounts/next-change.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
+import { grantAccount } from "../auth/actor.ts";
 import { secrets } from "../db/schema.ts";
-import { lockAccount } from "../keyring/queries.ts";
-import type { Mailer } from "../mail/mailer.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
-import { adjustStorageUsed, dropVersions, nextChange } from "./queries.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
+import { dropVersions } from "./queries.ts";
 import { dropCutoffs, warningCutoff } from "./trash-times.ts";
 
 /** In one transaction: each can have fifty versions of a thousand objects. */
 const secretsPerBatch = 20;
 
 /** Says by mail what will be dropped in 7 days, once for each account. */
-export function warnBeforeDropping(db: Db, mailer: Mailer, context: SweepContext): Promise<void> {
+export function warnBeforeDropping(
+  { db, mailer }: Pick<Services, "db" | "mailer">,
+  context: SweepContext,
+): Promise<void> {
   const { now } = context;
   const due = and(
     isNotNull(secrets.deletedAt),
@@ -37,7 +42,11 @@ export function warnBeforeDropping(db: Db, mailer: Mailer, context: SweepContext
  * Contents and tickets of what was warned of and has been in the trash for 30 days. The row stays
  * until the person purges it.
  */
-export function dropTrashedContents(db: Db, context: SweepContext): Promise<void> {
+export function dropTrashedContents(
+  services: Pick<Services, "db" | "onContentsEnd">,
+  context: SweepContext,
+): Promise<void> {
+  const { db } = services;
   const { now } = context;
   const { deleted, warned } = dropCutoffs(now);
   const due = and(
@@ -59,7 +68,11 @@ export function dropTrashedContents(db: Db, context: SweepContext): Promise<void
         .update(secrets)
         .set({ droppedAt: now, change })
         .where(and(belongsToAccount, inArray(secrets.id, ids)));
-      await adjustStorageUsed(tx, accountId, -(await dropVersions(tx, { accountId, vendorId }, ids, now)));
+      await adjustStorageUsed(
+        tx,
+        accountId,
+        -(await dropVersions(services, tx, grantAccount(accountId, vendorId), ids, now)),
+      );
       return ids.length;
     });
   return forEachAccount(db, context, { accountId: secrets.accountId, due }, async (accountId) => {

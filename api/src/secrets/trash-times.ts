@@ -18,13 +18,6 @@ export function dropCutoffs(now: Date): { deleted: Date; warned: Date } {
   };
 }
 
-/** When a content is dropped. */
-export function dropTimeOf(deletedAt: Date, warnedAt: Date): Date {
-  return new Date(
-    Math.max(deletedAt.getTime() + trashRetentionDays * dayMs, warnedAt.getTime() + trashWarningDays * dayMs),
-  );
-}
-
 export function isSameDay(left: Date, right: Date): boolean {
   return left.toISOString().slice(0, 10) === right.toISOString().slice(0, 10);
 }

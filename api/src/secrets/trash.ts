@@ -1,15 +1,16 @@
 import type { StoredSecret } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { nextChange } from "../accounts/next-change.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { accounts } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { RequestContext } from "../keyring/apply-change.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import type { Services } from "../services.ts";
-import { endSharesOf } from "../shares/end-shares.ts";
-import type { SecretsScope } from "./policy.ts";
+import type { RequestContext } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { presentSecret } from "./present.ts";
-import { adjustStorageUsed, findSecret, nextChange, markTrashed } from "./queries.ts";
+import { findSecret, markTrashed } from "./queries.ts";
 import { isSameDay } from "./trash-times.ts";
 
 /**
@@ -18,7 +19,7 @@ import { isSameDay } from "./trash-times.ts";
  */
 export function trashSecret(
   services: Services,
-  scope: SecretsScope,
+  scope: AccountScope,
   id: string,
   context: RequestContext,
 ): Promise<StoredSecret> {
@@ -27,7 +28,11 @@ export function trashSecret(
     const row = await findSecret(tx, scope, id);
     if (row === null) throw new Problem("not_found");
     if (row.deletedAt !== null) return presentSecret(row);
-    await adjustStorageUsed(tx, scope.accountId, -(await endSharesOf(tx, scope.accountId, [id], now)));
+    await adjustStorageUsed(
+      tx,
+      scope.accountId,
+      -(await services.onContentsEnd(tx, scope.accountId, { secretIds: [id] }, now)),
+    );
     await markTrashed(
       tx,
       scope,

@@ -1,6 +1,6 @@
 import type { OwnSession } from "@relicario/shared/api";
 
-import type { SignIn } from "./queries.ts";
+import type { SignIn } from "./sign-ins.ts";
 
 export function presentSignIn({
   session: { id, device, address, signedInAt, createdAt },

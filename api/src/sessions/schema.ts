@@ -1,4 +1,4 @@
-import { Id, OwnSessions } from "@relicario/shared/api";
+import { Id, OwnSessions, TokenExchange, VendorId } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { responseSchemas } from "../http/response-schemas.ts";
@@ -6,6 +6,13 @@ import { responseSchemas } from "../http/response-schemas.ts";
 const endedResponse = responseSchemas(z.undefined().describe("ended"), 204);
 
 export const sessionSchemas = {
+  exchange: {
+    summary: "The identity provider's access token for the product's session token",
+    querystring: z.strictObject({ app_vendor_id: VendorId }),
+    body: TokenExchange,
+    response: responseSchemas(TokenExchange),
+  },
+  signOut: { summary: "Ends the product session", response: responseSchemas(z.null().describe("nothing"), 204) },
   list: { summary: "Where the account is signed in", response: responseSchemas(OwnSessions) },
   end: {
     summary: "Ends a sign-in, with all sessions that came from it",

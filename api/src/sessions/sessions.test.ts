@@ -152,7 +152,7 @@ describe("a sign-in", () => {
       .where(eq(accounts.id, String(id)));
     return async () =>
       (await readMails(service)).filter(
-        (mail) => mail.to === address && mail.subject === "Somebody signed in to Relicario as you",
+        (mail) => mail.to === address && mail.subject === "Someone signed in to Relicario as you",
       );
   };
 

@@ -1,11 +1,11 @@
 import { trashRetentionDays } from "@relicario/shared/api";
 import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
 
-import type { Db } from "../db/database.ts";
+import { lockAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import { shareClaims, shares } from "../db/schema.ts";
-import { lockAccount } from "../keyring/queries.ts";
-import { deleteInBatches, forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
-import { adjustStorageUsed } from "../secrets/queries.ts";
+import { deleteInBatches, forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 import { dropTickets } from "./end-shares.ts";
 import { claimCutoff } from "./open-share.ts";
 
@@ -13,7 +13,7 @@ import { claimCutoff } from "./open-share.ts";
  * Tickets and helpers of shares that ended 30 days ago by their time. The rows stay: the device
  * compares them with what it signed.
  */
-export function dropExpiredTickets(db: Db, context: SweepContext): Promise<void> {
+export function dropExpiredTickets({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const due = and(
     isNotNull(shares.ticket),
     lte(shares.expiresAt, new Date(context.now.getTime() - trashRetentionDays * 86_400_000)),
@@ -27,7 +27,7 @@ export function dropExpiredTickets(db: Db, context: SweepContext): Promise<void>
 }
 
 /** Claims whose opening can no longer be repeated. */
-export function deleteExpiredClaims(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredClaims({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, shareId, claimId, usedAt } = shareClaims;
   const due = lte(usedAt, claimCutoff(context.now));
   return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>

@@ -9,29 +9,23 @@ import {
 import { and, eq } from "drizzle-orm";
 import type { z } from "zod";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, shareRecipients, shares } from "../db/schema.ts";
+import { parseExpiry } from "../http/parse-expiry.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import {
-  applyChange,
-  createChangeCall,
-  findRecordedAnswer,
-  requireDocument,
-  type RequestContext,
-} from "../keyring/apply-change.ts";
-import { withLockedAccount, readKeyring } from "../keyring/queries.ts";
+import { applyChange, createChangeCall, findRecordedAnswer, requireDocument } from "../keyring/apply-change.ts";
+import { readKeyring } from "../keyring/queries.ts";
+import type { RequestContext } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
 import { findSecret } from "../secrets/queries.ts";
-import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
-import type { Services } from "../services.ts";
-import type { SharesScope } from "./policy.ts";
+import type { Services } from "../services/services.ts";
 import { countLiveShares, endReasonOf, findShare, isShare } from "./queries.ts";
 
 type WriteResponse = z.infer<typeof ShareWriteResponse>;
-
-/** A device's clock may be ahead of ours, and it counts the days. */
-const clockToleranceMs = 3_600_000;
 
 /**
  * @throws Problem `not_found`, `content_gone`, `version_conflict`, `id_taken`, `limit_reached`,
@@ -40,7 +34,7 @@ const clockToleranceMs = 3_600_000;
  */
 export function createShare(
   services: Services,
-  scope: SharesScope,
+  scope: AccountScope,
   { keyring, ...rest }: CreateShareBody,
   context: RequestContext,
 ): Promise<WriteResponse> {
@@ -109,7 +103,7 @@ export function createShare(
  */
 export function changeShare(
   services: Services,
-  scope: SharesScope,
+  scope: AccountScope,
   shareId: string,
   { keyring, ...rest }: ChangeShareBody,
   context: RequestContext,
@@ -168,18 +162,9 @@ export function changeShare(
 }
 
 /** @throws Problem `validation_error` for a time that is over, or later than the vendor allows. */
-export function parseExpiry(text: string, days: number, now: Date): Date {
-  const expiresAt = new Date(text);
-  const latest = now.getTime() + days * 86_400_000 + clockToleranceMs;
-  if (expiresAt <= now || expiresAt.getTime() > latest)
-    throw new Problem("validation_error", {
-      members: { errors: [{ path: "/expires_at", reason: expiresAt <= now ? "too_early" : "too_late" }] },
-    });
-  return expiresAt;
-}
 
 /** What is shared is the present version of a secret that is not in the trash. */
-async function requireCurrentVersion(tx: Tx, scope: SharesScope, secretId: string, version: number): Promise<void> {
+async function requireCurrentVersion(tx: Tx, scope: AccountScope, secretId: string, version: number): Promise<void> {
   const secret = await findSecret(tx, scope, secretId);
   if (secret === null) throw new Problem("not_found");
   if (secret.droppedAt !== null) throw new Problem("content_gone");
@@ -188,12 +173,12 @@ async function requireCurrentVersion(tx: Tx, scope: SharesScope, secretId: strin
 }
 
 /** For one more that can be opened. @throws Problem `limit_reached` */
-async function requireShareCapacity(tx: Tx, { accountId }: SharesScope, now: Date): Promise<void> {
+async function requireShareCapacity(tx: Tx, { accountId }: AccountScope, now: Date): Promise<void> {
   if ((await countLiveShares(tx, accountId, now)) >= maxLiveShares)
     throw new Problem("limit_reached", { members: { limit: maxLiveShares } });
 }
 
-async function requireRecipient(tx: Tx, { accountId, vendorId }: SharesScope, recipientId: string): Promise<void> {
+async function requireRecipient(tx: Tx, { accountId, vendorId }: AccountScope, recipientId: string): Promise<void> {
   const recipients = await tx
     .select({ id: accounts.id })
     .from(accounts)

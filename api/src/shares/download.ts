@@ -1,8 +1,8 @@
-import type { Actor } from "../auth/session-tokens.ts";
+import { grantAccount, type Actor } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
 import { openAnswer } from "../requests/answer-content.ts";
 import { openContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { isServedPublicly } from "../vendors/policy.ts";
 import { hideMissing, extendClaim } from "./open-share.ts";
 import { endReasonOf, findShareAndOwner } from "./queries.ts";
@@ -40,9 +40,9 @@ export async function openDownload(
   if (!(await extendClaim(db, { accountId: grant.account, shareId: grant.share, claimId: grant.claim }, now())))
     throw new Problem("share_unavailable");
   const { share, owner } = shareAndOwner;
-  return openContent(
-    services,
-    { accountId: owner.id, vendorId: owner.vendorId },
-    { id: share.secretId, version: grant.version, ...rangeRequest },
-  ).catch(hideMissing);
+  return openContent(services, grantAccount(owner.id, owner.vendorId), {
+    id: share.secretId,
+    version: grant.version,
+    ...rangeRequest,
+  }).catch(hideMissing);
 }

@@ -2,41 +2,25 @@ import { and, eq, inArray, isNull, sql, type SQL } from "drizzle-orm";
 
 import type { Tx } from "../db/database.ts";
 import { shares } from "../db/schema.ts";
+import type { EndedContents } from "../resource/resource.ts";
 
 const isNotEnded = and(isNull(shares.endedAt), isNull(shares.revokedAt));
 
-/**
- * What these secrets, or these versions of them, showed to others ends before it goes.
- *
- * @returns the bytes that became free.
- */
-export function endSharesOf(
-  tx: Tx,
-  accountId: string,
-  secretIds: readonly string[],
-  now: Date,
-  versions?: readonly number[],
-): Promise<number> {
-  const isSelected = and(
-    inArray(shares.secretId, [...secretIds]),
-    versions === undefined ? undefined : inArray(shares.version, [...versions]),
-  );
+/** Ends what these contents showed to others. @returns the bytes that became free. */
+export function endSharesOf(tx: Tx, accountId: string, ended: EndedContents, now: Date): Promise<number> {
+  const isSelected =
+    "pairs" in ended
+      ? sql`(${shares.secretId}, ${shares.version}) in (${ended.pairs})`
+      : and(
+          inArray(shares.secretId, [...ended.secretIds]),
+          ended.versions === undefined ? undefined : inArray(shares.version, [...ended.versions]),
+        );
   return dropTickets(tx, accountId, and(isSelected, isNotEnded), { endedAt: now });
 }
 
 /** Everything that this account shows to others ends. @returns the bytes that became free. */
 export function endAllShares(tx: Tx, accountId: string, now: Date): Promise<number> {
   return dropTickets(tx, accountId, isNotEnded, { endedAt: now });
-}
-
-/**
- * As {@link endSharesOf}, of the pairs of secret and version that a query gives. @returns the bytes
- * that became free.
- */
-export function endSharesOfVersions(tx: Tx, accountId: string, versions: SQL, now: Date): Promise<number> {
-  return dropTickets(tx, accountId, and(sql`(${shares.secretId}, ${shares.version}) in (${versions})`, isNotEnded), {
-    endedAt: now,
-  });
 }
 
 /**

@@ -1,18 +1,20 @@
 import { shareWarningHours } from "@relicario/shared/api";
 import { and, eq, isNull, lte, sql } from "drizzle-orm";
 
-import type { Db } from "../db/database.ts";
+import { lockAccount } from "../accounts/lock-account.ts";
 import { shares } from "../db/schema.ts";
-import { lockAccount } from "../keyring/queries.ts";
-import type { Mailer } from "../mail/mailer.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 import { isOpenable } from "./queries.ts";
 
 /**
  * Says by mail that shares end within a day, once for each and in one mail for an account. Those
  * that were made for less than two days end as they were meant to.
  */
-export function warnBeforeExpiry(db: Db, mailer: Mailer, context: SweepContext): Promise<void> {
+export function warnBeforeExpiry(
+  { db, mailer }: Pick<Services, "db" | "mailer">,
+  context: SweepContext,
+): Promise<void> {
   const { now } = context;
   const warningCutoff = new Date(now.getTime() + shareWarningHours * 3_600_000);
   const isLongLived = sql`${shares.expiresAt} - ${shares.createdAt} >= make_interval(hours => ${2 * shareWarningHours})`;

@@ -9,14 +9,15 @@ import {
 } from "@relicario/shared/api";
 import { and, eq, lte, not, sql, type SQL } from "drizzle-orm";
 
+import { grantAccount } from "../auth/actor.ts";
 import { maxDownloadHours } from "../auth/grants.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { shareClaims } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { findOwner } from "../public-ids/directory.ts";
+import { findOwner, unknownAccountId } from "../public-ids/directory.ts";
 import { findVersion } from "../secrets/queries.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { isServedPublicly } from "../vendors/policy.ts";
 import { mayVisit, type Visitor } from "./policy.ts";
 import { presentClaim, presentShareInfo, presentOffer } from "./present.ts";
@@ -25,7 +26,6 @@ import {
   endReasonOf,
   findShare,
   findShareAndOwner,
-  unknownAccountId,
   recordOpening,
   consumeView,
   type ShareWithTicket,
@@ -124,7 +124,7 @@ async function claimView(
   const { share, claimedAt, usedAt } = claimedView;
   const { storedVersion } = await findVersion(
     db,
-    { accountId, vendorId: owner.vendorId },
+    grantAccount(accountId, owner.vendorId),
     share.secretId,
     share.version,
   ).catch(hideMissing);

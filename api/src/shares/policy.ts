@@ -1,35 +1,26 @@
 import type { Audience } from "@relicario/shared/api";
 
-import type { Actor } from "../auth/session-tokens.ts";
+import type { AccountScope, Actor } from "../auth/actor.ts";
 
-export interface SharesScope {
-  readonly accountId: string;
-  readonly vendorId: string;
-}
-
-/**
- * Shares are made, listed, changed and ended by their owner alone: rows are looked for under the
- * actor's own account.
- */
-export function authorizeShares({ accountId, vendorId }: Actor): SharesScope {
-  return { accountId, vendorId };
-}
+/** No other file can name it, so no other file makes what carries it. */
+const granted = Symbol("granted");
 
 /** Who looks at a share or opens it. */
 export interface Visitor {
   /** Shares for others are not there for this call. */
   readonly audiences: readonly Audience[];
-  readonly actor: SharesScope | null;
+  readonly actor: AccountScope | null;
+  readonly [granted]: true;
 }
 
 /** `public` links, for whoever has one; signed in or not. */
 export function authorizePublicVisitor(actor: Actor | null): Visitor {
-  return { audiences: ["public"], actor };
+  return { audiences: ["public"], actor, [granted]: true };
 }
 
 /** Links for signed-in people, and what was shared with this account. */
 export function authorizeSignedInVisitor(actor: Actor): Visitor {
-  return { audiences: ["signed_in", "person"], actor };
+  return { audiences: ["signed_in", "person"], actor, [granted]: true };
 }
 
 /**

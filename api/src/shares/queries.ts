@@ -16,9 +16,9 @@ import {
 } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, activity, shareRecipients, shares } from "../db/schema.ts";
-import type { SharesScope } from "./policy.ts";
 
 export type ShareRow = typeof shares.$inferSelect;
 /** One that is not over for good. */
@@ -39,11 +39,6 @@ const ownerColumns = {
   vendorId: accounts.vendorId,
   lockedAt: accounts.lockedAt,
 };
-
-/**
- * Nobody's: asked for where there is no owner, so that an unknown id is looked for like any other.
- */
-export const unknownAccountId = "00000000-0000-0000-0000-000000000000";
 
 /** Why a share can no longer be opened; null while it can. What its owner did comes first. */
 export function endReasonOf(
@@ -90,7 +85,7 @@ export async function findShareAndOwner(
 /** Those of one secret, newest first. */
 export function listShares(
   db: Db,
-  { accountId }: SharesScope,
+  { accountId }: AccountScope,
   secretId: string,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<{ share: ShareRow; recipientName: string | null }[]> {
@@ -122,7 +117,7 @@ export interface ReceivedRow {
 /** What was shared with this account, or opened by it through a link, newest first. */
 export function listReceived(
   db: Db,
-  { accountId }: SharesScope,
+  { accountId }: AccountScope,
   { ended, now }: { ended: boolean; now: Date },
 ): Promise<ReceivedRow[]> {
   const received = aliasedTable(shareRecipients, "given");

@@ -2,21 +2,21 @@ import { maxJsonBodyBytes, sharedDownloadPath } from "@relicario/shared/api";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import type { TimedActivityEvent } from "../activity/record-activity.ts";
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { addressGroup } from "../http/address-group.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import { adjustStorageUsed } from "../secrets/queries.ts";
+import { getPreferredLanguage } from "../language/language.ts";
 import { rangeRequestOf, sendContent } from "../secrets/stream.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
+import { changeShare, createShare } from "./create-share.ts";
 import { openDownload } from "./download.ts";
 import { revokeShare } from "./end-shares.ts";
-import { changeShare, createShare } from "./create-share.ts";
 import { readShareInfo, openShare } from "./open-share.ts";
-import { authorizePublicVisitor, authorizeShares, authorizeSignedInVisitor } from "./policy.ts";
+import { authorizePublicVisitor, authorizeSignedInVisitor } from "./policy.ts";
 import { presentOwnShare, presentReceived } from "./present.ts";
 import { findShare, listReceived, listShares } from "./queries.ts";
 import { shareSchemas } from "./schema.ts";
@@ -38,7 +38,7 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
       config: { ...writeConfig, rates: [rateRules.write, rateRules.createShare] },
     },
     (request) =>
-      createShare(services, authorizeShares(requireActor(request)), request.body, {
+      createShare(services, requireActor(request), request.body, {
         now: now(),
         language: getPreferredLanguage(request),
       }),
@@ -46,7 +46,7 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
 
   app.get("/sharelist/:secret_id", { schema: shareSchemas.list, config: { access: "signed_in" } }, async (request) => {
     const at = now();
-    const rows = await listShares(db, authorizeShares(requireActor(request)), request.params.secret_id, {
+    const rows = await listShares(db, requireActor(request), request.params.secret_id, {
       ended: request.query.get_expired,
       now: at,
     });
@@ -57,7 +57,7 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
     "/share/:share_id",
     { schema: shareSchemas.change, bodyLimit: maxJsonBodyBytes, config: writeConfig },
     (request) =>
-      changeShare(services, authorizeShares(requireActor(request)), request.params.share_id, request.body, {
+      changeShare(services, requireActor(request), request.params.share_id, request.body, {
         now: now(),
         language: getPreferredLanguage(request),
       }),
@@ -66,7 +66,7 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
   // The first is the path of the specification; both mean the same.
   for (const path of ["/share:share_id(^[A-Za-z0-9_-]{22}$)", "/share/:share_id"]) {
     app.delete(path, { schema: shareSchemas.revoke, config: writeConfig }, async (request, reply) => {
-      const scope = authorizeShares(requireActor(request));
+      const scope = requireActor(request);
       const { share_id: shareId } = request.params;
       await withLockedAccount(services, scope.accountId, async (tx) => {
         const share = await findShare(tx, scope.accountId, shareId);
@@ -120,7 +120,7 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
     { schema: shareSchemas.received, config: { access: "signed_in" } },
     async (request) => {
       const at = now();
-      const rows = await listReceived(db, authorizeShares(requireActor(request)), {
+      const rows = await listReceived(db, requireActor(request), {
         ended: request.query.get_expired,
         now: at,
       });

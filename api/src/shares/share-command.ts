@@ -1,13 +1,13 @@
 import { ShareId } from "@relicario/shared/api";
 import { and, asc, count, eq, max } from "drizzle-orm";
 
+import { lockAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
+import { runCommand, CommandError } from "../commands/run-command.ts";
 import type { Db } from "../db/database.ts";
 import { shareReports } from "../db/schema.ts";
 import { queueMail } from "../mail/mailer.ts";
-import { runCommand, CommandError } from "../operations/command.ts";
-import { lockAccount } from "../keyring/queries.ts";
 import { findOwner } from "../public-ids/directory.ts";
-import { adjustStorageUsed } from "../secrets/queries.ts";
 import { revokeShare } from "./end-shares.ts";
 import { endReasonOf, findShare } from "./queries.ts";
 

@@ -1,10 +1,10 @@
 import { telemetryBucketBounds } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, Histogram } from "prom-client";
 
+import { requireMetricsToken } from "../http/metrics-token.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { requireMetricsToken } from "../operations/metrics-token.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { createKnownReleases } from "./known-releases.ts";
 import { readViolations } from "./policy-reports.ts";
 import { telemetrySchemas } from "./schema.ts";
@@ -14,10 +14,7 @@ import { addMeasurements, readSums, type Measurement } from "./sums.ts";
 const maxReportBytes = 64 * 1024;
 const reportTypes = ["application/reports+json", "application/csp-report"];
 
-export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metrics: Registry }> = async (
-  app,
-  { services, metrics },
-) => {
+export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, limiter, now } = services;
   const knownReleases = createKnownReleases(env.DEPLOYMENTS_FOLDER, env.APP_VERSION, now);
   const labelNames = ["remote", "release", "phase", "code"] as const;
@@ -25,14 +22,14 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metric
     name: "relicario_pages_total",
     help: "Loads of remotes, web vitals and violations of the policy that pages told",
     labelNames,
-    registers: [metrics],
+    registers: [services.metrics],
   });
   const durations = new Histogram({
     name: "relicario_pages_milliseconds",
     help: "How long it took; CLS in thousandths",
     labelNames,
     buckets: [...telemetryBucketBounds],
-    registers: [metrics],
+    registers: [services.metrics],
   });
 
   const record = async (entries: readonly Measurement[]): Promise<void> => {
@@ -66,7 +63,7 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services; metric
   );
 
   app.get("/telemetry", { schema: telemetrySchemas.sums, config: { access: "public" } }, (request) => {
-    requireMetricsToken(request, env);
+    requireMetricsToken(request, env.METRICS_TOKEN);
     return readSums(db, now());
   });
 

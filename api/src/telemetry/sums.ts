@@ -3,7 +3,8 @@ import { gte, lt, sql } from "drizzle-orm";
 
 import type { Db } from "../db/database.ts";
 import { measurements } from "../db/schema.ts";
-import { deleteInBatches, type SweepContext } from "../operations/sweep-context.ts";
+import { deleteInBatches, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 import type { Labels } from "./known-releases.ts";
 
 /** Sums are kept for so long. */
@@ -80,7 +81,7 @@ export async function readSums(db: Db, now: Date): Promise<TelemetrySums> {
   };
 }
 
-export function deleteExpiredMeasurements(db: Db, context: SweepContext): Promise<void> {
+export function deleteExpiredMeasurements({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { remote, day, release, phase, route, code } = measurements;
   return deleteInBatches(context, (rows) => {
     const batch = db

@@ -7,10 +7,10 @@ import { createTestDatabase, type TestDatabase } from "@relicario/tooling/databa
 
 import { buildApp, type App, type AppOptions } from "../app.ts";
 import { migrateDatabase, migrationsFolder } from "../db/migrate.ts";
-import { parseEnv } from "../env.ts";
+import { parseEnv } from "../env/env.ts";
+import { tablesWithoutAccount } from "./account-scoping.ts";
 import { makeSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
 import { createPerson, type Person } from "./person.ts";
-import { tablesWithoutAccount } from "./account-scoping.ts";
 
 export interface TestResponse {
   readonly status: number;

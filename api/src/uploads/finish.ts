@@ -2,16 +2,18 @@ import { createHash } from "node:crypto";
 
 import type { FinishUploadBody, StoreSecretResponse } from "@relicario/shared/api";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { nextChange } from "../accounts/next-change.ts";
+import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
-import { applyChange, createChangeCall, type ChangeCall, type RequestContext } from "../keyring/apply-change.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
+import { applyChange, createChangeCall, type ChangeCall } from "../keyring/apply-change.ts";
+import type { RequestContext } from "../language/language.ts";
 import { streamContent, type ContentLayout } from "../secrets/content.ts";
-import { nextChange, writeVersion } from "../secrets/queries.ts";
-import { chargeStorage, quotaReserveBytes } from "../secrets/quota.ts";
+import { writeVersion } from "../secrets/queries.ts";
 import { readCallState, checkLabel, rejectConflicts, precheckCall, nextVersion } from "../secrets/signed-call.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { digestInWorker } from "./content-digest.ts";
-import type { UploadsScope } from "./policy.ts";
 import {
   findUpload,
   saveContentDigest,
@@ -34,7 +36,7 @@ import { expiryAfter } from "./start.ts";
  */
 export async function finishUpload(
   services: Services,
-  scope: UploadsScope,
+  scope: AccountScope,
   uploadId: string,
   { keyring, ...rest }: FinishUploadBody,
   context: RequestContext,
@@ -91,7 +93,7 @@ export async function finishUpload(
       contentSha256,
       size: upload.size,
     };
-    const rowBytes = await writeVersion(tx, scope, newVersion, {
+    const rowBytes = await writeVersion(services, tx, scope, newVersion, {
       change: await nextChange(tx, scope.accountId, {
         event: { kind: baseVersion === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId },
         now: context.now,

@@ -1,14 +1,14 @@
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
 import { nextVersion } from "../secrets/signed-call.ts";
-import type { Services } from "../services.ts";
-import type { UploadsScope } from "./policy.ts";
+import type { Services } from "../services/services.ts";
 import { findUpload, extendUpload, type UploadRow } from "./queries.ts";
 import type { PartsTarget } from "./receive-part.ts";
 import { expiryAfter } from "./start.ts";
 
 /** An upload that takes parts. @throws Problem `not_found`, `conflict` once it is published. */
-export async function openUpload({ db, now }: Services, scope: UploadsScope, id: string): Promise<PartsTarget> {
+export async function openUpload({ db, now }: Services, scope: AccountScope, id: string): Promise<PartsTarget> {
   const { accountId } = scope;
   const requireOpen = async (executor: Db | Tx): Promise<UploadRow> => {
     const upload = await findUpload(executor, scope, id, now());

@@ -1,9 +1,9 @@
 import { and, asc, count, eq, gt, isNull, lte, sql } from "drizzle-orm";
 
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { uploadParts, uploads } from "../db/schema.ts";
 import { orphanObjects } from "../objects/orphaned-objects.ts";
-import type { UploadsScope } from "./policy.ts";
 
 export type UploadRow = typeof uploads.$inferSelect;
 export type PartRow = typeof uploadParts.$inferSelect;
@@ -22,7 +22,7 @@ export function partSizeOf(upload: PartLayout, part: number): number {
 /** Null for one that is not there, not the caller's, or over. */
 export async function findUpload(
   db: Db | Tx,
-  { accountId }: UploadsScope,
+  { accountId }: AccountScope,
   id: string,
   now: Date,
 ): Promise<UploadRow | null> {
@@ -34,7 +34,7 @@ export async function findUpload(
 }
 
 /** In order; of an upload or an answer. */
-export function readParts(db: Db | Tx, { accountId }: Pick<UploadsScope, "accountId">, id: string): Promise<PartRow[]> {
+export function readParts(db: Db | Tx, { accountId }: Pick<AccountScope, "accountId">, id: string): Promise<PartRow[]> {
   return db
     .select()
     .from(uploadParts)
@@ -50,7 +50,7 @@ export async function findPart(db: Db | Tx, accountId: string, id: string, part:
   return row ?? null;
 }
 
-export async function countOpenUploads(tx: Tx, { accountId }: UploadsScope): Promise<number> {
+export async function countOpenUploads(tx: Tx, { accountId }: AccountScope): Promise<number> {
   const [total] = await tx
     .select({ rows: count() })
     .from(uploads)
@@ -68,14 +68,14 @@ export async function insertPart(tx: Tx, row: PartRow): Promise<void> {
   await tx.insert(uploadParts).values(row);
 }
 
-export async function extendUpload(tx: Tx, { accountId }: UploadsScope, id: string, expiresAt: Date): Promise<void> {
+export async function extendUpload(tx: Tx, { accountId }: AccountScope, id: string, expiresAt: Date): Promise<void> {
   await tx.update(uploads).set({ expiresAt }).where(isUpload(accountId, id));
 }
 
 /** The digest of all parts together was found once; parts never change, so it holds. */
 export async function saveContentDigest(
   db: Db,
-  { accountId }: UploadsScope,
+  { accountId }: AccountScope,
   id: string,
   contentSha256: Buffer,
 ): Promise<void> {
@@ -92,7 +92,7 @@ export interface PublishedUpload {
 /** Its parts belong to the version now; the row stays for the answer to the same call once more. */
 export async function markPublished(
   tx: Tx,
-  { accountId }: UploadsScope,
+  { accountId }: AccountScope,
   id: string,
   { version, stateRev, callSha256, expiresAt }: PublishedUpload,
 ): Promise<void> {

@@ -4,11 +4,11 @@ import { Readable } from "node:stream";
 import { PartFields, type ReceivedPart } from "@relicario/shared/api";
 import type { FastifyRequest } from "fastify";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
 import { discardObject, reserveObject, publishObject } from "../objects/orphaned-objects.ts";
-import type { Services } from "../services.ts";
+import type { Services } from "../services/services.ts";
 import { toFormProblem, parseFields, readForm } from "./form.ts";
 import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
 
@@ -18,7 +18,7 @@ import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
  *
  * 1. The form's fields come first, so that number and digest are known before the first byte; a
  *    form that announces more than its part holds is refused there. Copies of one part take turns
- *    (part-lock.ts).
+ *    (http/part-lock.ts).
  * 2. The object is reserved, then written as it arrives ([Note: Objects and rows]). A
  *    wrong size or digest is found at the last byte, before the store gives the object its name, so
  *    there is nothing to take back.

@@ -2,19 +2,18 @@ import multipart from "@fastify/multipart";
 import { maxJsonBodyBytes, StartUploadFields } from "@relicario/shared/api";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { requireActor } from "../auth/access.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
+import { cancelUpload } from "./cancel.ts";
 import { finishUpload } from "./finish.ts";
 import { validateAllButBody, readFields } from "./form.ts";
 import { openUpload } from "./open-upload.ts";
-import { authorizeUploads } from "./policy.ts";
 import { presentStartedUpload, presentUploadState } from "./present.ts";
 import { findUpload, readParts } from "./queries.ts";
 import { partTimeoutSeconds, receivePart } from "./receive-part.ts";
-import { cancelUpload } from "./cancel.ts";
 import { uploadSchemas } from "./schema.ts";
 import { startUpload } from "./start.ts";
 
@@ -33,7 +32,7 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     { schema: uploadSchemas.start, validatorCompiler, config: writeConfig },
     async (request) => {
       const fields = await readFields(request, StartUploadFields, 4);
-      return presentStartedUpload(await startUpload(services, authorizeUploads(requireActor(request)), fields));
+      return presentStartedUpload(await startUpload(services, requireActor(request), fields));
     },
   );
 
@@ -45,15 +44,11 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
       config: { ...writeConfig, bodyTimeoutSeconds: partTimeoutSeconds },
     },
     async (request) =>
-      receivePart(
-        services,
-        await openUpload(services, authorizeUploads(requireActor(request)), request.params.upload_id),
-        request,
-      ),
+      receivePart(services, await openUpload(services, requireActor(request), request.params.upload_id), request),
   );
 
   app.get(uploadRoute, { schema: uploadSchemas.state, config: { access: "signed_in" } }, async (request) => {
-    const scope = authorizeUploads(requireActor(request));
+    const scope = requireActor(request);
     const upload = await findUpload(db, scope, request.params.upload_id, now());
     if (upload === null) throw new Problem("not_found");
     return presentUploadState(upload, await readParts(db, scope, upload.id));
@@ -63,14 +58,14 @@ export const uploadRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
     uploadRoute,
     { schema: uploadSchemas.finish, bodyLimit: maxJsonBodyBytes, config: { ...writeConfig, idempotent: true } },
     (request) =>
-      finishUpload(services, authorizeUploads(requireActor(request)), request.params.upload_id, request.body, {
+      finishUpload(services, requireActor(request), request.params.upload_id, request.body, {
         now: now(),
         language: getPreferredLanguage(request),
       }),
   );
 
   app.delete(uploadRoute, { schema: uploadSchemas.cancel, config: writeConfig }, async (request, reply) => {
-    await cancelUpload(services, authorizeUploads(requireActor(request)), request.params.upload_id);
+    await cancelUpload(services, requireActor(request), request.params.upload_id);
     return reply.code(204).send();
   });
 };

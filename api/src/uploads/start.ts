@@ -1,20 +1,21 @@
 import { maxOpenUploads, uploadExpiryHours, type StartUploadFields } from "@relicario/shared/api";
 import { v7 as uuidv7 } from "uuid";
 
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { adjustStorageUsed } from "../accounts/storage-used.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { adjustStorageUsed, findDisplacedVersions } from "../secrets/queries.ts";
+import { findDisplacedVersions } from "../secrets/queries.ts";
 import { rejectOverQuota } from "../secrets/quota.ts";
 import { rejectConflicts } from "../secrets/signed-call.ts";
-import type { Services } from "../services.ts";
-import type { UploadsScope } from "./policy.ts";
+import type { Services } from "../services/services.ts";
 import { countOpenUploads, insertUpload, type UploadRow } from "./queries.ts";
 
 /**
  * Its bytes take their place in the quota at once, and former versions are counted, so that no
  * upload fails at its end for want of room.
  */
-export function startUpload(services: Services, scope: UploadsScope, fields: StartUploadFields): Promise<UploadRow> {
+export function startUpload(services: Services, scope: AccountScope, fields: StartUploadFields): Promise<UploadRow> {
   const { vendors, now } = services;
   const vendor = vendors.require(scope.vendorId);
   const { size, secret_db_id: secretId, base_version: baseVersion } = fields;

@@ -1,10 +1,10 @@
 import { Id } from "@relicario/shared/api";
 import { and, eq, isNull } from "drizzle-orm";
 
+import { nameKeyOf } from "../accounts/user-names.ts";
+import { CommandError, runCommand } from "../commands/run-command.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, sessions, userNames } from "../db/schema.ts";
-import { CommandError, runCommand } from "../operations/command.ts";
-import { nameKeyOf } from "./user-name.ts";
 
 /*
  * `pnpm --filter @relicario/api run account lock|unlock <vendor> <user name or id>`, for whoever

@@ -1,11 +1,12 @@
 import { eq } from "drizzle-orm";
 
+import { grantAccount } from "../auth/actor.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
 import { readMails } from "../testing/outbox.ts";
 import type { Person } from "../testing/person.ts";
-import { requestAddressValidation } from "./contact-address.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
+import { requestAddressValidation } from "./contact-address.ts";
 
 let service: TestService;
 let clock: Date;
@@ -175,7 +176,7 @@ describe("validating a contact address", () => {
     const { db, mailer } = service.app.services;
     for (const address of ["own@example.org", "victim@example.org"]) {
       await db.update(accounts).set({ contactEmail: address }).where(eq(accounts.id, person.userId));
-      const scope = { accountId: person.userId, vendorId: "relicario" };
+      const scope = grantAccount(person.userId, "relicario");
       // queued, and not yet on its way
       await db.transaction((tx) =>
         requestAddressValidation(tx, scope, service.app.services, { now: clock, language: null }),

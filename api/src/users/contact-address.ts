@@ -2,15 +2,16 @@ import { emailValidationHours } from "@relicario/shared/api";
 import { and, eq, lte } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import type { Db, Tx } from "../db/database.ts";
+import type { AccountScope } from "../auth/actor.ts";
+import type { Tx } from "../db/database.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { RequestContext } from "../keyring/apply-change.ts";
-import { isValidNonce } from "../mail/address-nonce.ts";
 import { rateRules, type RateLimiter } from "../http/rate-limits.ts";
+import type { RequestContext } from "../language/language.ts";
+import { isValidNonce } from "../mail/address-nonce.ts";
 import type { Mailer } from "../mail/mailer.ts";
-import { forEachAccount, type SweepContext } from "../operations/sweep-context.ts";
-import type { AccountScope } from "./policy.ts";
+import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 import { readAccount } from "./queries.ts";
 
 /*
@@ -88,7 +89,7 @@ export async function confirmAddress(
     .where(and(eq(emailValidations.accountId, scope.accountId), eq(emailValidations.id, validation.id)));
 }
 
-export async function deleteExpiredValidations(db: Db, context: SweepContext): Promise<void> {
+export async function deleteExpiredValidations({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, createdAt } = emailValidations;
   const due = lte(createdAt, validationCutoff(context.now));
   await forEachAccount(db, context, { accountId, due }, (dueAccountId) =>

@@ -1,15 +1,17 @@
 import { and, eq, gt, isNotNull, isNull, lte, ne, or } from "drizzle-orm";
 
-import type { Db } from "../db/database.ts";
 import { accounts } from "../db/schema.ts";
-import { forEachItem, type SweepContext } from "../operations/sweep-context.ts";
-import type { Mailer } from "../mail/mailer.ts";
+import { forEachItem, type SweepContext } from "../resource/sweep-context.ts";
+import type { Services } from "../services/services.ts";
 
 /**
  * Queues a mail for each account whose rehearsal is due: one for each due time, so that it is not
  * said again until a device names another.
  */
-export function remindOfCopyChecks(db: Db, mailer: Mailer, context: SweepContext): Promise<void> {
+export function remindOfCopyChecks(
+  { db, mailer }: Pick<Services, "db" | "mailer">,
+  context: SweepContext,
+): Promise<void> {
   const { now } = context;
   const due = and(
     isNotNull(accounts.rehearsalDueAt),

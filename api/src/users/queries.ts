@@ -1,15 +1,15 @@
 import { mailTopics, type UpdateMeBody } from "@relicario/shared/api";
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 
+import { claimUserName, nameKeyOf, releaseUserName } from "../accounts/user-names.ts";
 import { recordActivity } from "../activity/record-activity.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, secrets, shares } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import type { RequestContext } from "../keyring/apply-change.ts";
+import type { RequestContext } from "../language/language.ts";
 import type { Mailer } from "../mail/mailer.ts";
 import { isOpenable } from "../shares/queries.ts";
-import type { AccountScope } from "./policy.ts";
-import { claimUserName, nameKeyOf, releaseUserName } from "./user-name.ts";
 
 export type Account = typeof accounts.$inferSelect;
 

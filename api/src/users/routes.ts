@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
-import { requireActor } from "../http/access.ts";
+import { withLockedAccount } from "../accounts/lock-account.ts";
+import { requireFreeName } from "../accounts/user-names.ts";
+import { requireActor } from "../auth/access.ts";
+import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
 import { rateRules } from "../http/rate-limits.ts";
-import { withLockedAccount } from "../keyring/queries.ts";
-import { getPreferredLanguage } from "../mail/language.ts";
-import type { Services } from "../services.ts";
+import { getPreferredLanguage } from "../language/language.ts";
+import type { Services } from "../services/services.ts";
 import { confirmAddress, requestAddressValidation } from "./contact-address.ts";
-import { authorizeAccount, type AccountScope } from "./policy.ts";
 import { presentMe } from "./present.ts";
 import { createAccountReader, updateAccount } from "./queries.ts";
 import { userSchemas } from "./schema.ts";
-import { requireFreeName } from "./user-name.ts";
 
 export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, limiter, mailer, vendors, now } = services;
@@ -25,14 +25,14 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
   }
 
   app.get("/user/me", { schema: userSchemas.me, config: { access: "signed_in" } }, (request) =>
-    readMe(authorizeAccount(requireActor(request))),
+    readMe(requireActor(request)),
   );
 
   app.post(
     "/user/me",
     { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } },
     async (request) => {
-      const scope = authorizeAccount(requireActor(request));
+      const scope = requireActor(request);
       if (request.body.user_name !== undefined) await limiter.consume(rateRules.rename, { accountId: scope.accountId });
       await withLockedAccount(services, scope.accountId, (tx) =>
         updateAccount(tx, scope, request.body, mailer, { now: now(), language: getPreferredLanguage(request) }),
@@ -48,7 +48,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
       config: { access: "signed_in", rates: [rateRules.validateName], idempotent: true },
     },
     async (request) => {
-      await requireFreeName(db, authorizeAccount(requireActor(request)), request.query.username, now());
+      await requireFreeName(db, requireActor(request), request.query.username, now());
       return { valid: true as const };
     },
   );
@@ -60,7 +60,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
       config: { access: "signed_in", rates: [rateRules.requestValidation, rateRules.requestValidationGlobal] },
     },
     async (request, reply) => {
-      const scope = authorizeAccount(requireActor(request));
+      const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) =>
         requestAddressValidation(tx, scope, services, { now: now(), language: getPreferredLanguage(request) }),
       );
@@ -75,7 +75,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
       config: { access: "signed_in", rates: [rateRules.confirmAddress], idempotent: false },
     }, // a nonce counts once
     async (request) => {
-      const scope = authorizeAccount(requireActor(request));
+      const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) =>
         confirmAddress(tx, scope, env.RECORD_KEY, request.query, now()),
       );

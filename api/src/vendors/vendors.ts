@@ -6,7 +6,7 @@ import {
   shareLifetimeDays,
 } from "@relicario/shared/api";
 
-import type { ConfiguredVendor } from "../env.ts";
+import type { ConfiguredVendor } from "../env/env.ts";
 
 export interface VendorSettings {
   readonly id: string;

@@ -4,8 +4,8 @@ import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useHost } from "../host-context.ts";
-import { useAreaTitle } from "../remotes/area-title.ts";
+import { useHost } from "../context/host-context.ts";
+import { useAreaTitle } from "../area/area-title.ts";
 
 /**
  * For developers: which features are on, switchable for this session, and what this page was

@@ -5,7 +5,7 @@ import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 import { z } from "zod";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { meQuery } from "../portal/use-portal-object.ts";
 import { useLanguage } from "../settings/language.ts";
 import { NoticeBar } from "./OfflineNotice.tsx";

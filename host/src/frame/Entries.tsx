@@ -6,13 +6,13 @@ import { useTranslation } from "react-i18next";
 import { Link, useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { useLanguage } from "../settings/language.ts";
 import { Flag } from "./Flag.tsx";
 import { EntryButton, entryStyles, EntryText, frameSizes } from "./styles.ts";
-import { isCurrent, type Destination } from "./navigation.ts";
-import { usePrefetch } from "../prefetch.ts";
-import { useCurrentRoute } from "../use-current-route.ts";
+import { isCurrent, type Destination } from "../routes/navigation.ts";
+import { usePrefetch } from "../context/prefetch.ts";
+import { useCurrentRoute } from "../context/use-current-route.ts";
 
 interface CompactProps {
   /** Icon only, with a tooltip. */

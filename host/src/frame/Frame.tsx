@@ -4,8 +4,8 @@ import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 import { styled } from "styled-components";
 
-import { useHost } from "../host-context.ts";
-import { isSharedLinkView } from "../routes.ts";
+import { useHost } from "../context/host-context.ts";
+import { isSharedLinkView } from "../routes/routes.ts";
 import { getClaims } from "../session/token-exchange.ts";
 import { BrowserCheck } from "./BrowserCheck.tsx";
 import { frameSizes } from "./styles.ts";

@@ -2,7 +2,7 @@ import { Button, ConfirmDialog, Dialog, type DialogProps, SmallText, Stack } fro
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 
 /**
  * Uploads that are not published: those that logging out loses, and those that wait on an own

@@ -5,8 +5,8 @@ import { Link, useLocation } from "react-router-dom";
 import { css, styled } from "styled-components";
 
 import { frameSizes } from "./styles.ts";
-import { destinations, isCurrent } from "./navigation.ts";
-import { usePrefetch } from "../prefetch.ts";
+import { destinations, isCurrent } from "../routes/navigation.ts";
+import { usePrefetch } from "../context/prefetch.ts";
 
 /** The bottom bar of small screens: home, secrets, add in the middle, shared with me, log out. */
 export function MobileBar({ onLogout }: { readonly onLogout: () => void }) {

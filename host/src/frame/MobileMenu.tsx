@@ -10,7 +10,7 @@ import { styled } from "styled-components";
 
 import { DestinationEntry, FeedbackEntry, LanguageEntry, LogoutEntry, ThemeEntry } from "./Entries.tsx";
 import { entryStyles, EntryText, frameSizes } from "./styles.ts";
-import { destinations } from "./navigation.ts";
+import { destinations } from "../routes/navigation.ts";
 
 export interface MobileMenuProps {
   readonly open: boolean;

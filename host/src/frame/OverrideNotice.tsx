@@ -2,8 +2,8 @@ import { Button, Notice } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
 import { overrideKey } from "../deployment/override.ts";
-import { useHost } from "../host-context.ts";
-import { useAreaTitle } from "../remotes/area-title.ts";
+import { useHost } from "../context/host-context.ts";
+import { useAreaTitle } from "../area/area-title.ts";
 import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**

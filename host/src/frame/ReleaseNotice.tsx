@@ -2,7 +2,7 @@ import { Button, Notice } from "@relicario/shared/ui";
 import { useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { NoticeBar } from "./OfflineNotice.tsx";
 
 /**

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router-dom";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { NoticeBar, useOnline } from "./OfflineNotice.tsx";
 
 /**

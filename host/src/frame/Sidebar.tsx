@@ -16,7 +16,7 @@ import {
 } from "./Entries.tsx";
 import { EntryButton, entryStyles, EntryText, frameSizes } from "./styles.ts";
 import { Logo } from "./Logo.tsx";
-import { destinations } from "./navigation.ts";
+import { destinations } from "../routes/navigation.ts";
 
 export interface SidebarProps {
   readonly product: string;

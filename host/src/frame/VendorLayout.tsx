@@ -2,7 +2,7 @@ import { media, s, space } from "@relicario/shared/ui";
 import { useSyncExternalStore, type ReactNode } from "react";
 import { styled } from "styled-components";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { Logo } from "./Logo.tsx";
 
 /**

@@ -5,14 +5,14 @@ import { s } from "@relicario/shared/ui";
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
-import { HostContext } from "../host-context.ts";
+import { HostContext } from "../context/host-context.ts";
 import { alba, claims, createFakeHost, mockWindow, type FakeHostSettings } from "../testing/fake-host.tsx";
-import { createConfirms } from "./confirms.tsx";
-import { ConfirmHost } from "./confirms.tsx";
+import { createConfirms } from "../popups/confirms.tsx";
+import { ConfirmHost } from "../popups/confirms.tsx";
 import { Frame } from "./Frame.tsx";
 import { Overlay } from "./Overlay.tsx";
 import { SignInFailed } from "./ProblemScreens.tsx";
-import { clearToasts, showToast, Toasts } from "./Toasts.tsx";
+import { clearToasts, showToast, Toasts } from "../popups/Toasts.tsx";
 
 interface Settings extends FakeHostSettings {
   readonly mobile?: boolean;

@@ -5,7 +5,7 @@ import { userEvent } from "@testing-library/user-event";
 import { useEffect, useState, type ReactNode } from "react";
 import { Link, Outlet } from "react-router-dom";
 
-import { HostContext, type Host } from "../host-context.ts";
+import { HostContext, type Host } from "../context/host-context.ts";
 import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
 import { Frame } from "./Frame.tsx";
 

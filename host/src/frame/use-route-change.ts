@@ -2,8 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useSyncExternalStore, type RefObjec
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router-dom";
 
-import { useHost } from "../host-context.ts";
-import { useCurrentRoute } from "../use-current-route.ts";
+import { useHost } from "../context/host-context.ts";
+import { useCurrentRoute } from "../context/use-current-route.ts";
 import { focusHeading } from "./focus-heading.ts";
 import { useScroll } from "./use-scroll.ts";
 

@@ -1,7 +1,7 @@
 import { expectAccessible, renderApp } from "@relicario/shared/testing";
 import { screen } from "@testing-library/react";
 
-import { HostContext } from "../host-context.ts";
+import { HostContext } from "../context/host-context.ts";
 import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
 import { createTourStorage } from "../tours/tour-storage.ts";
 import { createTours, ToursProvider } from "../tours/tours.ts";

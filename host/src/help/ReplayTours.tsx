@@ -5,8 +5,8 @@ import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router-dom";
 
 import { useMobile } from "../frame/use-media.ts";
-import { showToast } from "../frame/Toasts.tsx";
-import { useHost } from "../host-context.ts";
+import { showToast } from "../popups/Toasts.tsx";
+import { useHost } from "../context/host-context.ts";
 import { getFrameTour, homeTour } from "../tours/host-tours.ts";
 import type { Tour } from "../tours/machine.ts";
 import { listRemoteTours, useTours } from "../tours/tours.ts";

@@ -5,8 +5,8 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { useLocation, useNavigate } from "react-router-dom";
 
-import { showToast } from "../frame/Toasts.tsx";
-import { useHost, type Host } from "../host-context.ts";
+import { showToast } from "../popups/Toasts.tsx";
+import { useHost, type Host } from "../context/host-context.ts";
 import { isLinkPath } from "../session/fragment.ts";
 import type { SessionUser } from "../session/machine.ts";
 import { useLanguage } from "../settings/language.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import type { Person } from "../device/accounts.ts";
 import type { SessionEndKind, Sweeps } from "../device/sweeps.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { withTimeout } from "./with-timeout.ts";
 import { fragmentNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";

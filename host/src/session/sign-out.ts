@@ -1,6 +1,6 @@
 import { ErrorResponse } from "oidc-client-ts";
 
-import { withTimeout } from "../with-timeout.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 export interface SignOutDeps {
   /** Ends what holds keys and plaintext, and wipes what this device keeps. */

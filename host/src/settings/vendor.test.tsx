@@ -5,7 +5,7 @@ import { colors, s } from "@relicario/shared/ui";
 import { act, screen } from "@testing-library/react";
 
 import { VendorLayout } from "../frame/VendorLayout.tsx";
-import { HostContext } from "../host-context.ts";
+import { HostContext } from "../context/host-context.ts";
 import { createFakeHost } from "../testing/fake-host.tsx";
 import { createVendorStore } from "./vendor.ts";
 

@@ -5,7 +5,7 @@ import { CircleAlert, CircleCheck } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { checkHealth, healthNames, type Health, type HealthName } from "./health.ts";
 
 /** The result of one check; undefined until the first answer. */

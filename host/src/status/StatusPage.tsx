@@ -1,8 +1,8 @@
 import { Button, Notice, Page } from "@relicario/shared/ui";
 import { useTranslation } from "react-i18next";
 
-import { useHost } from "../host-context.ts";
-import { useAreaTitle } from "../remotes/area-title.ts";
+import { useHost } from "../context/host-context.ts";
+import { useAreaTitle } from "../area/area-title.ts";
 import { HealthList, useHealth } from "./HealthList.tsx";
 
 /**

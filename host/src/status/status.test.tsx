@@ -3,7 +3,7 @@ import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@rel
 import { screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
-import { HostContext } from "../host-context.ts";
+import { HostContext } from "../context/host-context.ts";
 import { createFakeHost, type FakeHostSettings } from "../testing/fake-host.tsx";
 import { checkHealth, healthNames, type HealthDeps } from "./health.ts";
 import StatusPage from "./StatusPage.tsx";

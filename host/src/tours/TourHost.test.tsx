@@ -6,7 +6,7 @@ import userEvent from "@testing-library/user-event";
 
 import { Frame } from "../frame/Frame.tsx";
 import { HelpPage } from "../help/HelpPage.tsx";
-import { HostContext } from "../host-context.ts";
+import { HostContext } from "../context/host-context.ts";
 import type { LoadedModule } from "../remotes/remote-module.ts";
 import { createFakeHost, mockWindow } from "../testing/fake-host.tsx";
 import { celebration } from "./appearance.ts";

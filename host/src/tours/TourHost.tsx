@@ -4,7 +4,7 @@ import { ErrorBoundary } from "react-error-boundary";
 import { matchPath, useLocation } from "react-router-dom";
 
 import { useMobile } from "../frame/use-media.ts";
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 import { getFrameTour, homeTour } from "./host-tours.ts";
 import type { Tour } from "./machine.ts";
 import { findTarget, findPresentSteps } from "./targets.ts";

@@ -7,7 +7,7 @@ import { useTranslation } from "react-i18next";
 import { useLocation, useNavigate } from "react-router-dom";
 import type { z } from "zod";
 
-import { useHost } from "../host-context.ts";
+import { useHost } from "../context/host-context.ts";
 
 /**
  * What the link of an e-mail carries: the address to confirm, and 128 random bits that can be used

@@ -3,7 +3,7 @@ import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@rel
 import { screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
-import { HostContext } from "../host-context.ts";
+import { HostContext } from "../context/host-context.ts";
 import { createFakeHost } from "../testing/fake-host.tsx";
 import ValidateEmailPage, { parseEmailLink } from "./ValidateEmailPage.tsx";
 

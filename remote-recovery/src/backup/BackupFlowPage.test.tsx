@@ -308,7 +308,7 @@ describe("processing", () => {
     await clickButton("Protect");
     expect(await screen.findByRole("heading", { name: "First show a picture that you use already" })).toBeVisible();
     await userEvent.upload(screen.getByLabelText("Picture file"), createPictureFile("garden"), { applyAccept: false });
-    await clickButton("Show it and go on");
+    await clickButton("Show it and continue");
     await waitFor(() => {
       expect(location()).toMatch(/^\/safeguard/);
     });

@@ -151,7 +151,7 @@ describe("the new device", () => {
     const { fake } = await renderNewDevice();
     fake.failWith("deviceLinks.join", "device_link_expired");
     await startOffer();
-    expect(await screen.findByText(/Nobody answered in time/)).toBeVisible();
+    expect(await screen.findByText(/No one answered in time/)).toBeVisible();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "It is done: unlock" }));
     expect(await screen.findByText(/This passkey opens nothing in this account/)).toBeVisible();
@@ -218,7 +218,7 @@ describe("the new device", () => {
   it("that is unlocked, or whose account is empty, needs no other device", async () => {
     await renderNewDevice({ unlocked: true });
     expect(await screen.findByText("This device is unlocked")).toBeVisible();
-    expect(screen.getByRole("link", { name: "Go on" })).toHaveAttribute("href", "/secrets");
+    expect(screen.getByRole("link", { name: "Continue" })).toHaveAttribute("href", "/secrets");
   });
 });
 
@@ -230,7 +230,7 @@ describe("the device at hand", () => {
     await renderAdmittingDevice({}, { language, theme });
     const warning =
       language === "en"
-        ? "Whoever shows the code will be able to open everything"
+        ? "The person who shows the code will be able to open everything"
         : "Quien muestre el código podrá abrirlo todo";
     expect(await screen.findByRole("heading", { name: warning })).toBeVisible();
     expect(screen.queryByRole("textbox")).toBeNull();

@@ -99,7 +99,7 @@ describe("the buttons of drives", () => {
       await userEvent
         .setup({ advanceTimers: jest.advanceTimersByTime })
         .click(screen.getByRole("button", { name: "Save to OneDrive" }));
-      expect(await screen.findByText("Go on in the window of OneDrive.")).toBeVisible();
+      expect(await screen.findByText("Continue in the window of OneDrive.")).toBeVisible();
       popup.closed = true;
       act(() => {
         jest.advanceTimersByTime(1000);

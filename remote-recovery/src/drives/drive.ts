@@ -5,6 +5,9 @@ export type DriveName = "google" | "onedrive";
 /** What lies on a drive: a kit opens with its picture, so both on one drive are worth a warning. */
 export type DriveContentKind = "kit" | "picture";
 
+/** A file that is larger than this holds no picture of 52 million pixels; nothing is read of it. */
+export const maxPictureBytes = 256 * 1024 * 1024;
+
 /** Bytes of what is moved. */
 export interface DriveProgress {
   readonly done: number;

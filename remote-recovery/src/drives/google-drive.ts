@@ -8,11 +8,10 @@ import type { Drives } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { maxPictureBytes } from "../picture/picture-draft.ts";
 import { callDrive, readFile, readJson } from "./call-drive.ts";
 import { getToken, saveToken } from "./drive-memory.ts";
 import { answerUrl, type DriveWindow } from "./drive-window.ts";
-import type { Drive, DriveContentKind } from "./drive.ts";
+import { maxPictureBytes, type Drive, type DriveContentKind } from "./drive.ts";
 
 const scope = "https://www.googleapis.com/auth/drive.file";
 const pictureTypes = ["image/jpeg", "image/png", "image/webp", "image/avif", "image/heic", "image/heif"];

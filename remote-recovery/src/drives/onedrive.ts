@@ -9,11 +9,10 @@ import { PortalError } from "@relicario/shared/errors";
 import { createPkcePair } from "@relicario/vault/pkce";
 import { z } from "zod";
 
-import { maxPictureBytes } from "../picture/picture-draft.ts";
 import { callDrive, readFile, readJson } from "./call-drive.ts";
 import { getToken, saveToken } from "./drive-memory.ts";
 import { answerUrl, type DriveWindow } from "./drive-window.ts";
-import type { Drive } from "./drive.ts";
+import { maxPictureBytes, type Drive } from "./drive.ts";
 import { pickItem } from "./onedrive-picker.ts";
 
 const scopes = { save: "https://graph.microsoft.com/Files.ReadWrite.AppFolder", choose: "OneDrive.ReadOnly" } as const;

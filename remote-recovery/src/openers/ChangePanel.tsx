@@ -137,7 +137,7 @@ function NewPictureForm({
   onCancel,
 }: ReplacementFormProps & { readonly vault: Vault; readonly submitted: boolean }) {
   const { t } = useTranslation("openers");
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [name, setName] = useState("");
   const [incomplete, setIncomplete] = useState(false);
   return (

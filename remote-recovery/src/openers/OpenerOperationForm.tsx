@@ -39,7 +39,7 @@ export function OpenerOperationForm<Result>({
 }: OpenerOperationFormProps<Result>) {
   const { t } = useTranslation("openers");
   const queryClient = useQueryClient();
-  const { shown: openerHandle, setShown: setOpenerHandle, handOver } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle, handOver } = useOpenerHandle(vault);
   const [openerMissing, setOpenerMissing] = useState(false);
   const [operationState, setOperationState] = useState<OperationState>({ status: "asking", error: null });
   const activeController = useRef<AbortController | null>(null);

@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { useCamera } from "../picture/useCamera.ts";
+import { useCamera } from "../camera/useCamera.ts";
 
 interface QrScannerProps {
   /** The text of the first QR code that is seen. */

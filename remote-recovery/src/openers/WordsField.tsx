@@ -4,7 +4,7 @@ import { ScanLine } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
-import { hasCamera } from "../picture/useCamera.ts";
+import { hasCamera } from "../camera/useCamera.ts";
 import { QrScanner } from "./QrScanner.tsx";
 
 interface WordsFieldProps {

@@ -79,10 +79,10 @@ describe("changing a picture", () => {
     expect(screen.getByText(/Kits, archives and copies made before still open/)).toBeVisible();
     await userEvent.type(screen.getByLabelText("New passphrase"), "nine stones");
     await userEvent.type(screen.getByLabelText("New passphrase again"), "nine");
-    expect(screen.getByRole("button", { name: "Go on" })).toBeDisabled();
+    expect(screen.getByRole("button", { name: "Continue" })).toBeDisabled();
     await userEvent.type(screen.getByLabelText("New passphrase again"), " stones");
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     await userEvent.click(screen.getByRole("button", { name: "Change the passphrase" }));
     expect(screen.getByText("Show the picture first.")).toBeVisible();
     await submitPicture("garden", "Change the passphrase");
@@ -100,7 +100,7 @@ describe("changing a picture", () => {
 
   it("says what went wrong, and keeps the picture as it was", async () => {
     const { fake } = await openChangePanel("Change the passphrase of Garden");
-    await userEvent.click(screen.getByRole("button", { name: "Go on without a passphrase" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue without a passphrase" }));
     fake.failWith("openers.replaceImage", "publication_not_seen");
     await submitPicture("garden", "Change the passphrase");
     expect(await screen.findByRole("alert")).toBeVisible();
@@ -111,11 +111,11 @@ describe("changing a picture", () => {
     const { fake } = await openChangePanel("Use another picture instead of Garden");
     await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("harbour"));
     await userEvent.type(screen.getByLabelText("Name of the new picture"), "Harbour");
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     expect(screen.getByText(/answer what is asked about its passphrase/)).toBeVisible();
     await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/i }));
     expect(screen.queryByText(/answer what is asked about its passphrase/)).toBeNull();
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     const [, currentPictureInput] = screen.getAllByLabelText("Picture file");
     await userEvent.upload(currentPictureInput ?? screen.getByLabelText("Picture file"), createPictureFile("garden"));
     await userEvent.click(screen.getByRole("button", { name: "Use the new picture" }));
@@ -196,7 +196,7 @@ describe("making a recovery code", () => {
     const fields = screen.getAllByRole("textbox");
     expect(fields).toHaveLength(2);
     await userEvent.type(fields[0] ?? document.body, "zebras");
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     expect(screen.getAllByText("This is not that word. Look at the paper again.")).toHaveLength(2);
     for (const field of fields) {
       const [, number = ""] =
@@ -205,7 +205,7 @@ describe("making a recovery code", () => {
       await userEvent.type(field, ` ${(words[Number(number) - 1] ?? "").toUpperCase()}`);
     }
     expect(fake.calls).not.toContain("openers.add");
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     await userEvent.click(await screen.findByRole("button", { name: "Add the code" }));
     await submitPicture("garden", "Add the code");
     expect(await screen.findByText(/2 secrets are not opened by everything/)).toBeVisible();
@@ -353,7 +353,7 @@ describe("the focus", () => {
     await user.click(screen.getByRole("button", { name: "Cancel" }));
     expect(await screen.findByRole("button", { name: "I lost a device" })).toHaveFocus();
     await user.keyboard("{Enter}");
-    await user.click(screen.getByRole("button", { name: "Go on" }));
+    await user.click(screen.getByRole("button", { name: "Continue" }));
     await submitPicture("garden", "Show this one");
     await waitFor(() => {
       expect(activeElement()).toHaveTextContent("You have shown every way. None is removed.");
@@ -377,7 +377,7 @@ describe("the focus", () => {
     for (const field of screen.getAllByRole<HTMLInputElement>("textbox", { name: /^Word / })) {
       await userEvent.type(field, words[Number(/\d+/.exec(field.labels?.[0]?.textContent ?? "")?.[0]) - 1] ?? "");
     }
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     expect(screen.getByRole("heading", { name: "Make a recovery code" })).toHaveFocus();
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     expect(await screen.findByRole("button", { name: "Make a recovery code" })).toHaveFocus();
@@ -393,7 +393,7 @@ describe("the focus", () => {
   it("comes back from a panel of the list: to its button, or to the heading where its row may be gone", async () => {
     await renderPage({ keys: [{ kind: "recovery_code", name: "Paper", secret: "x" }] });
     await userEvent.click(await screen.findByRole("button", { name: "Change the passphrase of Garden" }));
-    await userEvent.click(screen.getByRole("button", { name: "Go on without a passphrase" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue without a passphrase" }));
     expect(activeElement()).toHaveTextContent("Now show Garden as it opens today");
     await userEvent.click(screen.getByRole("button", { name: "Cancel" }));
     expect(await screen.findByRole("button", { name: "Change the passphrase of Garden" })).toHaveFocus();
@@ -415,7 +415,7 @@ describe("a lost device", () => {
     await userEvent.click(
       await screen.findByRole("button", { name: language === "en" ? "I lost a device" : "He perdido un dispositivo" }),
     );
-    await userEvent.click(screen.getByRole("button", { name: language === "en" ? "Go on" : "Seguir" }));
+    await userEvent.click(screen.getByRole("button", { name: language === "en" ? "Continue" : "Continuar" }));
   };
 
   it.each([
@@ -510,7 +510,7 @@ describe("a lost device", () => {
       </main>,
       { vault },
     );
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     await submitPicture("garden", "Show this one");
     expect(await screen.findByText("Deed of the house")).toBeVisible();
     expect(screen.queryByRole("button", { name: "Make the new key" })).toBeNull();

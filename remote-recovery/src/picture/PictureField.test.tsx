@@ -263,7 +263,7 @@ describe("PictureField for choosing", () => {
     await choosePicture(createPictureFile("garden"));
     await userEvent.click(
       await screen.findByRole("checkbox", {
-        name: /Whoever gets this picture and the stored data of your account can then open everything/,
+        name: /Anyone who gets this picture and the stored data of your account can then open everything/,
       }),
     );
     expect(currentPicture()).toMatchObject({ passphrase: null });
@@ -481,7 +481,7 @@ describe("PictureField for choosing", () => {
   it("tells which picture is good before one is chosen", async () => {
     await renderField();
     expect(screen.getByText(/A photo you took yourself/)).toBeVisible();
-    expect(screen.getByText("If you lose every copy, nobody can recover it. Not us either.")).toBeVisible();
+    expect(screen.getByText("If you lose every copy, no one can recover it, not even us.")).toBeVisible();
   });
 
   it("is whole in Spanish and in the dark", async () => {

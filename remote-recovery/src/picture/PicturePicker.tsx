@@ -21,15 +21,16 @@ import { useDropzone } from "react-dropzone";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
+import { CameraView } from "../camera/CameraView.tsx";
+import { hasCamera, useCamera } from "../camera/useCamera.ts";
 import { ChooseFromDrive } from "../drives/ChooseFromDrive.tsx";
-import { CameraView } from "./CameraView.tsx";
+import { maxPictureBytes } from "../drives/drive.ts";
 import { examinerOf, type ExaminePicture } from "./examiner.ts";
 import { SaveCapturedPicture } from "./SaveCapturedPicture.tsx";
-import { maxPictureBytes, type PictureState } from "./picture-draft.ts";
+import type { PictureState } from "./picture-draft.ts";
 import { PictureAdvice } from "./PictureAdvice.tsx";
 import { PictureVerdictNotice } from "./PictureVerdictNotice.tsx";
 import { clearCapturedPicture, isCapturedPicture, setCapturedPicture, useCapturedPicture } from "./captured-picture.ts";
-import { hasCamera, useCamera } from "./useCamera.ts";
 import { usePreview } from "./usePreview.ts";
 
 interface PicturePickerProps {

@@ -2,9 +2,6 @@ import type { RecoveryImage } from "@relicario/shared/contract";
 import type { PictureVerdict } from "@relicario/vault";
 import type { PresentedPicture } from "@relicario/vault/presented-opener";
 
-/** A file that is larger than this holds no picture of 52 million pixels; nothing is read of it. */
-export const maxPictureBytes = 256 * 1024 * 1024;
-
 /** How a chosen file stands. */
 export type PictureState =
   | { readonly status: "none" }

@@ -196,7 +196,7 @@ describe("an opened secret is put away", () => {
       "href",
       "/share/01890a5d-ac96-7000-8000-000000000001",
     );
-    await userEvent.click(screen.getByRole("button", { name: "Put it away" }));
+    await userEvent.click(screen.getByRole("button", { name: "Close" }));
     expect(location()).toBe("/secrets");
     expectDisposed(secret);
   });

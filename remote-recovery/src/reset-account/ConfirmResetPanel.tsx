@@ -21,7 +21,7 @@ import { useOperation } from "./useOperation.ts";
  */
 export function ConfirmResetPanel({ vault, onReset }: { readonly vault: Vault; readonly onReset: () => void }) {
   const { t } = useTranslation("start-anew");
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [name, setName] = useState(() => t("begin.name_body"));
   const [incomplete, setIncomplete] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);

@@ -62,9 +62,7 @@ describe("starting anew", () => {
     expect(requestButton).toBeDisabled();
     await userEvent.click(screen.getByRole("checkbox", { name: /I give up everything/ }));
     await userEvent.click(requestButton);
-    expect(
-      await screen.findByRole("heading", { name: /^Your account can be started anew from 17 Nov 2026/ }),
-    ).toBeVisible();
+    expect(await screen.findByRole("heading", { name: /^Your account can be reset from 17 Nov 2026/ })).toBeVisible();
     expect(fake.calls.filter((call) => call === "accountReset.request")).toHaveLength(1);
   });
 
@@ -80,7 +78,7 @@ describe("starting anew", () => {
   });
 
   it.each([
-    ["This was not me: object", /^Somebody objected on/],
+    ["This was not me: object", /^Someone objected on/],
     ["It was me: call it off", /^It was called off on/],
   ])("ends while it waits by “%s”", async (name, message) => {
     await renderPage({ accountReset: "waiting" });
@@ -91,13 +89,13 @@ describe("starting anew", () => {
 
   it("begins with a new picture once the wait is over, and says what happened", async () => {
     const { fake } = await renderPage({ accountReset: "ready" });
-    await userEvent.click(await screen.findByRole("button", { name: "Sign in again and begin anew" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Sign in again and reset" }));
     expect(screen.getByText(/^Choose a picture, answer/)).toBeVisible();
     await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("forest"));
     await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/i }));
-    await userEvent.click(screen.getByRole("button", { name: "Sign in again and begin anew" }));
-    expect(await screen.findByText(/^This account was started anew on 18 Nov 2026/)).toBeVisible();
-    expect(screen.getByRole("link", { name: "Go on to Home" })).toHaveAttribute("href", "/home");
+    await userEvent.click(screen.getByRole("button", { name: "Sign in again and reset" }));
+    expect(await screen.findByText(/^This account was reset on 18 Nov 2026/)).toBeVisible();
+    expect(screen.getByRole("link", { name: "Continue to Home" })).toHaveAttribute("href", "/home");
     await userEvent.click(screen.getByRole("button", { name: "My own device" }));
     expect(fake.getState()).toEqual({ status: "unlocked", device: "own" });
     expect(await fake.list()).toEqual([]);
@@ -109,7 +107,7 @@ describe("starting anew", () => {
     fake.failWith("accountReset.complete", "older_state");
     await userEvent.upload(await screen.findByLabelText("Picture file"), createPictureFile("forest"));
     await userEvent.click(await screen.findByRole("checkbox", { name: /without a passphrase/i }));
-    await userEvent.click(screen.getByRole("button", { name: "Sign in again and begin anew" }));
+    await userEvent.click(screen.getByRole("button", { name: "Sign in again and reset" }));
     expect(await screen.findByRole("alert")).toBeVisible();
     expect(screen.getByRole("button", { name: "This was not me: object" })).toBeEnabled();
   });
@@ -127,7 +125,7 @@ describe("starting anew", () => {
       </main>,
       { path: "/welcome-recovery?have=none", route: "/welcome-recovery" },
     );
-    expect(await screen.findByRole("link", { name: "I have lost everything: start anew" })).toHaveAttribute(
+    expect(await screen.findByRole("link", { name: "Reset my account (secrets will be lost)" })).toHaveAttribute(
       "href",
       "/start-anew",
     );

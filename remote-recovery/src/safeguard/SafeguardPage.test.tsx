@@ -56,7 +56,7 @@ describe("SafeguardPage", () => {
     URL.revokeObjectURL = jest.fn();
     jest.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(() => undefined);
     await renderPage(<SafeguardPage />, "/safeguard?secret=one");
-    expect(await screen.findByRole("link", { name: "Go on" })).toHaveAttribute("href", "/congrats?secret=one");
+    expect(await screen.findByRole("link", { name: "Continue" })).toHaveAttribute("href", "/congrats?secret=one");
     expect(screen.queryByRole("link", { name: "I have kept my picture" })).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "Save the picture" }));
     expect(screen.getByRole("link", { name: "I have kept my picture" })).toHaveAttribute(

@@ -79,7 +79,7 @@ describe("the kit on Safeguard", () => {
     await renderPage({}, "en", "/safeguard?secret=one");
     await createKitWith("garden");
     await screen.findByRole("heading", { name: "The kit is made" });
-    expect(screen.getByRole("link", { name: "Go on" })).toHaveAttribute("href", "/congrats?secret=one");
+    expect(screen.getByRole("link", { name: "Continue" })).toHaveAttribute("href", "/congrats?secret=one");
     expect(screen.queryByRole("link", { name: "I have kept my picture" })).toBeNull();
   });
 

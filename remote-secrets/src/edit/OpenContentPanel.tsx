@@ -34,7 +34,7 @@ interface OpenContentPanelProps {
 export function OpenContentPanel({ vault, secretId, onOpened, onOpenerHandedOver, onClose }: OpenContentPanelProps) {
   const { t } = useTranslation("beta-add-secret");
   const describeError = useErrorMessage();
-  const { shown: openerHandle, setShown: setOpenerHandle, handOver } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle, handOver } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const { opening, open, cancel } = useOpenText(vault, secretId, (text, handle) => {
     if (onOpenerHandedOver !== undefined) {

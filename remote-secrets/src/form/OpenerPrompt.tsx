@@ -27,7 +27,7 @@ interface OpenerPromptProps {
  */
 export function OpenerPrompt({ vault, onUnlocked }: OpenerPromptProps) {
   const { t } = useTranslation("beta-add-secret");
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const [failure, setFailure] = useState<PortalError | null>(null);
   const [progress, setProgress] = useState<VaultProgress | "starting" | null>(null);

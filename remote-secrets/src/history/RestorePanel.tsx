@@ -24,7 +24,7 @@ export function RestorePanel({ vault, secretId, version, onClose }: RestorePanel
   const { t } = useTranslation("beta-home");
   const { user, notify } = usePortal();
   const client = useQueryClient();
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   const abortController = useRef<AbortController | null>(null);

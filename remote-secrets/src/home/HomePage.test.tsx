@@ -188,19 +188,19 @@ describe("HomePage", () => {
       unlocked,
       accountReset: "waiting",
     });
-    expect(await screen.findByText("Somebody asked to start this account anew")).toBeVisible();
+    expect(await screen.findByText("Someone asked to reset this account")).toBeVisible();
     expect(screen.getByRole("link", { name: "What this means" })).toHaveAttribute("href", "/start-anew");
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "This was not me: object" }));
     await waitFor(() => {
-      expect(screen.queryByText("Somebody asked to start this account anew")).toBeNull();
+      expect(screen.queryByText("Someone asked to reset this account")).toBeNull();
     });
     expect((await vault.accountReset.status()).state).toBe("objected");
   });
 
   it("says on a device without the new keys that the account was started anew, and nothing on one that has them", async () => {
     await renderPage({ secrets: [{ title: "Keys", content: "x" }], unlocked: false, accountReset: "begun" });
-    expect(await screen.findByText(/^This account was started anew on 18 Nov 2026/)).toBeVisible();
+    expect(await screen.findByText(/^This account was reset on 18 Nov 2026/)).toBeVisible();
     await expectAccessible();
   });
 
@@ -208,7 +208,7 @@ describe("HomePage", () => {
     const { vault } = await renderPage({ secrets: [{ title: "Keys", content: "x" }], accountReset: "ready" });
     vault.failWith("accountReset.end", "offline");
     await userEvent.click(await screen.findByRole("button", { name: "This was not me: object" }));
-    expect(await screen.findByText("This account can be started anew now")).toBeVisible();
+    expect(await screen.findByText("This account can be reset now")).toBeVisible();
     await waitFor(() => {
       expect(screen.getAllByRole("alert").length).toBeGreaterThan(1);
     });

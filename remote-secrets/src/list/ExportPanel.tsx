@@ -35,7 +35,7 @@ interface ExportPanelProps {
  */
 export function ExportPanel({ vault, rows, onClose }: ExportPanelProps) {
   const { t } = useTranslation("beta-home");
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
   const abortController = useRef<AbortController | null>(null);

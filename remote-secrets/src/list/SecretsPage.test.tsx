@@ -254,7 +254,7 @@ describe("SecretsPage", () => {
     const fakeVault = createFakeVault({ secrets: sampleSecrets });
     fakeVault.failWith("list", "older_state");
     const { record } = await renderApp(<SecretsPage />, { vault: { ...fakeVault, acceptOlderState: acceptSpy } });
-    await userEvent.click(await screen.findByRole("button", { name: "Go on with the older state" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Continue with the older state" }));
     expect(record.confirms).toHaveLength(1);
     expect(acceptSpy).toHaveBeenCalledTimes(1);
   });

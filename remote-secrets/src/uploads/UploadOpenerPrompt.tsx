@@ -31,7 +31,7 @@ export function UploadOpenerPrompt({ vault, status, title, reason, busy, onSubmi
   const { t } = useTranslation("file-upload");
   const { user } = usePortal();
   const { data: images = [] } = useQuery(imagesQuery(vault, user.userId, status));
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const bodyRef = useRef<HTMLParagraphElement>(null);
   useEffect(() => {

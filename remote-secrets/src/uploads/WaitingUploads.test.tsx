@@ -69,7 +69,7 @@ describe("WaitingUploads", () => {
     async (code) => {
       const { vault, record } = await renderUploads([{ ...film, needsFile: false }]);
       vault.failWith("resumeUpload", code);
-      await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
+      await userEvent.click(await screen.findByRole("button", { name: "Continue: Film" }));
       expect(await screen.findByRole("button", { name: "Send it again from the start: Film" })).toBeVisible();
       await expectAccessible();
       await userEvent.upload(
@@ -93,7 +93,7 @@ describe("WaitingUploads", () => {
       const rendered = await renderUploads([upload], vaultSettings);
       if (code === "opener_needed") await rendered.vault.openers.recognise(createOpenerHandle(createFile("lake")));
       rendered.vault.failWith("resumeUpload", code);
-      await userEvent.click(await screen.findByRole("button", { name: /^(Go on|Publish): Film$/ }));
+      await userEvent.click(await screen.findByRole("button", { name: /^(Continue|Publish): Film$/ }));
       return { ...rendered, group: await screen.findByRole("group", { name: "The picture for Film" }) };
     }
     const submitPicture = () =>
@@ -105,7 +105,7 @@ describe("WaitingUploads", () => {
     ] as const)("asks for a picture, and publishes an upload %s with it", async (_, upload) => {
       const { vault, record, group } = await openPrompt(upload);
       expect(within(group).getByText(/What was sent stays\.$/)).toHaveFocus();
-      expect(screen.queryByRole("button", { name: /^(Go on|Publish): Film$/ })).not.toBeInTheDocument();
+      expect(screen.queryByRole("button", { name: /^(Continue|Publish): Film$/ })).not.toBeInTheDocument();
       await expectAccessible();
       vault.failWith("resumeUpload", null);
       await userEvent.upload(within(group).getByLabelText("Choose a picture"), createFile(acceptedPicture));
@@ -188,7 +188,7 @@ describe("WaitingUploads", () => {
 
   it("goes on without a file where none is needed", async () => {
     const { vault } = await renderUploads([{ ...film, needsFile: false }]);
-    await userEvent.click(await screen.findByRole("button", { name: "Go on: Film" }));
+    await userEvent.click(await screen.findByRole("button", { name: "Continue: Film" }));
     await waitFor(async () => {
       expect(await vault.listUploads()).toEqual([]);
     });
@@ -243,7 +243,7 @@ describe("WaitingUploads", () => {
 
     it("with what it waits for: going on, or publishing", async () => {
       await renderUploads([createExpiringUpload(22, 9, 0), { ...createExpiringUpload(22, 10, 0), state: "sealed" }]);
-      expect(await screen.findByText("Go on before 09:00 tomorrow, or it has to be sent again.")).toBeVisible();
+      expect(await screen.findByText("Continue before 09:00 tomorrow, or it has to be sent again.")).toBeVisible();
       expect(screen.getByText("Publish it before 10:00 tomorrow, or it has to be sent again.")).toBeVisible();
     });
 

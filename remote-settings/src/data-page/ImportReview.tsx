@@ -76,7 +76,7 @@ export function ImportReview({ vault, isFirstImport, contents, comparisons, onCa
   const [imageName, setImageName] = useState("");
   const [isSubmitted, setIsSubmitted] = useState(false);
   const [progress, setProgress] = useState<VaultProgress | null>(null);
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const abortController = useRef<AbortController | null>(null);
   const titleRef = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

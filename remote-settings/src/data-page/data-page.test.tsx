@@ -281,7 +281,7 @@ describe("the page of one's data", () => {
     expect(screen.getByText("Added: 1. New versions: 0. Already here: 0.")).toBeVisible();
     expect(screen.queryByText("Delete the file now")).not.toBeInTheDocument();
     await expectAccessible();
-    await userEvent.click(screen.getByRole("button", { name: "Go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue" }));
     expect(await screen.findByText("New: 2. Changed: 0. Already here: 1.")).toBeVisible();
     await showPicture();
     await userEvent.click(screen.getByRole("button", { name: "Import 2 items" }));

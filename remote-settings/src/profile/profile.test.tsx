@@ -27,7 +27,7 @@ describe("the user name", () => {
   });
 
   it.each([
-    ["taken", "Somebody has this name, or had it not long ago."],
+    ["taken", "Someone has this name, or had it not long ago."],
     ["malformed", "Use 3 to 32 letters from A to Z without accents, digits, dots, dashes or underscores."],
   ])(
     "becomes invalid when the service says %s, is not saved, and becomes valid again with another one",
@@ -79,7 +79,7 @@ describe("the user name", () => {
     const name = await findNameField();
     await userEvent.type(name, "b");
     await userEvent.click(screen.getByRole("button", { name: "Save" }));
-    expect(await screen.findByText("Somebody has this name, or had it not long ago.")).toBeVisible();
+    expect(await screen.findByText("Someone has this name, or had it not long ago.")).toBeVisible();
     expect(name).toHaveValue("albab");
     expect(screen.getAllByRole("alert")).toHaveLength(1);
   });

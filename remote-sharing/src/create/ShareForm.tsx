@@ -20,18 +20,11 @@ import { useTranslation } from "react-i18next";
 
 import { useRefetch } from "../data/sharing.ts";
 import { ChoiceRow } from "../link/ChoiceRow.tsx";
+import { lifetimeNames, viewChoices } from "../link/share-limits.ts";
 import { useOperation } from "../vault/useOperation.ts";
 import { PasswordSection } from "./PasswordSection.tsx";
 import { PersonField } from "./PersonField.tsx";
-import {
-  audiences,
-  emptyDraft,
-  lifetimeNames,
-  getPassword,
-  toShareRequest,
-  ShareDraft,
-  viewChoices,
-} from "./share-draft.ts";
+import { audiences, emptyDraft, getPassword, toShareRequest, ShareDraft } from "./share-draft.ts";
 import { useProblemText } from "./useProblemText.ts";
 
 /** A share just made: what its maker hands on. */

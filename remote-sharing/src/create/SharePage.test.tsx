@@ -59,7 +59,7 @@ describe("the share dialog", () => {
   it("asks for no password where the person says so, and says what that means", async () => {
     const { vault, secretId } = await renderPage();
     await userEvent.click(screen.getByRole("radio", { name: "No" }));
-    await userEvent.click(screen.getByRole("radio", { name: "Whoever has the link and signs in" }));
+    await userEvent.click(screen.getByRole("radio", { name: "Anyone who has the link and signs in" }));
     await userEvent.click(screen.getByRole("radio", { name: "No limit" }));
     await showOpener();
     await submit();
@@ -170,7 +170,7 @@ describe("the share dialog", () => {
     await userEvent.type(screen.getByRole("textbox", { name: "Their user name" }), "nobody");
     await userEvent.click(screen.getByRole("button", { name: "Find" }));
     await userEvent.click(await screen.findByRole("button", { name: "Make a link for signed-in people" }));
-    expect(screen.getByRole("radio", { name: "Whoever has the link and signs in" })).toBeChecked();
+    expect(screen.getByRole("radio", { name: "Anyone who has the link and signs in" })).toBeChecked();
   });
 
   it("stops at changed keys with both sets of words, and seals nothing until they are taken", async () => {
@@ -228,7 +228,7 @@ describe("the list of shares", () => {
     expect(within(card).getByText("Opened 2 of 5 times")).toBeVisible();
     expect(within(card).getByText("With a password")).toBeVisible();
     expect(within(card).getByText("Not opened yet")).toBeVisible();
-    await userEvent.click(screen.getByRole("button", { name: "Share it with somebody" }));
+    await userEvent.click(screen.getByRole("button", { name: "Share it with someone" }));
     expect(screen.getByRole("button", { name: "Make the link" })).toBeVisible();
     await expectAccessible();
   });
@@ -237,7 +237,7 @@ describe("the list of shares", () => {
     const { record } = await renderShareList();
     await userEvent.click(screen.getByRole("button", { name: "End it" }));
     expect(record.confirms).toHaveLength(1);
-    expect(await screen.findByText("Nobody but you.")).toBeVisible();
+    expect(await screen.findByText("No one but you.")).toBeVisible();
     await userEvent.click(screen.getByRole("switch", { name: "Ended ones, too" }));
     expect(await screen.findByText("Ended by you")).toBeVisible();
   });
@@ -297,7 +297,7 @@ describe("the list of shares", () => {
     expect(screen.queryByRole("button", { name: "Show the link" })).not.toBeInTheDocument();
     expect(screen.queryByRole("button", { name: "Change" })).not.toBeInTheDocument();
     await userEvent.click(screen.getByRole("button", { name: "End it" }));
-    expect(await screen.findByText("Nobody but you.")).toBeVisible();
+    expect(await screen.findByText("No one but you.")).toBeVisible();
   });
 
   it("has the link as a QR code and for the system's share sheet", async () => {

@@ -1,4 +1,4 @@
-import { emptyDraft, getPassword, toShareRequest, ShareDraft, parseMaxViews } from "./share-draft.ts";
+import { emptyDraft, getPassword, toShareRequest, ShareDraft } from "./share-draft.ts";
 import { createOpenerHandle } from "@relicario/shared/testing";
 
 const opener = createOpenerHandle(new Blob(["garden"]));
@@ -34,20 +34,6 @@ describe("ShareDraft", () => {
     expect(
       getPassword({ audience: "person", passwordChoice: "own", proposedPassword: "", ownPassword: "x" }),
     ).toBeNull();
-  });
-});
-
-describe("viewsOf", () => {
-  it.each([
-    ["1", "", 1],
-    ["any", "", null],
-    ["other", " 25 ", 25],
-    ["other", "0", "invalid"],
-    ["other", "1.5", "invalid"],
-    ["other", "1001", "invalid"],
-    ["other", "ten", "invalid"],
-  ] as const)("%s, %j: %s", (choice, otherText, expected) => {
-    expect(parseMaxViews(choice, otherText)).toBe(expected);
   });
 });
 

@@ -1,23 +1,7 @@
-import { maxShareViews, shareLifetimeDays } from "@relicario/shared/api";
 import type { PersonRecord, ShareRequest, OpenerHandle } from "@relicario/shared/contract";
 import { z } from "zod";
 
-const hourMilliseconds = 3_600_000;
-const dayMilliseconds = 24 * hourMilliseconds;
-
-/** How long a share lives, in milliseconds. */
-export const lifetimes = {
-  hour: hourMilliseconds,
-  day: dayMilliseconds,
-  week: shareLifetimeDays.default * dayMilliseconds,
-  month: shareLifetimeDays.maximum * dayMilliseconds,
-} as const;
-export type Lifetime = keyof typeof lifetimes;
-export const lifetimeNames = ["hour", "day", "week", "month"] as const satisfies readonly Lifetime[];
-
-/** How often it may be opened; `other` is typed, `any` has no limit. */
-export const viewChoices = ["1", "5", "10", "other", "any"] as const;
-export type ViewChoice = (typeof viewChoices)[number];
+import { lifetimeNames, lifetimes, parseMaxViews, viewChoices } from "../link/share-limits.ts";
 
 export const audiences = ["public", "signed_in", "person"] as const;
 export const passwordChoices = ["proposed", "own", "none"] as const;
@@ -84,13 +68,6 @@ export function emptyDraft(): ShareDraft {
     notify: false,
     opener: null,
   };
-}
-
-/** Null for no limit. */
-export function parseMaxViews(choice: ViewChoice, otherText: string): number | null | "invalid" {
-  if (choice === "any") return null;
-  const views = Number(choice === "other" ? otherText.trim() : choice);
-  return Number.isInteger(views) && views >= 1 && views <= maxShareViews ? views : "invalid";
 }
 
 /** Null without one. */

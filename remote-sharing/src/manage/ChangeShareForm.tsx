@@ -6,6 +6,8 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 
+import { useRefetch } from "../data/sharing.ts";
+import { ChoiceRow } from "../link/ChoiceRow.tsx";
 import {
   lifetimeNames,
   lifetimes,
@@ -13,9 +15,7 @@ import {
   parseMaxViews,
   type Lifetime,
   type ViewChoice,
-} from "../create/share-draft.ts";
-import { useRefetch } from "../data/sharing.ts";
-import { ChoiceRow } from "../link/ChoiceRow.tsx";
+} from "../link/share-limits.ts";
 
 interface ChangeShareFormProps {
   readonly vault: Vault;

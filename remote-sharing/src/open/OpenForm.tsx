@@ -39,7 +39,7 @@ interface OpenFormProps {
 export function OpenForm({ visitor, offer, running, failure, onOpen, onCancel }: OpenFormProps) {
   const { t } = useTranslation("beta-recover-share");
   const [password, setPassword] = useState("");
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(visitor);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(visitor);
   const [inputMissing, setInputMissing] = useState(false);
   const problems = useProblems(failure);
   const busy = running !== null;

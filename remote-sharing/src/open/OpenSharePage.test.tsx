@@ -167,7 +167,7 @@ describe("a link to something shared", () => {
     await act(async () => {
       for (const listener of [...record.lockListeners]) await listener("lock");
     });
-    expect(screen.getByRole("heading", { name: "It is put away" })).toBeVisible();
+    expect(screen.getByRole("heading", { name: "It is closed" })).toBeVisible();
     expect(screen.queryByText(phrase)).not.toBeInTheDocument();
     await expectAccessible();
   });
@@ -175,8 +175,8 @@ describe("a link to something shared", () => {
   it("is put away when the person says so, and its page leaves nothing behind", async () => {
     const { record, unmount } = await renderPage(textShare);
     await clickOpen();
-    await userEvent.click(await screen.findByRole("button", { name: "Put it away" }));
-    expect(screen.getByRole("heading", { name: "It is put away" })).toBeVisible();
+    await userEvent.click(await screen.findByRole("button", { name: "Close" }));
+    expect(screen.getByRole("heading", { name: "It is closed" })).toBeVisible();
     unmount();
     expect(record.lockListeners.size).toBe(0);
   });
@@ -400,7 +400,7 @@ describe("a share for one person", () => {
     await renderPersonShare({ trust: "known", blocked: true });
     await openWithGarden();
     expect(await screen.findByText("bruno is blocked")).toBeVisible();
-    await userEvent.click(screen.getByRole("button", { name: "Unblock and go on" }));
+    await userEvent.click(screen.getByRole("button", { name: "Unblock and continue" }));
     expect(await screen.findByRole("heading", { level: 1, name: "Door" })).toBeVisible();
   });
 

@@ -134,7 +134,7 @@ interface ProtectFormProps extends VaultStateLoaderProps {
  */
 function ProtectForm({ vault, share, title, status, onProtected }: ProtectFormProps) {
   const { t } = useTranslation("beta-recover-share");
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const { state, run, cancel } = useOperation();
   const running = state.status === "running";

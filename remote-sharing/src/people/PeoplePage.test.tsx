@@ -78,7 +78,7 @@ describe("people", () => {
     expect(vault.calls.filter((call) => call === "people.find")).toHaveLength(1);
     vault.failWith("people.find", "not_found");
     await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
-    expect(await bruno.findByText(/^Nobody has that name now/)).toBeVisible();
+    expect(await bruno.findByText(/^No one has that name now/)).toBeVisible();
     vault.failWith("people.find", "decryption_failed");
     await userEvent.click(bruno.getByRole("button", { name: "Look whether the keys are the same" }));
     expect(await bruno.findByRole("alert")).toBeVisible();
@@ -110,7 +110,7 @@ describe("people", () => {
 
   it("says what it is for while nobody is known", async () => {
     await renderPage([]);
-    expect(await screen.findByRole("heading", { name: "Nobody yet" })).toBeVisible();
+    expect(await screen.findByRole("heading", { name: "No one yet" })).toBeVisible();
     await expectAccessible();
   });
 });

@@ -25,7 +25,7 @@ describe("answering a request", () => {
     await renderPage({ note: "For the notary" }, { language, theme });
     expect(await screen.findByRole("heading", { level: 2, name: "The deed" })).toBeVisible();
     expect(screen.getByText("For the notary")).toBeVisible();
-    if (language === "en") expect(screen.getByText(/^Whoever made the link calls themselves Alba\./)).toBeVisible();
+    if (language === "en") expect(screen.getByText(/^The person who made the link goes by Alba\./)).toBeVisible();
     await expectAccessible();
   });
 
@@ -63,7 +63,7 @@ describe("answering a request", () => {
       screen.getByLabelText("File to send"),
       new File(["film"], "film.mp4", { type: "video/mp4" }),
     );
-    await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue sending" }));
     await screen.findByRole("heading", { name: "It was sent" });
     expect(requests.sent[0]).toMatchObject({ contentKind: "file", name: "film.mp4", mime: "video/mp4" });
   });
@@ -75,7 +75,7 @@ describe("answering a request", () => {
       await screen.findByLabelText("File to send"),
       new File(["other"], "other.mp4", { type: "video/mp4" }),
     );
-    await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue sending" }));
     const restartButton = await screen.findByRole("button", { name: "Begin again with this" });
     expect(requests.sent).toEqual([]);
     expect(screen.getByRole("alert")).toHaveTextContent("begin again with this");
@@ -100,7 +100,7 @@ describe("answering a request", () => {
       await screen.findByLabelText("File to send"),
       new File(["other"], "other.mp4", { type: "video/mp4" }),
     );
-    await userEvent.click(screen.getByRole("button", { name: "Go on sending" }));
+    await userEvent.click(screen.getByRole("button", { name: "Continue sending" }));
     expect(await screen.findByRole("heading", { name: "What you sent before counts" })).toHaveFocus();
     expect(screen.getByText(/What you chose now was not sent/)).toBeVisible();
     await expectAccessible();

@@ -31,7 +31,7 @@ export function OpenerPanel({ vault, operation, reason, action }: OpenerPanelPro
 
 function OpenerPrompt({ vault, operation, reason, action }: OpenerPanelProps) {
   const { t } = useTranslation("beta-share");
-  const { shown: openerHandle, setShown: setOpenerHandle } = useOpenerHandle(vault);
+  const { openerHandle, setOpenerHandle } = useOpenerHandle(vault);
   const [pictureMissing, setPictureMissing] = useState(false);
   const { state } = operation;
   const running = state.status === "running";

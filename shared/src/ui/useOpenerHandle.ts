@@ -22,7 +22,7 @@ export function useOpenerHandle(owner: OpenerHandleOwner) {
   const handOver = (transferred: OpenerHandle) => {
     handedOver.current = transferred;
   };
-  return { shown: openerHandle, setShown: setOpenerHandle, handOver };
+  return { openerHandle, setOpenerHandle, handOver };
 }
 
 /** Forgets a picture when another takes its place, and when the component goes. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { listFiles } from "./files.ts";
 import { acquireLease } from "./lease.ts";
 import { compareObjects, readOrphanedKeys, readReferencedObjects, type Findings } from "./objects.ts";

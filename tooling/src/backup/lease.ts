@@ -1,6 +1,6 @@
 import { Client, DatabaseError } from "pg";
 
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 /**
  * The same as in api/src/objects/orphaned-objects.ts, whose collector goes on only while nobody has

@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 
 import { DatabaseUnavailable } from "../database/programs.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { checkBackup, checkSystem } from "./check.ts";
 import { makeBackup } from "./make.ts";
 import type { Findings } from "./objects.ts";

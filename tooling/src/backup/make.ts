@@ -2,8 +2,8 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 
-import { UserFacingError } from "../start/user-facing-error.ts";
-import { tryLock } from "../start/lock.ts";
+import { UserFacingError } from "../user-facing-error.ts";
+import { tryLock } from "../keys/lock.ts";
 import { copyVerified, hashFile, listFiles, writeFileDurably, syncFolders } from "./files.ts";
 import { connect, acquireLease } from "./lease.ts";
 import { readReferencedObjects, type ReferencedObject } from "./objects.ts";

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { findRunningDatabase, startDatabase } from "../database/embedded.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
-import { tryLock } from "../start/lock.ts";
+import { UserFacingError } from "../user-facing-error.ts";
+import { tryLock } from "../keys/lock.ts";
 import { readStartSettings, type StartSettings } from "../start/settings.ts";
 
 /** A portal's data, by the settings of `npm start`. */

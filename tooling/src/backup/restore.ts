@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import type { Client } from "pg";
 
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { copyVerified, listFiles, syncFolders } from "./files.ts";
 import { connect } from "./lease.ts";
 import { copyRowsIn, findDamagedRows, isEmpty, prepareTables } from "./rows.ts";

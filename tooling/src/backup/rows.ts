@@ -10,7 +10,7 @@ import { escapeIdentifier, type Client } from "pg";
 import { from, to } from "pg-copy-streams";
 
 import { rootFolder } from "../paths.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { hashFile, writeFileDurably } from "./files.ts";
 import type { Findings } from "./objects.ts";
 import { tableFile, type DatabaseName, type DatabaseState, type Table } from "./state.ts";

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { codeOf } from "../error-code.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { hashFile } from "./files.ts";
 
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);

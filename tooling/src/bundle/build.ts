@@ -1,5 +1,5 @@
 /** `pnpm build [name…]`: builds what changed. */
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { ensureBuilt } from "./ensure-built.ts";
 import { buildables, isBuildable } from "./packages.ts";
 

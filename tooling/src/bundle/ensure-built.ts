@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { loadTeamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { findCurrentRelease } from "../release/release.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
-import { waitForLock } from "../start/lock.ts";
+import { UserFacingError } from "../user-facing-error.ts";
+import { waitForLock } from "../keys/lock.ts";
 import { computeFingerprint } from "./fingerprint.ts";
 import { buildables, folderOf, type Buildable } from "./packages.ts";
 

@@ -8,7 +8,7 @@ import path from "node:path";
 import { listCheckoutFiles } from "../test/changed-files.ts";
 import { listJestFiles } from "../test/jest.ts";
 import { assignTiers } from "../test/tiers.ts";
-import { formatCoverageCounts, readCoverage } from "./coverage-table.ts";
+import { formatCoverageCounts, readCoverage } from "../test/coverage-table.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 

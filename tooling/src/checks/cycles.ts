@@ -1,9 +1,10 @@
-/** `pnpm check:circles`: no file imports itself in a circle. */
+/** `pnpm check:circles`: no file and no folder imports itself in a circle. */
 import { globSync } from "node:fs";
 
 import { rootFolder } from "../paths.ts";
 import { packages } from "../remotes.ts";
-import { findImportCycles } from "./import-cycles.ts";
+import { findFolderCycles } from "./folder-cycles.ts";
+import { findImportCycles, readImports } from "./import-cycles.ts";
 
 const excludedFolders = /(^|\/)(node_modules|dist|build|assembly)$/;
 const files = globSync(
@@ -11,7 +12,8 @@ const files = globSync(
   { cwd: rootFolder, exclude: (path) => excludedFolders.test(path) },
 );
 
-const problems = await findImportCycles(rootFolder, [...new Set(files)]);
+const imports = await readImports(rootFolder, [...new Set(files)]);
+const problems = [...findImportCycles(imports), ...findFolderCycles(imports)];
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
 console.log(`${String(files.length)} files, ${String(problems.length)} problems`);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { findImportCycles } from "./import-cycles.ts";
+import { findImportCycles, readImports } from "./import-cycles.ts";
 
 let root: string;
 beforeEach(() => {
@@ -12,9 +12,9 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-function check(sources: Readonly<Record<string, string>>): Promise<string[]> {
+async function check(sources: Readonly<Record<string, string>>): Promise<string[]> {
   for (const [name, text] of Object.entries(sources)) writeFileSync(join(root, name), text);
-  return findImportCycles(root, Object.keys(sources));
+  return findImportCycles(await readImports(root, Object.keys(sources)));
 }
 
 describe("problemsOfCircles", () => {

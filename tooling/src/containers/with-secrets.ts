@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { rootFolder } from "../paths.ts";
-import { loadDemoAccount, loadIdentitySecrets, loadServiceSecrets } from "../start/secrets.ts";
+import { loadDemoAccount, loadIdentitySecrets, loadServiceSecrets } from "../keys/secrets.ts";
 
 const keys = process.env["KEYS_FOLDER"] ?? "/keys";
 const roles = {

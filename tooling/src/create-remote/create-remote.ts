@@ -13,7 +13,7 @@ import { z } from "zod";
 import { rootFolder } from "../paths.ts";
 import { listFiles } from "../release/files.ts";
 import { runPnpm } from "../release/pnpm.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 const usage = "create-relicario-remote <folder> [--name <name>]";
 const template = join(rootFolder, "tooling/template");

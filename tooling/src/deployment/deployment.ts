@@ -13,9 +13,9 @@ import { z } from "zod";
 import { codeOf } from "../error-code.ts";
 import type { SigningKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
-import { findConflicts } from "../portal/compatibility.ts";
+import { findConflicts } from "../release/compatibility.ts";
 import type { Release } from "../release/release.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 /** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
 const Vendor = z.strictObject(

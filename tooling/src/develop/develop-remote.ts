@@ -16,7 +16,7 @@ import { z } from "zod";
 import { loadConfigsFrom } from "../bundle/run-webpack.ts";
 import { codeOf } from "../error-code.ts";
 import { openStore, readVendor } from "../portal/store.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { buildDevelopmentHost } from "./development-host.ts";
 import { buildDevelopmentServer } from "./development-server.ts";
 import { createSourceRelease } from "./release-from-source.ts";

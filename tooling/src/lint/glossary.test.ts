@@ -43,6 +43,9 @@ describe("the glossary", () => {
       'x.json, d: "seguir" is not said; say "Continuar".',
     ]);
     expect(phraseProblems(glossary, "x.json", "es", { a: "conseguirá, seguirás, seguirían" })).toEqual([]);
+    expect(phraseProblems(glossary, "x.json", "en", { a: "{{link}}/go on", b: "{{link}}/let-go on" })).toEqual([
+      'x.json, a: "go on" is not said; say "Continue".',
+    ]);
   });
 
   it("finds a folder by name", () => {

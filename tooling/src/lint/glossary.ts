@@ -63,8 +63,9 @@ function rowsBelow(markdown: string, heading: string): string[][] {
   );
 }
 
+/** A hyphen is part of a word, so that a path (`/start-anew`) in a text is not its last word. */
 function containsPhrase(text: string, phrase: string): boolean {
-  return new RegExp(`(?<!\\p{L})${phrase}(?!\\p{L})`, "iu").test(text);
+  return new RegExp(`(?<![\\p{L}-])${phrase}(?![\\p{L}-])`, "iu").test(text);
 }
 
 function textsOf(value: unknown, key = ""): { key: string; text: string }[] {

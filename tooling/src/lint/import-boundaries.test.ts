@@ -30,12 +30,19 @@ describe("importBoundaries", () => {
     ["remote-recovery/vault/src/seal/kdf.ts", "hash-wasm"],
     ["api/src/secrets/routes.ts", "@relicario/shared/api"],
     ["api/src/secrets/routes.test.ts", "@relicario/tooling/database"],
+    ["api/src/secrets/store.ts", "../keyring/apply-change.ts"],
+    ["api/src/shares/open-share.ts", "../requests/queries.ts"],
+    ["api/src/keyring/keyring.test.ts", "../shares/queries.ts"],
     ["host/src/session/x.test.ts", "jose"],
     ["remote-sharing/webpack.config.ts", "@relicario/shared/webpack"],
     ["remote-recovery/engine/webpack/workers.ts", "@relicario/shared/webpack"],
     ["tooling/src/checks/surface.ts", "@relicario/shared/webpack"],
     ["remote-secrets/src/home/HomePage.test.tsx", "@relicario/shared/testing"],
     ["e2e/specs/sign-in.spec.ts", "@relicario/tooling/portal"],
+    ["host/src/tours/TourHost.tsx", "../frame/use-media.ts"],
+    ["host/src/App.tsx", "./tours/TourHost.tsx"],
+    ["host/src/remotes/loader.test.ts", "../testing/fake-host.tsx"],
+    ["host/src/session/tabs.test.ts", "../frame/Frame.tsx"],
     ["eslint.config.mjs", "./tooling/src/lint/import-boundaries.ts"],
   ])("lets %s import %s", (file, specifier) => {
     expect(lintMessages(file, `import "${specifier}";`)).toEqual([]);
@@ -63,6 +70,11 @@ describe("importBoundaries", () => {
     ["remote-sharing/webpack.config.ts", "@relicario/tooling/database", "may not import @relicario/tooling"],
     ["api/src/secrets/routes.ts", "@relicario/shared/ui", "the others need a browser"],
     ["api/src/secrets/routes.ts", "@relicario/tooling/database", "api may not import @relicario/tooling"],
+    ["api/src/keyring/apply-change.ts", "../shares/end-shares.ts", "keyring is below what you import"],
+    ["api/src/http/problem.ts", "../auth/session-tokens.ts", "http is below what you import"],
+    ["api/src/secrets/store.ts", "../stages/stage.ts", "secrets is below what you import"],
+    ["api/src/shares/collector.ts", "../jobs/sweep.ts", "take what you need as an argument"],
+    ["api/src/shares/collector.ts", "../resources.ts", "take what you need as an argument"],
     ["host/src/frame/Frame.tsx", "oidc-client-ts", "sign-in has one owner"],
     ["remote-secrets/src/edit/edit.ts", "age-encryption/webauthn", "ask the vault"],
     ["api/src/secrets/queries.ts", "pg", "api/src/db"],
@@ -88,6 +100,14 @@ describe("importBoundaries", () => {
       "host may not import @relicario/remote-secrets: remotes are loaded at run time",
     ],
     ["tooling/src/checks/surface.ts", "@relicario/shared/ui", "the others need a browser"],
+    ["host/src/frame/Frame.tsx", "../tours/TourHost.tsx", "frame is not above what you import"],
+    ["host/src/session/tabs.ts", "../routes/routes.ts", "session is not above what you import"],
+    ["host/src/context/prefetch.ts", "../App.tsx", "take it as an argument"],
+    [
+      "remote-recovery/src/openers/WordsField.tsx",
+      "../picture/PictureField.tsx",
+      "move what both need to a folder below",
+    ],
   ])("objects to %s importing %s", (file, specifier, reason) => {
     expect(lintMessages(file, `import "${specifier}";`)).toEqual([expect.stringContaining(reason)]);
   });

@@ -85,6 +85,97 @@ const restrictedLibraries = [
   },
 ];
 
+/**
+ * Folders of the service below its resources, low to high: each may import those before its own.
+ * Resources import each other without circles (`pnpm check:circles`).
+ */
+const serviceLayers = [
+  ["db", "language"],
+  ["resource"],
+  ["http"],
+  ["env", "objects", "public-ids"],
+  ["vendors"],
+  ["auth"],
+  ["activity"],
+  ["accounts", "mail"],
+  ["services"],
+  ["keyring"],
+  ["secrets", "stages"],
+];
+const serviceFiles = (...folders: readonly string[]) => folders.map((folder) => `api/src/${folder}/**`);
+const serviceOrder = [
+  ...serviceLayers.flatMap((folders, layer) =>
+    folders.flatMap((folder) => [
+      {
+        from: fromFiles(...serviceFiles(folder)),
+        disallow: { to: fromFiles("api/src/**") },
+        message: `${folder} is below what you import: let that register what it does (api/src/resource/resource.ts), or take it as an argument. The order is "Layers of the service" in ARCHITECTURE.md.`,
+      },
+      {
+        from: fromFiles(...serviceFiles(folder)),
+        allow: { to: fromFiles(...serviceFiles(folder, ...serviceLayers.slice(0, layer).flat())) },
+      },
+    ]),
+  ),
+  {
+    from: fromFiles("api/src/*/**"),
+    disallow: { to: fromFiles("api/src/*.ts", ...serviceFiles("jobs", "operations")) },
+    message: "What composes the service is imported by nothing in it: take what you need as an argument.",
+  },
+  { from: fromFiles(...serviceFiles("jobs")), allow: { to: fromFiles(...serviceFiles("jobs")) } },
+  { from: fromFiles(...serviceFiles("operations")), allow: { to: fromFiles(...serviceFiles("operations")) } },
+  { from: fromFiles("api/**/*.test.ts", "api/**/testing/**"), allow: { to: fromFiles("api/src/**") } },
+];
+
+/**
+ * Folders of a package, low to high: each may import those of the lines above its own. The pictures
+ * stand in ARCHITECTURE.md. Tests, and files beside the folders, which compose them, import any.
+ */
+const layers = {
+  "shared/src": [["errors", "webpack"], ["contract"], ["api", "i18n", "ui"], ["forms"]],
+  "host/src": [
+    ["deployment", "device", "onboarding", "popups", "service", "telemetry"],
+    ["remotes", "routes", "session"],
+    ["settings"],
+    ["context"],
+    ["area", "portal", "validate-email"],
+    ["flags", "frame", "status"],
+    ["tours"],
+    ["help"],
+  ],
+  "remote-secrets/src": [["data"], ["form", "notices", "row", "uploads"], ["add", "history", "home", "list"], ["edit"]],
+  "remote-recovery/src": [
+    ["camera", "drives", "flow", "qr", "reset-account"],
+    ["openers"],
+    ["picture"],
+    ["backup", "recover"],
+    ["devices", "safeguard"],
+  ],
+  "remote-sharing/src": [
+    ["data", "landing", "link"],
+    ["vault"],
+    ["manage", "people", "provide", "requests"],
+    ["create", "inbox", "open"],
+  ],
+  "remote-settings/src": [
+    ["data", "frame"],
+    ["account", "activity", "billing", "data-page", "feedback", "notifications", "profile", "security"],
+  ],
+} as const satisfies Readonly<Record<string, readonly (readonly string[])[]>>;
+
+const layerPolicies = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) =>
+  rows.flatMap((row, index) =>
+    row.map((folder) => {
+      const refused = [...row.filter((other) => other !== folder), ...rows.slice(index + 1).flat()];
+      return {
+        from: fromFiles(`${root}/${folder}/**/!(*.test).{ts,tsx}`),
+        disallow: { to: fromFiles(`${root}/*`, ...refused.map((other) => `${root}/${other}/**`)) },
+        message: `${folder} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
+      };
+    }),
+  ),
+);
+
 // Of the policies that fit an import the last one decides.
 const policies = [
   // Refused, unless something below allows it; the closest reason last.
@@ -181,6 +272,11 @@ const policies = [
     message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.`,
   },
 
+  // Inside a package: only what follows.
+  { allow: { dependency: { relationship: { to: "internal" } } } },
+  ...serviceOrder,
+  ...layerPolicies,
+
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {
       disallow: { to: { module: { source: library } } },
@@ -210,5 +306,7 @@ export const importBoundaries: Linter.Config = {
     "boundaries/ignore": ["**/node_modules/**"],
     "boundaries/legacy-templates": false,
   },
-  rules: { "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, policies }] },
+  rules: {
+    "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, checkInternals: true, policies }],
+  },
 };

@@ -11,7 +11,7 @@ import { ReleaseId, RemoteName } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { codeOf } from "../error-code.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 const Facts = z.strictObject({
   action: z.enum(["release", "start", "promote", "canary", "rollback", "disable", "enable", "renew", "override"]),

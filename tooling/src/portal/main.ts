@@ -16,8 +16,8 @@ import { loadTeamKey } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
-import { loadMetricsToken } from "../start/secrets.ts";
+import { UserFacingError } from "../user-facing-error.ts";
+import { loadMetricsToken } from "../keys/secrets.ts";
 import {
   canary,
   override,

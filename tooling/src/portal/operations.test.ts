@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { loadOrCreateKey } from "../keys/development-keys.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { canary, promote, release, renew, rollback, setDisabled, verify } from "./operations.ts";
 import { readAuditLog } from "./audit-log.ts";
 import { formatStatus } from "./status.ts";

@@ -6,10 +6,10 @@ import type { Deployment, PortalPage, ReleaseOverride, ReleaseRecord } from "@re
 
 import type { SigningKey } from "../keys/development-keys.ts";
 import { makeRelease, signCompact, type Release } from "../release/release.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { appendToAuditLog } from "./audit-log.ts";
-import { hostEnvironmentWith, findObjections } from "./compatibility.ts";
-import { addToRegistry, openRelease, type RegisteredRelease } from "./registry.ts";
+import { hostEnvironmentWith, findObjections } from "../release/compatibility.ts";
+import { addToRegistry, openRelease, type RegisteredRelease } from "../release/registry.ts";
 import {
   withStoreLock,
   auditFile,

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 
 import type { BuiltFiles } from "../bundle/rebuild.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 const Hashes = z.record(z.string(), z.string());
 

@@ -1,5 +1,5 @@
 import { formatTelemetry } from "./telemetry-summary.ts";
-import { listReleases } from "./registry.ts";
+import { listReleases } from "../release/registry.ts";
 import { readVendor, listVendors, type PortalStore } from "./store.ts";
 
 /**

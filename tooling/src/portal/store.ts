@@ -17,8 +17,8 @@ import {
   writeFileAtomically,
 } from "../deployment/deployment.ts";
 import { loadOrCreateKey, type SigningKey } from "../keys/development-keys.ts";
-import { UserFacingError } from "../start/user-facing-error.ts";
-import { waitForLock } from "../start/lock.ts";
+import { UserFacingError } from "../user-facing-error.ts";
+import { waitForLock } from "../keys/lock.ts";
 import { appendToAuditLog, readAuditLog, type AuditEntry, type AuditFacts } from "./audit-log.ts";
 
 export interface PortalFolders {

@@ -8,7 +8,7 @@ import { z } from "zod";
 
 import { compileCache } from "../compile-cache.ts";
 import { rootFolder } from "../paths.ts";
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 /**
  * A process of the portal. It says when it is ready, and where it listens, in one JSON line on its

@@ -1,6 +1,6 @@
 import { startDatabase, type Database } from "../database/embedded.ts";
 import type { Child } from "./child.ts";
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 /**
  * The embedded PostgreSQL server as a part of the portal: it keeps its port, and so its address,

@@ -17,7 +17,7 @@ import { z } from "zod";
 import { buildables, folderOf, isBuildable, type Buildable } from "../bundle/packages.ts";
 import { rootFolder } from "../paths.ts";
 import { remoteNames } from "../remotes.ts";
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { startPortal, vendorId, type ProcessName } from "./portal.ts";
 import { portsFrom } from "./ports.ts";
 import { readStartSettings } from "./settings.ts";

@@ -18,13 +18,13 @@ import { openStore } from "../portal/store.ts";
 import { makeRelease, findCurrentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
 import { createChild, type Child, type ChildSettings } from "./child.ts";
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { createDatabaseChild } from "./database-child.ts";
-import { tryLock } from "./lock.ts";
+import { tryLock } from "../keys/lock.ts";
 import { choosePorts } from "./ports.ts";
 import { createSupervisor } from "./supervisor.ts";
 import type { AdditionalVendor } from "./second-vendor.ts";
-import { loadMetricsToken, loadSecrets, type DemoAccount } from "./secrets.ts";
+import { loadMetricsToken, loadSecrets, type DemoAccount } from "../keys/secrets.ts";
 import { readStartSettings } from "./settings.ts";
 import { createStaticChildren } from "./static-children.ts";
 

@@ -3,7 +3,7 @@ import { lookup } from "node:dns/promises";
 import { createServer } from "node:net";
 
 import { codeOf } from "../error-code.ts";
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 /**
  * The gateway's port and, right behind it, the identity provider's; then that of the second

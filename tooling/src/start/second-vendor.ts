@@ -14,8 +14,8 @@ import { createRemote } from "../create-remote/create-remote.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { runPnpm } from "../release/pnpm.ts";
-import { UserFacingError } from "./user-facing-error.ts";
-import { waitForLock } from "./lock.ts";
+import { UserFacingError } from "../user-facing-error.ts";
+import { waitForLock } from "../keys/lock.ts";
 
 /** A vendor with an origin of its own, beside the default one. */
 export interface AdditionalVendor {

@@ -3,7 +3,7 @@ import { delimiter, join, resolve } from "node:path";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 
 const emptyToUndefined = (value: unknown): unknown => (value === "" ? undefined : value);
 

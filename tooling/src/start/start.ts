@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 
 import { collectGarbage } from "../serve/serve.ts";
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { startPortal, type RunningPortal } from "./portal.ts";
 import { findSecondVendor } from "./second-vendor.ts";
 import { readStartSettings } from "./settings.ts";

@@ -1,7 +1,7 @@
 /**
  * `npm run vendor`: builds what the second vendor has of its own. `npm start` then shows it too.
  */
-import { UserFacingError } from "./user-facing-error.ts";
+import { UserFacingError } from "../user-facing-error.ts";
 import { buildSecondVendor } from "./second-vendor.ts";
 
 const startedAt = performance.now();

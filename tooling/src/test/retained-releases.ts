@@ -7,7 +7,7 @@ import { decodeJwt } from "jose";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { listReleases } from "../portal/registry.ts";
+import { listReleases } from "../release/registry.ts";
 import { remoteNames } from "../remotes.ts";
 
 export interface RetainedReleases {

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { readCoverage } from "../checks/coverage-table.ts";
+import { readCoverage } from "./coverage-table.ts";
 import { rootFolder } from "../paths.ts";
 import { findBranchPoint, listChangedFiles, listCheckoutFiles, findRelatedUnits } from "./changed-files.ts";
 import { terminateChildren } from "./run.ts";

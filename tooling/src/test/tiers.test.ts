@@ -1,4 +1,4 @@
-import type { CoverageRow } from "../checks/coverage-table.ts";
+import type { CoverageRow } from "./coverage-table.ts";
 import { mainStories, relatedBudget, assignTiers } from "./tiers.ts";
 
 const row = (...tests: string[]): CoverageRow => ({

@@ -2,7 +2,7 @@
  * What runs when: `npm test` runs the first tier, `npm run test:stories` the second. Both follow
  * from docs/coverage.md.
  */
-import type { CoverageRow } from "../checks/coverage-table.ts";
+import type { CoverageRow } from "./coverage-table.ts";
 
 export type TierName = "first" | "second";
 

@@ -1,6 +1,6 @@
 import { html, type Html } from "./html.ts";
 import { renderPage, createTranslator, type Appearance } from "./layout.ts";
-import type { Texts } from "../language.ts";
+import type { Texts } from "./texts.ts";
 
 type ProblemName = keyof Texts["problems"];
 

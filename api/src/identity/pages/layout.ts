@@ -1,6 +1,7 @@
-import { interpolate, textsOf, type Language, type Texts } from "../language.ts";
+import { interpolate, type Language } from "../../language/language.ts";
 import { assets } from "./assets.ts";
 import { html, type Html } from "./html.ts";
+import { textsOf, type Texts } from "./texts.ts";
 
 /** What every page needs to be drawn. */
 export interface Appearance {

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import type { PortalForServices, OpenerHandle } from "@relicario/shared/contract";
+import type { PortalForServices, OpenerHandle, ShareRequest } from "@relicario/shared/contract";
 
 import { examine } from "../operations/examine.ts";
 import { protect } from "../operations/protect.ts";
@@ -60,6 +60,15 @@ describe("a remote that is handed a shown picture", () => {
     expect(reachableValues(handle)).toEqual(["OpenerHandle"]); // its name for consoles
   });
 
+  const shareRequest: ShareRequest = {
+    secretId: userId,
+    to: { audience: "public" },
+    expiresAt: "2026-01-01T00:00:00Z",
+    maxViews: null,
+    password: null,
+    picture: null,
+    notify: false,
+  };
   const operations: [
     string,
     (vault: ReturnType<typeof createPageVault>["vault"], handle: OpenerHandle) => Promise<unknown>,
@@ -68,6 +77,13 @@ describe("a remote that is handed a shown picture", () => {
     ["recover", (vault, handle) => vault.openSecret(userId, handle)],
     ["restoreVersion", (vault, handle) => vault.restoreVersion(userId, 1, handle)],
     ["exportSecrets", (vault, handle) => vault.exportSecrets([userId], handle)],
+    ["createKit", (vault, handle) => vault.createKit([userId], handle)],
+    ["rotate, among others", (vault, handle) => vault.openers.rotate([makePictureHandle("market"), handle])],
+    ["replaceImage", (vault, handle) => vault.openers.replaceImage(makePictureHandle("market"), { handle, name: "n" })],
+    [
+      "the picture of a share",
+      (vault, handle) => vault.shares.create({ ...shareRequest, picture: handle }, makePictureHandle("market")),
+    ],
     ["protect", (vault, handle) => vault.protect(textSecret("Its own", handle))],
     [
       "update",

@@ -82,7 +82,7 @@ type OperationName = {
 }[keyof VaultOperations];
 type GroupName = Exclude<keyof VaultOperations, OperationName>;
 
-/** What the page itself does of the contract; what is left is in the worker's list of operations. */
+/** What the page does of the contract; what is left is in the worker's list of operations. */
 type PageMembers = Omit<Vault, "PictureField" | OperationName>;
 
 interface Members {

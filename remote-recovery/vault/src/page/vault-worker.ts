@@ -37,7 +37,7 @@ export interface VaultWorker extends Pick<Vault, "getState" | "subscribe" | "aut
   readonly ensure: () => Promise<RunningVault>;
   /** Ends it: the next call starts another, by what the device says then. */
   readonly end: () => Promise<void>;
-  /** {@link Vault.unlockBySignIn}, without the reading that follows. False where it was unlocked. */
+  /** {@link Vault.unlockBySignIn} but for the reading after it. False where it was unlocked. */
   readonly unlockBySignIn: () => Promise<boolean>;
   /**
    * Resolves while the vault is unlocked, or once it is. `cancelled`; `vault_unavailable` after

@@ -14,7 +14,7 @@ import { adoptHandle, isOpenerHandle, requirePresented, type PresentedOpener } f
  */
 export type PresentedHandles = readonly (readonly [handle: OpenerHandle, presentedOpener: PresentedOpener])[];
 
-/** Those among the arguments of a call. @throws PortalError `picture_needed` for a forgotten one. */
+/** Those among the arguments. @throws PortalError `picture_needed` for a forgotten one. */
 export function collectHandles(args: readonly unknown[]): PresentedHandles {
   return findHandles(args).map((handle) => [handle, requirePresented(handle)]);
 }

@@ -47,7 +47,7 @@ export interface OperationDeps {
   readonly origin: string;
 }
 
-/** A member of the contract as its operation: the vault first, and opened contents as they cross. */
+/** A member of the contract as its operation: the vault first, opened contents as they cross. */
 type OperationsFor<Contract> = {
   readonly [Name in keyof Contract]?: Contract[Name] extends (...args: infer Arguments) => Promise<infer Result>
     ? (

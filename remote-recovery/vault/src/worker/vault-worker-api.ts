@@ -182,7 +182,7 @@ function findOperation(operations: object, path: readonly string[]): AnyOperatio
   return found;
 }
 
-/** The types of its arguments are held where the page gives the contract: they are those of the contract. */
+/** Its arguments are those of the contract, to which page and list are held by their types. */
 function isOperation(value: unknown): value is AnyOperation {
   return typeof value === "function";
 }

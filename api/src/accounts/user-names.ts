@@ -1,0 +1,99 @@
+import { UserName, type userNameRejections } from "@relicario/shared/api";
+import { and, eq, isNotNull, lte, sql } from "drizzle-orm";
+
+import type { Actor } from "../auth/actor.ts";
+import type { Db, Tx } from "../db/database.ts";
+import { userNames } from "../db/schema.ts";
+import { Problem } from "../http/problem.ts";
+import { deleteInBatches, type SweepContext } from "../resource/sweep-context.ts";
+
+/**
+ * So long a name that somebody gave up is nobody's: else a stranger could pass for them with those
+ * who remember it.
+ */
+const quarantineDays = 90;
+
+interface VendorUserName {
+  readonly vendorId: string;
+  readonly name: string;
+}
+
+/**
+ * Names with one key are the same name. Those from before names were ASCII are kept by their normal
+ * form.
+ */
+export function nameKeyOf(userName: string): string {
+  return userName.normalize("NFKC").toLowerCase();
+}
+
+/**
+ * Takes a name that is nobody's, or that the account itself gave up. @returns false when somebody
+ * has it, or had it not long ago.
+ */
+export async function claimUserName(
+  tx: Tx,
+  { vendorId, name }: VendorUserName,
+  accountId: string,
+  now: Date,
+): Promise<boolean> {
+  const isOwnReleased = sql`${userNames.accountId} = ${accountId} and ${isNotNull(userNames.releasedAt)}`;
+  const claimed = await tx
+    .insert(userNames)
+    .values({ vendorId, nameKey: nameKeyOf(name), accountId })
+    .onConflictDoUpdate({
+      target: [userNames.vendorId, userNames.nameKey],
+      set: { accountId, releasedAt: null },
+      setWhere: sql`${lte(userNames.releasedAt, quarantineCutoff(now))} or ${isOwnReleased}`,
+    })
+    .returning({ nameKey: userNames.nameKey });
+  return claimed.length === 1;
+}
+
+/**
+ * Says whether the account could have the name at this moment; nothing is laid aside.
+ *
+ * @throws Problem `validation_error` with the reason `malformed` or `taken`.
+ */
+export async function requireFreeName(
+  db: Db,
+  { accountId, vendorId }: Pick<Actor, "accountId" | "vendorId">,
+  name: string,
+  now: Date,
+): Promise<void> {
+  if (!UserName.safeParse(name).success) throw nameProblem("malformed");
+  const [holder] = await db
+    .select({ accountId: userNames.accountId, releasedAt: userNames.releasedAt })
+    .from(userNames)
+    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(name))));
+  if (holder === undefined || holder.accountId === accountId) return;
+  if (holder.releasedAt === null || holder.releasedAt > quarantineCutoff(now)) throw nameProblem("taken");
+}
+
+function nameProblem(reason: (typeof userNameRejections)[number]): Problem {
+  return new Problem("validation_error", { members: { errors: [{ path: "/username", reason }] } });
+}
+
+/** Gives a name up; it rests from now on. */
+export async function releaseUserName(tx: Tx, { vendorId, name }: VendorUserName, now: Date): Promise<void> {
+  await tx
+    .update(userNames)
+    .set({ releasedAt: now })
+    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(name))));
+}
+
+/** Forgets names that have rested, and who had them. */
+export async function deleteReleasedNames({ db }: { readonly db: Db }, context: SweepContext): Promise<void> {
+  const { vendorId, nameKey, releasedAt } = userNames;
+  await deleteInBatches(context, (batchSize) => {
+    const batch = db
+      .select({ vendorId, nameKey })
+      .from(userNames)
+      .where(lte(releasedAt, quarantineCutoff(context.now)))
+      .limit(batchSize);
+    return db.delete(userNames).where(sql`(${vendorId}, ${nameKey}) in ${batch}`);
+  });
+}
+
+function quarantineCutoff(now: Date): Date {
+  return new Date(now.getTime() - quarantineDays * 86_400_000);
+}

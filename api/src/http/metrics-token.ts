@@ -1,0 +1,21 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+
+import type { FastifyRequest } from "fastify";
+
+import { requireBearerToken } from "./bearer-token.ts";
+import { Problem } from "./problem.ts";
+
+/**
+ * @throws Problem `not_found` where no token is set, `unauthorized` when the call does not show it.
+ */
+export function requireMetricsToken(request: FastifyRequest, expectedToken: string | undefined): void {
+  if (expectedToken === undefined) throw new Problem("not_found");
+  if (!isEqualConstantTime(requireBearerToken(request), expectedToken))
+    throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
+}
+
+/** Takes as long for a wrong one, wherever it differs. */
+function isEqualConstantTime(actual: string, expected: string): boolean {
+  const [givenDigest, expectedDigest] = [actual, expected].map((text) => createHash("sha256").update(text).digest());
+  return givenDigest !== undefined && expectedDigest !== undefined && timingSafeEqual(givenDigest, expectedDigest);
+}

@@ -1,0 +1,11 @@
+import type { Resource } from "../resource/resource.ts";
+import type { Services } from "../services/services.ts";
+import { deleteExpiredAnswers, dropCollectedAnswers, dropExpiredDocuments } from "./collector.ts";
+import { revokeAtRotation } from "./queries.ts";
+import { requestRoutes } from "./routes.ts";
+
+export const requests: Resource<Services> = {
+  routes: requestRoutes,
+  sweeps: { answers: deleteExpiredAnswers, collected: dropCollectedAnswers, documents: dropExpiredDocuments },
+  onKeyringChange: revokeAtRotation,
+};

@@ -1,0 +1,5 @@
+import type { Resource } from "../resource/resource.ts";
+import type { Services } from "../services/services.ts";
+import { sessionRoutes } from "./routes.ts";
+
+export const sessions: Resource<Services> = { routes: sessionRoutes };

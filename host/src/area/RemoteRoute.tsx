@@ -1,0 +1,53 @@
+import { usePortal, type Portal, type RemoteName } from "@relicario/shared/contract";
+import { isPortalError, PortalError } from "@relicario/shared/errors";
+import { createContext, useCallback, useContext, useSyncExternalStore } from "react";
+
+import { useHost } from "../context/host-context.ts";
+import type { PortalRoute } from "../routes/routes.ts";
+import { RemoteArea } from "./RemoteArea.tsx";
+import { AreaFailed } from "./RemoteBoundary.tsx";
+import { createScopedPortal } from "../remotes/scoped-portal.ts";
+
+/** Loads a vault that failed to load once more. Called when a person retries an area. */
+export const ReloadVaultContext = createContext<() => void>(() => undefined);
+
+/** The screen that a remote draws for a route. */
+export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { remote: unknown }> }) {
+  const { loader, verified, watch, report } = useHost();
+  const portal = usePortal();
+  const renewVault = useContext(ReloadVaultContext);
+  const { disabled } = useSyncExternalStore(watch.subscribe, watch.getState);
+  const scope = useCallback(
+    (fullPortal: Portal, name: RemoteName) => {
+      const remote = verified.remotes.get(name);
+      return createScopedPortal(
+        fullPortal,
+        remote?.status === "verified" ? remote.record.manifest : { name, capabilities: [], api_paths: [] },
+      );
+    },
+    [verified],
+  );
+  const handleCrash = useCallback(
+    (name: RemoteName, error: PortalError) => {
+      // A failure to load has been reported by the loader.
+      if (isPortalError(error, "remote_crashed")) report(name, "render", error);
+    },
+    [report],
+  );
+  if (disabled.has(route.remote)) {
+    return <AreaFailed name={route.remote} error={disabledError} onRetry={() => window.location.reload()} />;
+  }
+  return (
+    <RemoteArea
+      name={route.remote}
+      path={route.path}
+      loader={loader}
+      portal={portal}
+      scope={scope}
+      onCrash={handleCrash}
+      onRetry={renewVault}
+    />
+  );
+}
+
+const disabledError = new PortalError("remote_disabled");
