@@ -216,7 +216,7 @@ describe("another device by a device at hand", () => {
       errorWithCode("validation_error", { fields: ["name"] }),
     );
     await expect(offerDevice(laptop, { key: { kind: "recovery_code", code: "x" }, name: "Paper" })).rejects.toEqual(
-      errorWithCode("validation_error", { fields: ["shown"] }),
+      errorWithCode("validation_error", { fields: ["handle"] }),
     );
     await expect(
       offerDevice(laptop, { key: { kind: "passkey", prf: copyOf(new Uint8Array(16)) }, name: "Short" }),
