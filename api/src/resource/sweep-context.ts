@@ -1,21 +1,7 @@
-import { and, gt, type SQL } from "drizzle-orm";
+import { and, gt, type ColumnBaseConfig, type SQL } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 
 import type { Db } from "../db/database.ts";
-import type {
-  activity,
-  deviceLinks,
-  emailValidations,
-  feedback,
-  keyringFormer,
-  orphanedObjects,
-  secrets,
-  archivedSecrets,
-  shareClaims,
-  shareReports,
-  shares,
-  stages,
-  accountResets,
-} from "../db/schema.ts";
 
 /**
  * What the steps of a sweep are given, so that none of them, and nothing of theirs, holds up the
@@ -58,20 +44,8 @@ export async function forEachItem<T>(
   }
 }
 
-type AccountTable =
-  | typeof activity
-  | typeof deviceLinks
-  | typeof emailValidations
-  | typeof feedback
-  | typeof keyringFormer
-  | typeof orphanedObjects
-  | typeof secrets
-  | typeof archivedSecrets
-  | typeof shareClaims
-  | typeof shareReports
-  | typeof shares
-  | typeof stages
-  | typeof accountResets;
+/** The column of a table that says whose a row is. */
+type AccountColumn = PgColumn<ColumnBaseConfig<"string", string> & { readonly data: string; readonly notNull: true }>;
 
 /**
  * Accounts that have rows of this table that are due: what is done about them is done at each
@@ -80,7 +54,7 @@ type AccountTable =
 export function forEachAccount(
   db: Db,
   context: SweepContext,
-  { accountId, due }: { readonly accountId: AccountTable["accountId"]; readonly due: SQL | undefined },
+  { accountId, due }: { readonly accountId: AccountColumn; readonly due: SQL | undefined },
   handle: (accountId: string) => Promise<unknown>,
 ): Promise<void> {
   return forEachItem<{ accountId: string }>(

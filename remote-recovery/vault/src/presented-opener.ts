@@ -66,7 +66,7 @@ export function presentKey(presentedKey: PresentedKey): Contract.OpenerHandle {
   return handle;
 }
 
-/** Made on this side, whether it still stands for something or not: no copy, and no other object. */
+/** Made on this side, whether it still stands for something or not: no copy of one. */
 export function isOpenerHandle(value: unknown): value is Contract.OpenerHandle {
   return value instanceof Handle;
 }

@@ -64,8 +64,8 @@ export type VaultOperations = ReturnType<typeof createVaultOperations>;
  * offers it from this. What the page must do more for stands in `page/vault-client.ts`.
  *
  * - A handle is exchanged, by `requirePresented` and its like, for what it stands for.
- * - What was opened stays here: `openedContents.add` gives what crosses to the page, which makes the
- *   members of the contract of it.
+ * - What was opened stays here: `openedContents.add` gives what crosses to the page, which makes
+ *   the members of the contract of it.
  * - A link is a path before `withOrigin`.
  */
 export function createVaultOperations({ uploads, kitFile, refreshedList, openedContents, origin }: OperationDeps) {
