@@ -1,7 +1,7 @@
 /**
  * The vault's worker: one file, started from a blob address. Keys and identities live and die here.
  */
-import "./zod-settings.ts";
+import "./rpc/zod-settings.ts";
 
 import type { EngineWorkerApi } from "@relicario/engine/worker-api";
 import { createCallClient, serveCalls } from "@relicario/engine/worker-calls";

@@ -6,7 +6,7 @@ import { examine } from "../operations/examine.ts";
 import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { unlock } from "../openers/unlock.ts";
-import { presentPicture } from "../presented-opener.ts";
+import { presentPicture } from "../rpc/presented-opener.ts";
 import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine } from "../testing/fake-machine.ts";

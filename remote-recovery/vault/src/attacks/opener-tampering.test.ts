@@ -11,7 +11,7 @@ import { AccountKey } from "../seal/account-key.ts";
 import { copyOf } from "../seal/bytes.ts";
 import { openerFromSeed, sealSlot } from "../seal/opener.ts";
 import { parseRecoveryCode } from "../seal/recovery-code.ts";
-import type { PresentedKey } from "../presented-opener.ts";
+import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";

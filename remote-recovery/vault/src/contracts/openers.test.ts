@@ -7,7 +7,7 @@ import { protect } from "../operations/protect.ts";
 import { openSmallSecret } from "../operations/open-secret.ts";
 import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { makePicture, textSecret } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { ServicePerson } from "./service-world.ts";

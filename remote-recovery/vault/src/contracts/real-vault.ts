@@ -1,7 +1,7 @@
 import type { DeviceAccount, LinkSecret, PortalForServices, ShareRequest } from "@relicario/shared/contract";
 
 import { openDevice, type DeviceRecord } from "../device/device.ts";
-import { presentKey, presentPicture } from "../presented-opener.ts";
+import { presentKey, presentPicture } from "../rpc/presented-opener.ts";
 import { createChannelWorkers } from "../testing/channel-workers.ts";
 import type { FakeAccount } from "../testing/fake-account.ts";
 import { fakePicture } from "../testing/fake-engine.ts";

@@ -1,5 +1,5 @@
 import { copyOf } from "../seal/bytes.ts";
-import type { PresentedKey } from "../presented-opener.ts";
+import type { PresentedKey } from "../rpc/presented-opener.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { list } from "../operations/list.ts";
 import { generateRecoveryCode } from "../operations/openers.ts";

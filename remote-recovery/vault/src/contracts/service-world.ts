@@ -5,7 +5,7 @@ import { createService } from "../service/service.ts";
 import { createFakeEngine } from "../testing/fake-engine.ts";
 import { openVisitor } from "../testing/sharing-world.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
-import type { VisitorContext } from "../visitor-context.ts";
+import type { VisitorContext } from "../visitor/visitor-context.ts";
 import { newSubject, startRealService, type RealService } from "./real-service.ts";
 
 /**

@@ -14,7 +14,7 @@ import {
   type LinkRequest,
 } from "../seal/device-link.ts";
 import { stateDigest } from "../seal/state.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { readAccount } from "../keyring/read-account.ts";
 import { sendWithRetry } from "../service/send-with-retry.ts";
 import type { OperationOptions } from "../session/operation-options.ts";

@@ -20,7 +20,7 @@ import {
   type LinkRequest,
 } from "../seal/device-link.ts";
 import { stateDigest } from "../seal/state.ts";
-import type { PresentedKey } from "../presented-opener.ts";
+import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";

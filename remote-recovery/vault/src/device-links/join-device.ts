@@ -4,7 +4,7 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { unlock } from "../openers/unlock.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import {
   deviceCodeWords,
   deviceLinkId,
@@ -18,7 +18,7 @@ import { wipe, type Bytes } from "../seal/bytes.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { openerFromSeed } from "../seal/opener.ts";
 import { nonEmptyText } from "../seal/text.ts";
-import type { PresentedKey } from "../presented-opener.ts";
+import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { validate } from "../secrets/validate-request.ts";
 import { deriveKeySeed } from "../openers/recognise-opener.ts";
 import { isResponseLost, sendWithRetry } from "../service/send-with-retry.ts";

@@ -5,7 +5,7 @@ import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, type AccountView } from "../keyring/read-account.ts";
 import { requireOpenedKeyring } from "../keyring/publish.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { sourcesOf, itemMarkOf } from "./source.ts";
 
 /**

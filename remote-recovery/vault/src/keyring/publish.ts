@@ -1,7 +1,7 @@
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "./read-account.ts";

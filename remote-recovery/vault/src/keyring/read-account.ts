@@ -7,7 +7,7 @@ import { openLabel, unverifiedRevOf, type Label } from "../seal/label.ts";
 import { labelDigest, rootOf } from "../seal/state.ts";
 import type { AccountRow, CachedList } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import { recordDuration, measure } from "../measure.ts";
+import { recordDuration, measure } from "../session/measure.ts";
 import { refreshKeyring, retryReadOnce } from "./refresh-keyring.ts";
 import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 

@@ -10,8 +10,8 @@ import { openContentStream } from "../seal/content-stream.ts";
 import { parseHelper } from "../seal/helper.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { isSignedBy, tryOpenTicket, type OwnerTicket } from "../seal/ticket.ts";
-import type { PresentedPicture } from "../presented-opener.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import type { PresentedPicture } from "../rpc/presented-opener.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import { fromBase64, type Kit } from "./kit-document.ts";
 

@@ -19,7 +19,7 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { addImageToBook, enrol } from "./enrol-image.ts";
 import { toEngineOptions, readPictureBytes } from "./read-picture.ts";
 import { recogniseAmong, nonEmptyPassphrase } from "./recognise-image.ts";
-import type { Protection, PresentedPicture } from "../presented-opener.ts";
+import type { Protection, PresentedPicture } from "../rpc/presented-opener.ts";
 
 /** Key epoch of every account that begins. */
 const initialKeyEpoch = 1;

@@ -14,7 +14,7 @@ import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { readPictureBytes } from "./read-picture.ts";
 import { requireImagePassphrase, nonEmptyPassphrase } from "./recognise-image.ts";
-import type { Protection, PresentedPicture } from "../presented-opener.ts";
+import type { Protection, PresentedPicture } from "../rpc/presented-opener.ts";
 
 /** Who will be able to open a secret, and what the keyring change must bring for it. */
 export interface ChosenOpeners {

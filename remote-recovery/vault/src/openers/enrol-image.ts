@@ -2,7 +2,7 @@ import { toB64u, type ImageRecord, type Slot } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { GateVerdict, type KnownPicture, type Sketch } from "@relicario/engine";
-import { AccountKey } from "../seal/account-key.ts";
+import type { AccountKey } from "../seal/account-key.ts";
 import {
   innerSketches,
   sealBookInner,
@@ -16,7 +16,7 @@ import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { makeHelper } from "../seal/helper.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { openerFromImageRoot, sealSlot, type OpenerKeys } from "../seal/opener.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { EnrolledImage } from "../keyring/build-keyring-change.ts";

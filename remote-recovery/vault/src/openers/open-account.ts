@@ -8,7 +8,7 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { openKeyring } from "../keyring/fetch-keyring.ts";
 import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 import { recogniseOpener, type RecognisedOpener } from "./recognise-opener.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 
 /**
  * The account key by an opener that is shown now: slot, keys, keyring, helper of an image. Only

@@ -6,10 +6,10 @@ import type { Book } from "../seal/book.ts";
 import { copyOf, equalBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { openHelper, parseHelper, serializeSketch, readSketch, type Helper } from "../seal/helper.ts";
 import { openerFromImageRoot, type OpenerKeys } from "../seal/opener.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
-import type { PresentedPicture } from "../presented-opener.ts";
+import type { PresentedPicture } from "../rpc/presented-opener.ts";
 import { toEngineOptions, readPictureBytes } from "./read-picture.ts";
 
 /** An image that was shown now and recognised, with the digest of the helper that recognised it. */

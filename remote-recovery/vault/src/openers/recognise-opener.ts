@@ -4,7 +4,7 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
 import { isSealedTo, openerFromSeed, derivePasskeySeed, type OpenerKeys } from "../seal/opener.ts";
 import { parseRecoveryCode } from "../seal/recovery-code.ts";
-import { isPresentedKey, type PresentedOpener, type PresentedKey } from "../presented-opener.ts";
+import { isPresentedKey, type PresentedOpener, type PresentedKey } from "../rpc/presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { KeyringView } from "../session/keyring-views.ts";

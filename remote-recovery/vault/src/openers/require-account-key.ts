@@ -1,6 +1,6 @@
 import { unlock } from "./unlock.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { presentOpener } from "./open-account.ts";

@@ -8,7 +8,7 @@ import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import type { KeyringView, OpenedKeyring } from "../session/keyring-views.ts";
 import type { Witness } from "../keyring/fetch-keyring.ts";
 import { recogniseOpener, type RecognisedOpener } from "./recognise-opener.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { saveMetadataKeys, savePasskeyOpener } from "../device/saved-keys.ts";
 
 /**

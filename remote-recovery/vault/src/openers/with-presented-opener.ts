@@ -6,7 +6,7 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "../keyring/read-account.ts";
 import { presentOpener } from "./open-account.ts";
 import { unlock } from "../openers/unlock.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 
 /**
  * One operation with a picture that is shown for it; on a locked device the picture unlocks first.

@@ -2,7 +2,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { wipe } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openSecretWith } from "./open-secret.ts";

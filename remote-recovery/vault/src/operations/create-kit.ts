@@ -16,7 +16,7 @@ import { concat, copyOf, sha256Async, type Bytes } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealSignedTicket } from "../seal/ticket.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { commitOnSuccess, type Sink } from "../transfer/sinks.ts";
@@ -31,7 +31,7 @@ import {
 import { requireRow } from "../keyring/read-account.ts";
 import { readPictureBytes } from "../openers/read-picture.ts";
 import { requireImageHelper } from "../openers/recognise-image.ts";
-import type { PresentedPicture } from "../presented-opener.ts";
+import type { PresentedPicture } from "../rpc/presented-opener.ts";
 import { collectSigningKeys } from "../secrets/read-ticket.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import { changeLabel } from "./update.ts";

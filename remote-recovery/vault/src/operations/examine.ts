@@ -4,7 +4,7 @@ import type { GateReport } from "@relicario/engine";
 import type { AccountKey } from "../seal/account-key.ts";
 import { innerSketches, openBookInner, sketchToB64u, type Book, type BookOpener } from "../seal/book.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";

@@ -7,7 +7,7 @@ import { newIdentity, recipientOf } from "../seal/age.ts";
 import { chunksOf, copyOf, sha256, utf8, type Bytes } from "../seal/bytes.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealSignedTicket } from "../seal/ticket.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { commitOnSuccess, type Sink } from "../transfer/sinks.ts";
@@ -24,7 +24,7 @@ import { requireRow } from "../keyring/read-account.ts";
 import { readmeFiles } from "./archive-readme.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 
 /** What exporting needs beside the vault. */
 export interface ExportDeps extends ContentSource {

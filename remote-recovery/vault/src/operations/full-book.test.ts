@@ -5,7 +5,7 @@ import { maxOpeners, toB64u } from "@relicario/shared/api";
 import { admitDevice } from "../device-links/admit-device.ts";
 import { offerDevice } from "../device-links/join-device.ts";
 import { copyOf } from "../seal/bytes.ts";
-import type { PresentedKey } from "../presented-opener.ts";
+import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { createWorld, makePicture, textSecret } from "../testing/world.ts";
 import { resealForAllOpeners } from "./reseal-for-all-openers.ts";
 import { addOpener } from "./openers.ts";

@@ -5,8 +5,8 @@ import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/cont
 import { isPortalError } from "@relicario/shared/errors";
 
 import type { Label } from "../seal/label.ts";
-import { measure } from "../measure.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { measure } from "../session/measure.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { KeyringView } from "../session/keyring-views.ts";

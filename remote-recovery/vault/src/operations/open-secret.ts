@@ -6,13 +6,13 @@ import type { Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import type { OwnerTicket } from "../seal/ticket.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, requireRow, type AccountView } from "../keyring/read-account.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { readTicket, type VersionTarget } from "../secrets/read-ticket.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 

@@ -6,7 +6,7 @@ import { entropyToMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 
 import { copyOf } from "../seal/bytes.ts";
-import type { PresentedKey } from "../presented-opener.ts";
+import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { resealForAllOpeners, removeOpener } from "./reseal-for-all-openers.ts";

@@ -9,7 +9,7 @@ import { newId, formatTimestamp } from "../seal/ids.ts";
 import { openerFromSeed, sealSlot, type SlotTarget } from "../seal/opener.ts";
 import { generateRecoveryCode as generateCode } from "../seal/recovery-code.ts";
 import { nonEmptyText } from "../seal/text.ts";
-import type { PresentedOpener, PresentedKey } from "../presented-opener.ts";
+import type { PresentedOpener, PresentedKey } from "../rpc/presented-opener.ts";
 import { validate } from "../secrets/validate-request.ts";
 import { readLabelledRows, type LabelledRow } from "../secrets/portable-secret.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";

@@ -20,7 +20,7 @@ import {
 } from "../secrets/seal-secret.ts";
 import { buildFirstChange, buildNextChange } from "../keyring/build-keyring-change.ts";
 import { unlock } from "../openers/unlock.ts";
-import type { ProtectRequest } from "../presented-opener.ts";
+import type { ProtectRequest } from "../rpc/presented-opener.ts";
 
 export interface PublishedSecret {
   readonly secretId: string;

@@ -7,7 +7,7 @@ import { readAccount } from "../keyring/read-account.ts";
 import { alterStagedRow } from "../testing/fake-account.ts";
 import { createSharingWorld } from "../testing/sharing-world.ts";
 import { makePicture, textSecret, type World } from "../testing/world.ts";
-import type { PresentedPicture } from "../presented-opener.ts";
+import type { PresentedPicture } from "../rpc/presented-opener.ts";
 import { replaceImage } from "./replace-image.ts";
 import { listOpeners } from "./openers.ts";
 import { protect } from "./protect.ts";

@@ -6,7 +6,7 @@ import { openBookInner, type BookOpener } from "../seal/book.ts";
 import { wipe } from "../seal/bytes.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { nonEmptyText } from "../seal/text.ts";
-import type { PresentedPicture } from "../presented-opener.ts";
+import type { PresentedPicture } from "../rpc/presented-opener.ts";
 import { validate } from "../secrets/validate-request.ts";
 import { bookWithImage, enrol, collectKnownSketches, createImage, type CreatedImage } from "../openers/enrol-image.ts";
 import { openAccount, recognisePresented } from "../openers/open-account.ts";

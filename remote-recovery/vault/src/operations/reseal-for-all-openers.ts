@@ -2,13 +2,13 @@ import { toB64u } from "@relicario/shared/api";
 import type { ResealedSecrets } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { BookOpener } from "../seal/book.ts";
 import { sha256 } from "../seal/bytes.ts";
 import { sealLabel } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealTicket } from "../seal/ticket.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { readPortableSecret, type LabelledRow } from "../secrets/portable-secret.ts";
 import { publishWithRetry, requireOpenedKeyring, type Attempt } from "../keyring/publish.ts";
 import { openRowLabel, readAccount, requireRow, type AccountView } from "../keyring/read-account.ts";

@@ -2,9 +2,9 @@ import { maxFileNameLength } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { nonEmptyText } from "../seal/text.ts";
-import type { PresentedPicture } from "../presented-opener.ts";
+import type { PresentedPicture } from "../rpc/presented-opener.ts";
 import { validate } from "../secrets/validate-request.ts";
 import { prepareAccountReset } from "../openers/begin-account.ts";
 import { type UnpublishedAccount, loadPendingAccount } from "../device/pending-account.ts";

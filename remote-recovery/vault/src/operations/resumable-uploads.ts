@@ -32,7 +32,7 @@ import {
 import { createSealingState, requirePartSize } from "../transfer/sealing-state.ts";
 import { isRetryable, retryUntilSuccess, type RetryPolicy } from "../transfer/retry-until-success.ts";
 import type { TransferCalls } from "../transfer/upload-calls.ts";
-import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
+import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
 
 /*
  * The vault's part of an upload: title, openers and place are decided before the first byte is

@@ -9,7 +9,7 @@ import { wipe } from "../seal/bytes.ts";
 import { sealSlot } from "../seal/opener.ts";
 import { openRequestsInner, sealRequestsInner, type Requests } from "../seal/requests.ts";
 import { openSharesInner, sealSharesInner, type Shares } from "../seal/shares.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { openAccount, recognisePresented } from "../openers/open-account.ts";
 import type { SignedChange, OpenedKeyring } from "../session/keyring-views.ts";
 import { readAccount, type AccountView } from "../keyring/read-account.ts";

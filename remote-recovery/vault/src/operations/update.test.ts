@@ -11,7 +11,7 @@ import { openLabel, unverifiedRevOf } from "../seal/label.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite-row.ts";
-import type { SecretChange } from "../presented-opener.ts";
+import type { SecretChange } from "../rpc/presented-opener.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
 import { protect } from "./protect.ts";

@@ -20,7 +20,7 @@ import {
 import { requireVerifiedOpeners } from "../keyring/verified-openers.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
-import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
+import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
 
 export interface SavedVersion {
   readonly version: number;

@@ -14,7 +14,7 @@ import { buildNextChange } from "../keyring/build-keyring-change.ts";
 import { withSharesEnded } from "../keyring/shares-document.ts";
 import { openSmallSecret } from "./open-secret.ts";
 import { publishVersion, type SavedVersion } from "./update.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 
 /**
  * All versions that there ever were, newest first; of a dropped one only its line is left. On an

@@ -2,7 +2,7 @@ import type { OpenedContent, OpenedSecret } from "@relicario/shared/contract";
 import { toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { CallableWorker } from "../rpc/call-running.ts";
 import type { OpenedContentCalls, TransferredContent } from "../transfer/opened-content-store.ts";
 import { createFileSink, commitOnSuccess } from "../transfer/sinks.ts";

@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import type { PortalForServices } from "@relicario/shared/contract";
 
 import { readDeviceRecord } from "../device/device.ts";
-import { presentKey } from "../presented-opener.ts";
+import { presentKey } from "../rpc/presented-opener.ts";
 import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService } from "../testing/fake-service.ts";
 import { createFakeMachine, type FakeMachine } from "../testing/fake-machine.ts";

@@ -3,13 +3,13 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { PublishedSecret } from "../operations/protect.ts";
 import type { Protection, RestartedUpload, UploadPlan } from "../operations/resumable-uploads.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { RunningWorker } from "../rpc/start-worker.ts";
 import { openUploadRecords } from "../transfer/upload-records.ts";
 import { createDownloads, type Downloads } from "./downloads.ts";
 import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 import { createTransferWorkers } from "./transfer-workers.ts";
-import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
+import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
 interface UploadOperations {

@@ -4,7 +4,7 @@ import type { CallOptions, DeviceAccount, Http } from "@relicario/shared/contrac
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { createPageHttp } from "../rpc/page-http.ts";
 import type { RunningWorker } from "../rpc/start-worker.ts";
 import { createRestartable } from "../rpc/restartable.ts";

@@ -1,7 +1,7 @@
 import { AccountReset } from "@relicario/shared/api";
 import type { CallOptions, PortalForServices, AccountResetStatus, VaultAccountReset } from "@relicario/shared/contract";
 
-import { requirePresentedPicture, type PresentedPicture } from "../presented-opener.ts";
+import { requirePresentedPicture, type PresentedPicture } from "../rpc/presented-opener.ts";
 
 interface AccountResetDeps {
   readonly portal: Pick<PortalForServices, "http" | "signInAgain">;

@@ -13,7 +13,7 @@ import { z } from "zod";
 import { archiveDeviceRecord, readDeviceRecord } from "../device/device.ts";
 import { pageEnvironment, type PageEnvironment } from "../device/idle-lock.ts";
 import type { PictureVerdict } from "../operations/examine.ts";
-import { releaseOpener, resolveChange, resolveProtection } from "../presented-opener.ts";
+import { releaseOpener, resolveChange, resolveProtection } from "../rpc/presented-opener.ts";
 import { callRunning, createCallWorker } from "../rpc/call-running.ts";
 import { collectHandles } from "../rpc/opener-handles.ts";
 import type { VaultOperations } from "../worker/vault-operations.ts";

@@ -3,8 +3,8 @@ import type { CallOptions, ImportItem, Vault, VaultImports } from "@relicario/sh
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import type * as Comlink from "comlink";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
-import { requirePresented } from "../presented-opener.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
+import { requirePresented } from "../rpc/presented-opener.ts";
 import type { Transfers } from "./transfer-client.ts";
 import type { RunningWorker } from "../rpc/start-worker.ts";
 import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";

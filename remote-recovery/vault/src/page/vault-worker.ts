@@ -12,7 +12,7 @@ import * as Comlink from "comlink";
 
 import { saveAutoLockState } from "../device/device.ts";
 import { createIdleLock, type PageEnvironment } from "../device/idle-lock.ts";
-import { releaseAllOpeners } from "../presented-opener.ts";
+import { releaseAllOpeners } from "../rpc/presented-opener.ts";
 import type { CallableWorker } from "../rpc/call-running.ts";
 import { createPageHttp } from "../rpc/page-http.ts";
 import { createRestartable } from "../rpc/restartable.ts";

@@ -4,7 +4,7 @@ import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
-import { releaseOpener, requirePresentedPicture } from "../presented-opener.ts";
+import { releaseOpener, requirePresentedPicture } from "../rpc/presented-opener.ts";
 import { createDownloads } from "./downloads.ts";
 import { createTransferWorkers } from "./transfer-workers.ts";
 import { createPageEngine } from "./page-engine.ts";

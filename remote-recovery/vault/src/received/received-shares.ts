@@ -22,7 +22,7 @@ import {
   openClaimedTicket,
   type OpeningIdentity,
 } from "../shares/open-claimed-ticket.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { deriveAccountIdentities } from "../keyring/account-identities.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireAccountKey } from "../openers/require-account-key.ts";

@@ -24,7 +24,7 @@ import type { ResumableDigest } from "../transfer/resumable-digest.ts";
 import { createSealingState, requirePartSize } from "../transfer/sealing-state.ts";
 import { requireSameContent, sendContent, type SendingCalls, type SendingRecords } from "../transfer/send-content.ts";
 import { retryUntilSuccess, type RetryPolicy } from "../transfer/retry-until-success.ts";
-import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
+import { requireLinkKey, type VisitorContext } from "../visitor/visitor-context.ts";
 import type { AnswerCalls, AnswerUpload } from "./answer-calls.ts";
 import {
   answerLockName,

@@ -20,7 +20,7 @@ import { deriveLinkAuth, newLinkKey } from "../seal/link-keys.ts";
 import { sealRequestDocument } from "../seal/request-document.ts";
 import { openRequestsInner } from "../seal/requests.ts";
 import { nonEmptyText, boundedText } from "../seal/text.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { validate } from "../secrets/validate-request.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireAccountKey } from "../openers/require-account-key.ts";

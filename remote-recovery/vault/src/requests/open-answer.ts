@@ -2,12 +2,12 @@ import { fromB64u, toB64u } from "@relicario/shared/api";
 import type { OpenedAnswer } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { sha256, withSecret, type Bytes } from "../seal/bytes.ts";
 import { openProvidedTicket, receiptWordsOf } from "../seal/provided-ticket.ts";
 import { openRequestsInner, type Requests } from "../seal/requests.ts";
 import { fetchSmallContent, mimeOf, displayNameOf } from "../shares/open-claimed-ticket.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { deriveAccountIdentities } from "../keyring/account-identities.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { requireAccountKey } from "../openers/require-account-key.ts";

@@ -2,7 +2,7 @@ import type { AbortableCalls } from "@relicario/engine/abortable-calls";
 import { findSignal } from "@relicario/engine/worker-calls";
 import type * as Comlink from "comlink";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "./throw-if-cancelled.ts";
 
 /** A worker that runs, and how it is asked: a call to one that is gone would never settle. */
 export interface CallableWorker<Api> {

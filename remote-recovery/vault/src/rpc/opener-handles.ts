@@ -1,6 +1,6 @@
 import type { OpenerHandle } from "@relicario/shared/contract";
 
-import { adoptHandle, isOpenerHandle, requirePresented, type PresentedOpener } from "../presented-opener.ts";
+import { adoptHandle, isOpenerHandle, requirePresented, type PresentedOpener } from "./presented-opener.ts";
 
 /**
  * [Note: Handles cross]

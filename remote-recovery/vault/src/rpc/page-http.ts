@@ -4,7 +4,7 @@ import * as Comlink from "comlink";
 import { z } from "zod";
 
 import { freeBuffers } from "../seal/bytes.ts";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "./throw-if-cancelled.ts";
 
 /** A form as it crosses: a FormData itself cannot. */
 type FormFields = readonly (readonly [name: string, value: string | File])[];

@@ -1,6 +1,6 @@
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { RootRow } from "../seal/state.ts";
 import { withSharesEnded } from "../keyring/shares-document.ts";
 import type { Shares } from "../seal/shares.ts";

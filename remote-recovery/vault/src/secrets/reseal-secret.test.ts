@@ -21,7 +21,7 @@ import {
   type UploadingTab,
 } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
-import type { PresentedPicture } from "../presented-opener.ts";
+import type { PresentedPicture } from "../rpc/presented-opener.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 const errorWithCode = (expected: string): unknown => expect.objectContaining({ code: expected });

@@ -3,7 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { nonEmptyText } from "../seal/text.ts";
-import type { ProtectRequest, SecretChange } from "../presented-opener.ts";
+import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
 
 const NameFields = { title: nonEmptyText(maxTitleLength), tags: z.array(nonEmptyText(maxTagLength)).max(maxTags) };
 const ContentFields = {

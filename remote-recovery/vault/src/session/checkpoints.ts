@@ -19,7 +19,7 @@ export interface Checkpoints {
    * worker knows, but for what was given up by consent.
    */
   readonly load: () => Promise<StateCheckpoint | null>;
-  /** Writes down the newest checked state. Never a lower one, whatever other tabs write meanwhile. */
+  /** Saves the newest checked state. Never a lower one, whatever other tabs write meanwhile. */
   readonly save: (
     keyring: Pick<Keyring, "state" | "state_rev">,
     opened: Pick<OpenedKeyring, "state" | "keys">,

@@ -2,7 +2,7 @@ import type { StoredSecret } from "@relicario/shared/api";
 
 import type { Device } from "../device/device.ts";
 import { createRowCache, type FetchedRows } from "../device/row-cache.ts";
-import { measure } from "../measure.ts";
+import { measure } from "./measure.ts";
 import type { Label } from "../seal/label.ts";
 import type { RootRow } from "../seal/state.ts";
 

@@ -36,24 +36,25 @@ export interface VaultSessionDeps {
 
 /**
  * [Note: Session transitions] The vault of one signed-in user, in its worker. Operations read it;
- * its keys and its state change here alone. Locked means without metadata keys. An own device that
- * was not locked gives them at the start; the account key comes from an opener, always.
+ * its keys and its state change here alone. Locked is to be without metadata keys: an own device
+ * that was not locked gives them at the start. The account key comes from an opener, always.
  *
- * | before           | transition            | after                            | called by          |
- * | ---------------- | --------------------- | -------------------------------- | ------------------ |
- * | no account       | `adopt`               | account key and pending account  | openers, reset     |
- * | adopted          | undo of `adopt`       | as before                        | reset that failed  |
- * | adopted          | `apply` (published)   | unlocked                         | `refreshKeyring`   |
- * | adopted          | `apply` (superseded)  | locked, pending account dropped  | `refreshKeyring`   |
- * | locked, unlocked | `apply`               | the same; newer checkpoint       | `refreshKeyring`   |
- * | locked, unlocked | `unlock`              | unlocked, with the account key   | `openAccount`      |
- * | adopted, unlocked | `commit`             | unlocked, with the change's keys | `publishWithRetry` |
- * | any              | `withRejectedState`   | knows which state was refused    | whoever reads      |
- * | state refused    | `acceptState`         | goes on from that older state    | `acceptOlderState` |
- * | any              | `lock`                | locked                           | start, tests       |
+ * | before            | transition          | after                           | caller             |
+ * | ----------------- | ------------------- | ------------------------------- | ------------------ |
+ * | no account        | `adopt`             | account key, pending account    | openers, reset     |
+ * | adopted           | undo of `adopt`     | as before                       | reset that failed  |
+ * | adopted           | `apply`, published  | unlocked                        | `refreshKeyring`   |
+ * | adopted           | `apply`, superseded | locked, pending account gone    | `refreshKeyring`   |
+ * | locked, unlocked  | `apply`             | the same, at a newer checkpoint | `refreshKeyring`   |
+ * | locked, unlocked  | `unlock`            | unlocked, with the account key  | `openAccount`      |
+ * | adopted, unlocked | `commit`            | unlocked, at the change's state | `publishWithRetry` |
+ * | any               | `withRejectedState` | knows which state was refused   | readers of keyring |
+ * | state refused     | `acceptState`       | continues from that older state | `acceptOlderState` |
+ * | any               | `lock`              | locked, without any key         | tests so far       |
  *
- * `status` is what the page is told: `unknown` before the first reading, `empty` without a keyring,
- * `locked` also while the keys are older than the keyring, `unlocked`.
+ * A lock of the page ends the worker, and the session with it. `state` is what the page is told:
+ * `unknown` before the first reading, `empty` without a keyring, `locked` also while the keys are
+ * older than the keyring, `unlocked`.
  */
 export class VaultSession {
   readonly userId: string;

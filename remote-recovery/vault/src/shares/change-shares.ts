@@ -22,7 +22,7 @@ import { openRowLabel, requireRow, type AccountView } from "../keyring/read-acco
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import { buildNextChange } from "../keyring/build-keyring-change.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { listSharesOfSecret } from "./list-shares.ts";

@@ -9,7 +9,7 @@ import type { Book } from "../seal/book.ts";
 import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "../seal/link-keys.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { toSentState } from "../keyring/remove-when-published.ts";
 import { readPictureBytes } from "../openers/read-picture.ts";
 import { publishWithRetry, type Attempt } from "../keyring/publish.ts";

@@ -2,7 +2,7 @@ import { fromB64u, ShareId, toB64u, type ShareOffer } from "@relicario/shared/ap
 import type { CallOptions, SharePreview, OpenedShare } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { recipientOf } from "../seal/age.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import { openHelper, parseHelper, readSketch } from "../seal/helper.ts";
@@ -10,7 +10,7 @@ import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } fr
 import { toEngineOptions, readPictureBytes } from "../openers/read-picture.ts";
 import { sendWithRetry } from "../service/send-with-retry.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
-import { requireLinkKey, type VisitorContext } from "../visitor-context.ts";
+import { requireLinkKey, type VisitorContext } from "../visitor/visitor-context.ts";
 import type { SealedContentKey } from "../transfer/opened-content-store.ts";
 import { fetchSmallContent, mimeOf, displayNameOf, openClaimedTicket } from "./open-claimed-ticket.ts";
 import { createShareOpeningCalls, type ShareOpeningCalls } from "../service/share-opening-calls.ts";

@@ -2,7 +2,7 @@ import { toB64u } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { GateReason } from "@relicario/engine";
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { AccountKey } from "../seal/account-key.ts";
 import { innerSketches, openBookInner, sealBookInner, sketchToB64u, type Book } from "../seal/book.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";

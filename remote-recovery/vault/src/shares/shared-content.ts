@@ -3,7 +3,7 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { readTicket } from "../secrets/read-ticket.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
-import type { PresentedOpener } from "../presented-opener.ts";
+import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { openRowLabel, requireRow } from "../keyring/read-account.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";

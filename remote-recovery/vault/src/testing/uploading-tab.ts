@@ -8,7 +8,7 @@ import { createTransferCalls } from "../transfer/upload-calls.ts";
 import { protect } from "../operations/protect.ts";
 import type { UploadPlan, UploadDeps } from "../operations/resumable-uploads.ts";
 import { setDeviceKind } from "../operations/set-device-kind.ts";
-import type { ProtectRequest } from "../presented-opener.ts";
+import type { ProtectRequest } from "../rpc/presented-opener.ts";
 import { makePicture, textSecret, type World } from "./world.ts";
 
 /** A tab as far as uploads need it: the vault's half, and the transfer's without its worker. */

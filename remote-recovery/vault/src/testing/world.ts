@@ -1,7 +1,7 @@
 import type { DeviceAccount, OpenerHandle, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
-import { presentPicture, type ProtectRequest, type PresentedPicture } from "../presented-opener.ts";
+import { presentPicture, type ProtectRequest, type PresentedPicture } from "../rpc/presented-opener.ts";
 import { openVaultSession, type VaultSession } from "../session/vault-session.ts";
 import type { WriterLocks } from "../session/writer-queue.ts";
 import { createService } from "../service/service.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "@relicario/engine";
 import * as Comlink from "comlink";
 
-import { throwIfCancelled } from "../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import { copyOf } from "../seal/bytes.ts";
 
 /**

@@ -23,7 +23,7 @@ import {
   requirePresentedKey,
   requirePresentedOrNull,
   requirePresentedPicture,
-} from "../presented-opener.ts";
+} from "../rpc/presented-opener.ts";
 import { listReceivedShares, openReceived } from "../received/received-shares.ts";
 import { createRequest, revealRequestLink } from "../requests/create-request.ts";
 import { dropRequest, markCollected } from "../requests/end-requests.ts";

@@ -17,7 +17,7 @@ import { pauseFor } from "../service/send-with-retry.ts";
 import { createResumableDigest } from "../transfer/resumable-digest.ts";
 import { browserRetryPolicy } from "../transfer/retry-until-success.ts";
 import { createTransferCalls, type TransferCalls } from "../transfer/upload-calls.ts";
-import { openVisitorContext, type VisitorContext } from "../visitor-context.ts";
+import { openVisitorContext, type VisitorContext } from "../visitor/visitor-context.ts";
 import { createLazyEngine } from "./lazy-engine.ts";
 import { createOpenedContentStore } from "../transfer/opened-content-store.ts";
 import { createHttpOverPage, type PageHttp } from "../rpc/page-http.ts";

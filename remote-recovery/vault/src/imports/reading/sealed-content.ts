@@ -2,7 +2,7 @@ import { toB64u } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { throwIfCancelled } from "../../throw-if-cancelled.ts";
+import { throwIfCancelled } from "../../rpc/throw-if-cancelled.ts";
 import { errorNameOf } from "../../device/quota-error.ts";
 import { chunksOf, copyOf, newSha256, type Bytes } from "../../seal/bytes.ts";
 import { contentHeadSize, paddedLength } from "../../seal/content-sizes.ts";

@@ -1,5 +1,5 @@
 /** The page of a kit: reads what is in the document, and draws it. */
-import "../../zod-settings.ts";
+import "../../rpc/zod-settings.ts";
 
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import type { VaultProgress } from "@relicario/shared/contract";

@@ -1,7 +1,7 @@
 import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf } from "../../seal/bytes.ts";
-import type { PresentedKey } from "../../presented-opener.ts";
+import type { PresentedKey } from "../../rpc/presented-opener.ts";
 import type { FakeAccount } from "../../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, type World } from "../../testing/world.ts";
 import type { VaultSession } from "../../session/vault-session.ts";

@@ -1,6 +1,6 @@
 import { PortalError } from "@relicario/shared/errors";
 
-import type { PresentedKey, PresentedPicture } from "../../presented-opener.ts";
+import type { PresentedKey, PresentedPicture } from "../../rpc/presented-opener.ts";
 import type { FakeAccount } from "../../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, type World } from "../../testing/world.ts";
 import type { VaultSession } from "../../session/vault-session.ts";

@@ -2,7 +2,7 @@ import type * as Contract from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { SearchHint } from "@relicario/engine";
-import type { Bytes } from "./seal/bytes.ts";
+import type { Bytes } from "../seal/bytes.ts";
 
 /**
  * A picture that the person shows now, with its passphrase exactly as typed; null without one.

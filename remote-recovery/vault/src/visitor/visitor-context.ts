@@ -3,9 +3,9 @@ import { bytesB64u, fromB64u } from "@relicario/shared/api";
 import type { Http, LinkSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import type { Bytes } from "./seal/bytes.ts";
-import { createClaims, type ViewClaims } from "./service/claims.ts";
-import type { Pause } from "./service/send-with-retry.ts";
+import type { Bytes } from "../seal/bytes.ts";
+import { createClaims, type ViewClaims } from "../service/claims.ts";
+import type { Pause } from "../service/send-with-retry.ts";
 
 /**
  * The visitor of one page, as its worker holds it between operations. Nothing that it is made of
