@@ -24,7 +24,7 @@ describe("importBoundaries", () => {
     ["host/src/session/provider.ts", "oidc-client-ts"],
     ["remote-recovery/vault/src/seal/age.ts", "age-encryption"],
     ["remote-recovery/vault/src/seal/book.ts", "@relicario/engine"],
-    ["remote-recovery/vault/src/seal/book.ts", "../device/device.ts"],
+    ["remote-recovery/vault/src/device/device.ts", "../seal/book.ts"],
     ["remote-recovery/vault/src/contracts/real-service.ts", "@relicario/api/testing/service"],
     ["remote-recovery/src/remote.tsx", "@relicario/vault"],
     ["remote-recovery/vault/src/seal/kdf.ts", "hash-wasm"],
@@ -102,6 +102,8 @@ describe("importBoundaries", () => {
     ["tooling/src/checks/surface.ts", "@relicario/shared/ui", "the others need a browser"],
     ["host/src/frame/Frame.tsx", "../tours/TourHost.tsx", "frame is not above what you import"],
     ["host/src/session/tabs.ts", "../routes/routes.ts", "session is not above what you import"],
+    ["remote-recovery/vault/src/seal/book.ts", "../device/device.ts", "seal is not above what you import"],
+    ["remote-recovery/vault/src/keyring/publish.ts", "../openers/unlock.ts", "keyring is not above what you import"],
     ["host/src/context/prefetch.ts", "../App.tsx", "take it as an argument"],
     [
       "remote-recovery/src/openers/WordsField.tsx",

@@ -39,18 +39,18 @@ export interface VaultSessionDeps {
  * its keys and its state change here alone. Locked is to be without metadata keys: an own device
  * that was not locked gives them at the start. The account key comes from an opener, always.
  *
- * | before            | transition          | after                           | caller             |
- * | ----------------- | ------------------- | ------------------------------- | ------------------ |
- * | no account        | `adopt`             | account key, pending account    | openers, reset     |
- * | adopted           | undo of `adopt`     | as before                       | reset that failed  |
- * | adopted           | `apply`, published  | unlocked                        | `refreshKeyring`   |
- * | adopted           | `apply`, superseded | locked, pending account gone    | `refreshKeyring`   |
- * | locked, unlocked  | `apply`             | the same, at a newer checkpoint | `refreshKeyring`   |
- * | locked, unlocked  | `unlock`            | unlocked, with the account key  | `openAccount`      |
- * | adopted, unlocked | `commit`            | unlocked, at the change's state | `publishWithRetry` |
- * | any               | `withRejectedState` | knows which state was refused   | readers of keyring |
- * | state refused     | `acceptState`       | continues from that older state | `acceptOlderState` |
- * | any               | `lock`              | locked, without any key         | tests so far       |
+ * | before            | transition          | after                       | caller             |
+ * | ----------------- | ------------------- | --------------------------- | ------------------ |
+ * | no account        | `adopt`             | pending account, its key    | openers, reset     |
+ * | adopted           | undo of `adopt`     | as before                   | reset that failed  |
+ * | adopted           | `apply`, published  | unlocked                    | `refreshKeyring`   |
+ * | adopted           | `apply`, superseded | locked, pending one gone    | `refreshKeyring`   |
+ * | locked, unlocked  | `apply`             | same, at a newer checkpoint | `refreshKeyring`   |
+ * | locked, unlocked  | `unlock`            | unlocked, with account key  | `openAccount`      |
+ * | adopted, unlocked | `commit`            | unlocked, at the change     | `publishWithRetry` |
+ * | any               | `withRejectedState` | notes the state refused     | readers of keyring |
+ * | state refused     | `acceptState`       | continues from that state   | `acceptOlderState` |
+ * | any               | `lock`              | locked, without any key     | tests so far       |
  *
  * A lock of the page ends the worker, and the session with it. `state` is what the page is told:
  * `unknown` before the first reading, `empty` without a keyring, `locked` also while the keys are
