@@ -25,11 +25,7 @@ function runtimeImportsOf(entry: string): string[] {
 
 /** What holds, makes or keeps keys of an account, or reads what a device keeps. */
 const accountFilePattern =
-<<<<<<< HEAD
-  /^(session\/.*|keyring\/.*|openers\/(begin-account|choose-openers|enrol-image|open-account|require-account-key|unlock|with-presented-opener)|secrets\/(read-ticket|seal-secret|reseal-.*|stage-rows|portable-secret)|service\/service|seal\/(account-key|account-signatures|opener|book|shares|requests|state|document-with-inner|ticket)|device\/(device|pending-account|checked-openers|saved-keys)|operations\/.*|worker\/vault-(worker-api|operations))\.ts$/;
-=======
-  /^(vault-context|service\/service|seal\/(account-key|account-signatures|opener|book|shares|requests|state|document-with-inner|ticket)|device\/device|operations\/.*|operation-parts\/(read-account|read-keyring|open-account|choose-openers|publish|pending-account|build-keyring-change)|worker\/(refreshed-list|upload-deps|vault-operations|vault-worker-api))\.ts$/;
->>>>>>> a160e59b (docs: say how an operation of the vault is added)
+  /^(session\/.*|keyring\/.*|openers\/(begin-account|choose-openers|enrol-image|open-account|require-account-key|unlock|with-presented-opener)|secrets\/(read-ticket|seal-secret|reseal-.*|stage-rows|portable-secret)|service\/service|seal\/(account-key|account-signatures|opener|book|shares|requests|state|document-with-inner|ticket)|device\/(device|pending-account|checked-openers|saved-keys)|operations\/.*|worker\/(refreshed-list|upload-deps|vault-operations|vault-worker-api))\.ts$/;
 
 describe("the visitor's worker", () => {
   it("needs no file that leads to an account's keys", () => {
