@@ -81,14 +81,10 @@ describe("a session", () => {
 
   it("holds again what it held when an adoption is undone", async () => {
     const stranger = await createWorld().open();
-    let account: VaultSession["pending"] = null;
-    const { adopt } = stranger;
-    stranger.adopt = (firstAccount, accountKey) => {
-      account = firstAccount;
-      return adopt.call(stranger, firstAccount, accountKey);
-    };
+    const adopt = jest.spyOn(stranger, "adopt");
     await protect(stranger, textSecret("Other", makePicture("forest")), {});
-    if (account === null) throw new TypeError("an account");
+    const [account] = adopt.mock.calls[0] ?? [];
+    if (account === undefined) throw new TypeError("an account");
     const before = heldBy(laptop);
     const undo = laptop.adopt(account, stranger.requireAccountKey());
     expect([laptop.pending, laptop.accountKey]).toEqual([account, stranger.accountKey]);
