@@ -26,6 +26,7 @@ const fromFiles = (...path: readonly string[]) => ({ file: { path } });
 const byName = (...types: readonly string[]) => ({ module: { source: types.map((name) => `@relicario/${name}`) } });
 const byPath = (...type: readonly string[]) => ({ element: { type }, module: { origin: "local" } });
 const byNameOrPath = (...types: readonly string[]) => [byName(...types), byPath(...types)];
+const withinPackage = { dependency: { relationship: { to: "internal" } } };
 const entryPoint = (...internalPath: readonly string[]) => ({ module: { source: "@relicario/shared", internalPath } });
 
 const importer = "{{ from.element.type }}";
@@ -124,12 +125,11 @@ const serviceOrder = [
   },
   { from: fromFiles(...serviceFiles("jobs")), allow: { to: fromFiles(...serviceFiles("jobs")) } },
   { from: fromFiles(...serviceFiles("operations")), allow: { to: fromFiles(...serviceFiles("operations")) } },
-  { from: fromFiles("api/**/*.test.ts", "api/**/testing/**"), allow: { to: fromFiles("api/src/**") } },
 ];
 
 /**
- * Folders of a package, low to high: each may import those of the lines above its own. The pictures
- * stand in ARCHITECTURE.md. Tests, and files beside the folders, which compose them, import any.
+ * Folders of a package, and files beside them, low to high: each may import those of the lines
+ * above its own. Files that are not named compose the others. ARCHITECTURE.md has the same lists.
  */
 const layers = {
   "shared/src": [["errors", "webpack"], ["contract"], ["api", "i18n", "ui"], ["forms"]],
@@ -151,6 +151,21 @@ const layers = {
     ["backup", "recover"],
     ["devices", "safeguard"],
   ],
+  "remote-recovery/vault/src": [
+    ["seal", "measure.ts", "pkce.ts", "throw-if-cancelled.ts", "zod-settings.ts"],
+    ["device", "passkey", "presented-opener.ts"],
+    ["rpc"],
+    ["transfer"],
+    ["service"],
+    ["session", "visitor-context.ts"],
+    ["keyring"],
+    ["openers", "people", "secrets"],
+    ["kit", "shares"],
+    ["operations", "received", "requests"],
+    ["device-links", "imports"],
+    ["worker"],
+    ["page"],
+  ],
   "remote-sharing/src": [
     ["data", "landing", "link"],
     ["vault"],
@@ -161,20 +176,32 @@ const layers = {
     ["data", "frame"],
     ["account", "activity", "billing", "data-page", "feedback", "notifications", "profile", "security"],
   ],
+  "tooling/src": [
+    ["database", "error-code.ts", "paths.ts", "user-facing-error.ts"],
+    ["keys", "kit", "serve", "compile-cache.ts", "remotes.ts"],
+    ["lint", "release"],
+    ["bundle", "create-remote", "deployment"],
+    ["containers", "portal", "test"],
+    ["checks", "develop"],
+    ["start"],
+    ["backup"],
+  ],
 } as const satisfies Readonly<Record<string, readonly (readonly string[])[]>>;
 
-const layerPolicies = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) =>
-  rows.flatMap((row, index) =>
-    row.map((folder) => {
-      const refused = [...row.filter((other) => other !== folder), ...rows.slice(index + 1).flat()];
+const layerPolicies = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) => {
+  const toPath = (part: string) => `${root}/${part}${part.includes(".") ? "" : "/**"}`;
+  const composing = `${root}/!(${rows.flat().join("|")})`;
+  return rows.flatMap((row, index) =>
+    row.map((part) => {
+      const refused = [...row.filter((other) => other !== part), ...rows.slice(index + 1).flat()];
       return {
-        from: fromFiles(`${root}/${folder}/**/!(*.test).{ts,tsx}`),
-        disallow: { to: fromFiles(`${root}/*`, ...refused.map((other) => `${root}/${other}/**`)) },
-        message: `${folder} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
+        from: fromFiles(toPath(part)),
+        disallow: { to: fromFiles(composing, ...refused.map(toPath)) },
+        message: `${part} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
       };
     }),
-  ),
-);
+  );
+});
 
 // Of the policies that fit an import the last one decides.
 const policies = [
@@ -273,9 +300,10 @@ const policies = [
   },
 
   // Inside a package: only what follows.
-  { allow: { dependency: { relationship: { to: "internal" } } } },
+  { allow: withinPackage },
   ...serviceOrder,
   ...layerPolicies,
+  { from: fromFiles(...tests), allow: withinPackage },
 
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {
