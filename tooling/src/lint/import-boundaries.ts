@@ -41,8 +41,6 @@ const allowedImports = [
   { from: fromFiles("remote-recovery/vault/src/contracts/**"), targets: ["api"] },
   // The engine's browsers, and what a person's picture gives, for attacks.
   { from: from("e2e"), targets: ["tooling", "engine"] },
-  // What opens a kit on the command line is the vault's, with the engine's decoders.
-  { from: fromFiles("tooling/src/kit/**"), targets: ["engine", "vault"] },
   // Tests of the service start a database server.
   { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), targets: ["tooling"] },
 ];
@@ -178,7 +176,7 @@ const layers = {
   ],
   "tooling/src": [
     ["database", "error-code.ts", "paths.ts", "user-facing-error.ts"],
-    ["keys", "kit", "serve", "compile-cache.ts", "remotes.ts"],
+    ["keys", "serve", "compile-cache.ts", "remotes.ts"],
     ["lint", "release"],
     ["bundle", "create-remote", "deployment"],
     ["containers", "portal", "test"],
