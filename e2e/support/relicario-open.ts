@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 
-const scriptPath = path.join(import.meta.dirname, "../../tooling/bin/relicario-open.mjs");
+const scriptPath = path.join(import.meta.dirname, "../../remote-recovery/vault/bin/relicario-open.mjs");
 
 export interface CommandResult {
   readonly code: number | null;

@@ -26,6 +26,7 @@ const fromFiles = (...path: readonly string[]) => ({ file: { path } });
 const byName = (...types: readonly string[]) => ({ module: { source: types.map((name) => `@relicario/${name}`) } });
 const byPath = (...type: readonly string[]) => ({ element: { type }, module: { origin: "local" } });
 const byNameOrPath = (...types: readonly string[]) => [byName(...types), byPath(...types)];
+const withinPackage = { dependency: { relationship: { to: "internal" } } };
 const entryPoint = (...internalPath: readonly string[]) => ({ module: { source: "@relicario/shared", internalPath } });
 
 const importer = "{{ from.element.type }}";
@@ -40,8 +41,6 @@ const allowedImports = [
   { from: fromFiles("remote-recovery/vault/src/contracts/**"), targets: ["api"] },
   // The engine's browsers, and what a person's picture gives, for attacks.
   { from: from("e2e"), targets: ["tooling", "engine"] },
-  // What opens a kit on the command line is the vault's, with the engine's decoders.
-  { from: fromFiles("tooling/src/kit/**"), targets: ["engine", "vault"] },
   // Tests of the service start a database server.
   { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), targets: ["tooling"] },
 ];
@@ -124,12 +123,11 @@ const serviceOrder = [
   },
   { from: fromFiles(...serviceFiles("jobs")), allow: { to: fromFiles(...serviceFiles("jobs")) } },
   { from: fromFiles(...serviceFiles("operations")), allow: { to: fromFiles(...serviceFiles("operations")) } },
-  { from: fromFiles("api/**/*.test.ts", "api/**/testing/**"), allow: { to: fromFiles("api/src/**") } },
 ];
 
 /**
- * Folders of a package, low to high: each may import those of the lines above its own. The pictures
- * stand in ARCHITECTURE.md. Tests, and files beside the folders, which compose them, import any.
+ * Folders of a package, and files beside them, low to high: each may import those of the lines
+ * above its own. Files that are not named compose the others. ARCHITECTURE.md has the same lists.
  */
 const layers = {
   "shared/src": [["errors", "webpack"], ["contract"], ["api", "i18n", "ui"], ["forms"]],
@@ -176,20 +174,32 @@ const layers = {
     ["data", "frame"],
     ["account", "activity", "billing", "data-page", "feedback", "notifications", "profile", "security"],
   ],
+  "tooling/src": [
+    ["database", "error-code.ts", "paths.ts", "user-facing-error.ts"],
+    ["keys", "serve", "compile-cache.ts", "remotes.ts"],
+    ["lint", "release"],
+    ["bundle", "create-remote", "deployment"],
+    ["containers", "portal", "test"],
+    ["checks", "develop"],
+    ["start"],
+    ["backup"],
+  ],
 } as const satisfies Readonly<Record<string, readonly (readonly string[])[]>>;
 
-const layerPolicies = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) =>
-  rows.flatMap((row, index) =>
-    row.map((folder) => {
-      const refused = [...row.filter((other) => other !== folder), ...rows.slice(index + 1).flat()];
+const layerPolicies = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) => {
+  const toPath = (part: string) => `${root}/${part}${part.includes(".") ? "" : "/**"}`;
+  const composing = `${root}/!(${rows.flat().join("|")})`;
+  return rows.flatMap((row, index) =>
+    row.map((part) => {
+      const refused = [...row.filter((other) => other !== part), ...rows.slice(index + 1).flat()];
       return {
-        from: fromFiles(`${root}/${folder}/**/!(*.test).{ts,tsx}`),
-        disallow: { to: fromFiles(`${root}/*`, ...refused.map((other) => `${root}/${other}/**`)) },
-        message: `${folder} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
+        from: fromFiles(toPath(part)),
+        disallow: { to: fromFiles(composing, ...refused.map(toPath)) },
+        message: `${part} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
       };
     }),
-  ),
-);
+  );
+});
 
 // Of the policies that fit an import the last one decides.
 const policies = [
@@ -288,9 +298,10 @@ const policies = [
   },
 
   // Inside a package: only what follows.
-  { allow: { dependency: { relationship: { to: "internal" } } } },
+  { allow: withinPackage },
   ...serviceOrder,
   ...layerPolicies,
+  { from: fromFiles(...tests), allow: withinPackage },
 
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {

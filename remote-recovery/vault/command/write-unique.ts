@@ -4,9 +4,8 @@ import { join, parse } from "node:path";
 import { randomUUID } from "node:crypto";
 
 import { PortalError } from "@relicario/shared/errors";
-import { safeFileName } from "@relicario/vault/kit";
 
-import { codeOf } from "../error-code.ts";
+import { safeFileName } from "../src/kit/safe-name.ts";
 
 /** Tries of names before a folder counts as full of them. */
 const maxNameAttempts = 1_000;
@@ -51,7 +50,7 @@ async function moveToFreeName(temporaryFile: string, folder: string, name: strin
       await linkOrCopy(temporaryFile, path);
       return path;
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw new PortalError("storage_full", { cause: error });
+      if (!isTaken(error)) throw new PortalError("storage_full", { cause: error });
     }
   }
   throw new PortalError("storage_full");
@@ -62,7 +61,7 @@ async function linkOrCopy(temporaryFile: string, path: string): Promise<void> {
   try {
     await link(temporaryFile, path);
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw error;
+    if (isTaken(error)) throw error;
     await copyFile(temporaryFile, path, constants.COPYFILE_EXCL);
   }
 }
@@ -71,4 +70,8 @@ async function rethrowAsStorageFull<T>(operation: Promise<T>): Promise<T> {
   return operation.catch((cause: unknown) => {
     throw new PortalError("storage_full", { cause });
   });
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }

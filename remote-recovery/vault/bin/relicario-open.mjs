@@ -8,5 +8,5 @@ if (Number(process.versions.node.split(".")[0]) < requiredNodeMajor) {
   );
   process.exit(1);
 }
-const { main } = await import("../src/kit/relicario-open.ts");
+const { main } = await import("../command/relicario-open.ts");
 process.exitCode = await main(process.argv.slice(2));

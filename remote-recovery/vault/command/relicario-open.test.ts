@@ -16,14 +16,13 @@ import { text } from "node:stream/consumers";
 
 import { maxKitBytes } from "@relicario/shared/api";
 
-import { rootFolder } from "../paths.ts";
 import { main } from "./relicario-open.ts";
 import { writeUniqueFile } from "./write-unique.ts";
 
 jest.setTimeout(120_000); // a real picture and 64 MiB of Argon2id, on a busy machine
 
-const kit = join(rootFolder, "remote-recovery/vault/vectors/kit.html");
-const photo = (name: string) => join(rootFolder, "e2e/fixtures/photos", name);
+const kit = join(import.meta.dirname, "../vectors/kit.html");
+const photo = (name: string) => join(import.meta.dirname, "../../../e2e/fixtures/photos", name);
 const picture = photo("picos-1200x900.jpg");
 const passphrase = "correct horse";
 
@@ -41,7 +40,7 @@ async function run(
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", join(rootFolder, "tooling/bin/relicario-open.mjs"), ...args],
+    ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "../bin/relicario-open.mjs"), ...args],
     { cwd: folder, env: { ...process.env, NODE_OPTIONS: "" } },
   );
   child.stdin.on("error", () => undefined); // a call that is refused reads nothing

@@ -11,18 +11,17 @@ import { parseArgs } from "node:util";
 import { loadEngineInNode } from "@relicario/engine/node";
 import { maxKitBytes } from "@relicario/shared/api";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
+
+import { detachedContentName, type Kit } from "../src/kit/kit-document.ts";
+import { readKitFile } from "../src/kit/kit-file.ts";
 import {
-  detachedContentName,
   openDetachedContent,
   openEmbeddedContent,
-  toSingleLine,
   openKit,
-  readKitFile,
   requiresPassphrase,
-  type Kit,
   type KitSecret,
-} from "@relicario/vault/kit";
-
+} from "../src/kit/open-kit.ts";
+import { toSingleLine } from "../src/kit/safe-name.ts";
 import { askPassphrase } from "./passphrase.ts";
 import { describeError } from "./error-messages.ts";
 import { writeUniqueFile } from "./write-unique.ts";
