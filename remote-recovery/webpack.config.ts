@@ -1,4 +1,4 @@
-import { workersConfig } from "@relicario/engine/webpack";
+import { createWorkersConfig } from "@relicario/engine/webpack";
 import { remoteConfig, type BuildArguments } from "@relicario/shared/webpack";
 import type { Configuration } from "webpack";
 
@@ -29,8 +29,8 @@ const kit = {
 export default (environment: unknown, options: BuildArguments): Configuration[] => {
   const page = createPageConfig(environment, options);
   return [
-    workersConfig({ ...options, ...workers }),
-    { ...workersConfig({ ...options, ...kit }), name: "kit" },
+    createWorkersConfig({ ...options, ...workers }),
+    { ...createWorkersConfig({ ...options, ...kit }), name: "kit" },
     { ...page, dependencies: ["workers", "kit"], plugins: [...(page.plugins ?? []), new AssetsPlugin()] },
   ];
 };

@@ -24,7 +24,7 @@ import { enforceBodyTimeout, maxBodyTimeoutSeconds } from "./http/body-timeout.t
 import { setResponseHeaders } from "./http/headers.ts";
 import { limitJsonShape } from "./http/json-shape.ts";
 import { createKeyedLock } from "./http/keyed-lock.ts";
-import { describeError, logResponses, loggerOptions, type LogStream } from "./http/logging.ts";
+import { describeError, logResponses, createLoggerOptions, type LogStream } from "./http/logging.ts";
 import { handleErrors } from "./http/on-error.ts";
 import { createPartLock } from "./http/part-lock.ts";
 import { createRateLimiter } from "./http/rate-limits.ts";
@@ -33,7 +33,7 @@ import { retryIdempotentCalls } from "./http/retry-idempotent.ts";
 import { drainUnreadBodies } from "./http/unread-bodies.ts";
 import { createSweepFailureCounter, sweep } from "./jobs/sweep.ts";
 import { createMailer } from "./mail/mailer.ts";
-import { openTransport } from "./mail/transport.ts";
+import { openMailTransport } from "./mail/transport.ts";
 import { createUnsubscribeLinks } from "./mail/unsubscribe.ts";
 import { createDamageReporter } from "./objects/damage.ts";
 import { openFolderStore } from "./objects/folder-store.ts";
@@ -75,7 +75,7 @@ export async function buildApp(
   { logStream, now = () => new Date(), wait = delayUnlessAborted, onStatement }: AppOptions = {},
 ): Promise<App> {
   const http = Fastify({
-    ...loggerOptions(env.LOG_LEVEL, logStream),
+    ...createLoggerOptions(env.LOG_LEVEL, logStream),
     genReqId: () => randomUUID(),
     trustProxy: env.TRUSTED_PROXIES,
     bodyLimit: 16 * 1024, // routes that take more say so
@@ -94,7 +94,7 @@ export async function buildApp(
   const { db } = database;
   const vendors = createVendors(env.VENDORS);
   const origin = env.PUBLIC_ORIGIN;
-  const transport = await openTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
+  const transport = await openMailTransport(env.MAIL_URL, env.MAIL_FROM ?? `no-reply@${new URL(origin).hostname}`);
   const metrics = measureResponses(http);
   const apiBase = env.API_BASE_URL ?? `${origin}/api`;
   const grants = createGrants(env.RECORD_KEY, now);
@@ -140,8 +140,8 @@ export async function buildApp(
     },
   };
 
-  const stopping = new AbortController();
-  let stopped: Promise<void> | null = null;
+  const stopController = new AbortController();
+  let stopPromise: Promise<void> | null = null;
   http.setValidatorCompiler(validatorCompiler);
   http.setSerializerCompiler(serializerCompiler);
   setResponseHeaders(http, origin);
@@ -163,18 +163,18 @@ export async function buildApp(
     transform: (definition) => {
       const { schema, url } = jsonSchemaTransform(definition);
       const { route } = definition;
-      const security = securityOf(route.config?.access);
+      const security = getSecurityRequirements(route.config?.access);
       return { url, schema: security === null ? schema : { ...schema, security } };
     },
   });
-  const typed = http.withTypeProvider<ZodTypeProvider>();
-  for (const { routes } of resources) if (routes !== undefined) await typed.register(routes, { services });
-  await typed.register(operationRoutes, { services, database, isStopping: () => stopping.signal.aborted });
+  const typedHttp = http.withTypeProvider<ZodTypeProvider>();
+  for (const { routes } of resources) if (routes !== undefined) await typedHttp.register(routes, { services });
+  await typedHttp.register(operationRoutes, { services, database, isStopping: () => stopController.signal.aborted });
   // A connection that is kept after its answer would keep the process, once it stops, until it is
   // cut.
   const getUnusedConnections = trackUnusedConnections(http.server);
   http.addHook("onSend", (_request, reply, payload, done) => {
-    if (stopping.signal.aborted) void reply.header("connection", "close");
+    if (stopController.signal.aborted) void reply.header("connection", "close");
     done(null, payload);
   });
   http.addHook("onResponse", async () => {
@@ -186,12 +186,12 @@ export async function buildApp(
     http,
     services,
     sweep: () =>
-      sweep({ resources, services, database, failures: sweepFailures, log: http.log, stopping: stopping.signal }),
-    stop: () => (stopped ??= stop()),
+      sweep({ resources, services, database, failures: sweepFailures, log: http.log, stopping: stopController.signal }),
+    stop: () => (stopPromise ??= stop()),
   };
 
   async function stop(): Promise<void> {
-    stopping.abort();
+    stopController.abort();
     await wait(env.STOP_WAIT_SECONDS * 1_000, new AbortController().signal);
     const drainController = new AbortController();
     const forcedClose = wait(env.STOP_DRAIN_SECONDS * 1_000, drainController.signal).then(() => {
@@ -221,7 +221,7 @@ function trackUnusedConnections(server: Server): () => readonly Socket[] {
 }
 
 /** As OpenAPI says it: any one of these will do. */
-function securityOf(access: FastifyContextConfig["access"]): { session?: [] }[] | null {
+function getSecurityRequirements(access: FastifyContextConfig["access"]): { session?: [] }[] | null {
   if (access === "signed_in") return [{ session: [] }];
   return access === "optional_session" ? [{ session: [] }, {}] : null;
 }

@@ -1,17 +1,17 @@
 import { SecretContent, SecretPage } from "@relicario/shared/api";
 
 import { buildSecret, confirmChange, createPerson } from "./testing/person.ts";
-import { prepareProcess, type ServiceProcess } from "./testing/process.ts";
+import { prepareServiceProcess, type ServiceProcess } from "./testing/process.ts";
 
 jest.setTimeout(240_000); // five processes start, on a machine that may be busy
 
 let service: ServiceProcess;
 beforeEach(async () => {
-  service = await prepareProcess();
+  service = await prepareServiceProcess();
 });
 afterEach(() => service.stop());
 
-const post = (address: string, path: string, token: string, body: unknown): Promise<Response> =>
+const postJson = (address: string, path: string, token: string, body: unknown): Promise<Response> =>
   fetch(`${address}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
@@ -23,51 +23,53 @@ describe("the process", () => {
     let running = await service.start();
     const subject = "marta";
     const person = createPerson(subject, await service.signIn(running.address, subject));
-    const confirmed = new Map<string, string>();
+    const confirmedContents = new Map<string, string>();
 
     for (const answeredCount of [0, 1, 2, 3]) {
       const token = await service.signIn(running.address, subject);
       // Some calls are answered, then the process is killed while the next one is on its way.
       for (let count = 0; count < answeredCount; count++) {
         const { body } = buildSecret(person, { bytes: 50_000 });
-        expect((await post(running.address, "/secrets/store", token, body)).status).toBe(200);
+        expect((await postJson(running.address, "/secrets/store", token, body)).status).toBe(200);
         confirmChange(person, body.keyring);
-        confirmed.set(body.secret_db_id, body.content);
+        confirmedContents.set(body.secret_db_id, body.content);
       }
       const { body } = buildSecret(person, { bytes: 250_000 });
-      const before = (await service.knownKeys()).length;
-      const interrupted = post(running.address, "/secrets/store", token, body).then(
+      const keyCountBefore = (await service.knownKeys()).length;
+      const interruptedCall = postJson(running.address, "/secrets/store", token, body).then(
         () => true,
         () => false,
       );
-      await waitForNewKey(before);
+      await waitForNewKey(keyCountBefore);
       running.child.kill("SIGKILL");
       await running.exited;
-      await interrupted;
+      await interruptedCall;
 
       running = await service.start();
       // The device sends the same call again: first time or repeat, the answer is the same.
-      const repeated = await post(
+      const repeatedResponse = await postJson(
         running.address,
         "/secrets/store",
         await service.signIn(running.address, subject),
         body,
       );
-      expect([repeated.status, await repeated.json()]).toEqual([
+      expect([repeatedResponse.status, await repeatedResponse.json()]).toEqual([
         200,
         { secret_db_id: body.secret_db_id, version: 1, state_rev: body.keyring.state_rev },
       ]);
       confirmChange(person, body.keyring);
-      confirmed.set(body.secret_db_id, body.content);
+      confirmedContents.set(body.secret_db_id, body.content);
     }
 
     const token = await service.signIn(running.address, subject);
-    const list = await fetch(`${running.address}/secrets/store`, { headers: { authorization: `Bearer ${token}` } });
-    const page = SecretPage.parse(await list.json());
-    expect(page.secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([...confirmed.keys()].sort());
-    for (const [id, content] of confirmed) {
+    const listResponse = await fetch(`${running.address}/secrets/store`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const page = SecretPage.parse(await listResponse.json());
+    expect(page.secrets.map(({ secret_db_id }) => secret_db_id)).toEqual([...confirmedContents.keys()].sort());
+    for (const [id, content] of confirmedContents) {
       const secret = SecretContent.parse(
-        await (await post(running.address, "/secrets/store/get-secret", token, { secret_db_id: id })).json(),
+        await (await postJson(running.address, "/secrets/store/get-secret", token, { secret_db_id: id })).json(),
       );
       expect(secret.content).toBe(content);
     }

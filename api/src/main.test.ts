@@ -4,17 +4,17 @@ import { createTestDatabase } from "@relicario/tooling/database/for-tests";
 import { Client } from "pg";
 
 import { buildSecret, createPerson } from "./testing/person.ts";
-import { prepareProcess, type ServiceProcess } from "./testing/process.ts";
+import { prepareServiceProcess, type ServiceProcess } from "./testing/process.ts";
 
 jest.setTimeout(120_000); // three processes start, on a machine that may be busy
 
 let service: ServiceProcess;
 beforeEach(async () => {
-  service = await prepareProcess();
+  service = await prepareServiceProcess();
 });
 afterEach(() => service.stop());
 
-const post = (address: string, path: string, token: string, body: unknown): Promise<Response> =>
+const postJson = (address: string, path: string, token: string, body: unknown): Promise<Response> =>
   fetch(`${address}${path}`, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
@@ -31,19 +31,19 @@ describe("the process", () => {
   });
 
   it("brings the database to its schema by the address that is for that, and works by the other", async () => {
-    const empty = await createTestDatabase("service_empty", () => Promise.resolve());
+    const emptyDatabase = await createTestDatabase("service_empty", () => Promise.resolve());
     try {
-      service.variables["DATABASE_MIGRATION_URL"] = empty.url;
+      service.variables["DATABASE_MIGRATION_URL"] = emptyDatabase.url;
       const { address } = await service.start();
       expect((await fetch(`${address}/readyz`)).status).toBe(200);
       expect(await service.signIn(address, "ana")).toMatch(/./);
-      const client = new Client({ connectionString: empty.url });
+      const client = new Client({ connectionString: emptyDatabase.url });
       await client.connect();
       const { rows } = await client.query("select count(*)::int as accounts from accounts");
       await client.end();
       expect(rows).toEqual([{ accounts: 0 }]); // the schema is there, and the account that signed in is not
     } finally {
-      await empty.drop();
+      await emptyDatabase.drop();
     }
   });
 
@@ -52,13 +52,13 @@ describe("the process", () => {
     const token = await service.signIn(address, "ana");
     const person = createPerson("ana", token);
     const { body } = buildSecret(person, { bytes: 200_000 });
-    const pendingResponse = post(address, "/secrets/store", token, body);
+    const pendingResponse = postJson(address, "/secrets/store", token, body);
     const loggedLine = once(child.stdout ?? child, "data"); // the next line of the log: this call's, or that of the end
-    const answer = await pendingResponse;
+    const response = await pendingResponse;
     await loggedLine;
     child.kill("SIGTERM");
     const [code] = await exited;
-    expect([answer.status, code]).toEqual([200, 0]);
+    expect([response.status, code]).toEqual([200, 0]);
     expect(output().match(/"ready":true/g)).toHaveLength(1);
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
   });

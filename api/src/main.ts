@@ -10,10 +10,10 @@ async function main(): Promise<void> {
   await migrateDatabase(env.DATABASE_MIGRATION_URL ?? env.DATABASE_URL);
   const app = await buildApp(env);
 
-  let stopped: Promise<void> | null = null;
+  let stopPromise: Promise<void> | null = null;
   const stop = (): void => {
     clearInterval(sweepTimer);
-    stopped ??= app.stop().then(
+    stopPromise ??= app.stop().then(
       () => process.exit(0),
       (error: unknown) => fail(error),
     );

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 import type { APIRequestContext } from "@playwright/test";
-import { vendorId } from "@relicario/tooling/portal";
+import { defaultVendorId } from "@relicario/tooling/portal";
 import { z } from "zod";
 
 const SignedDocument = z.object({ payload: z.string() });
@@ -20,7 +20,7 @@ export async function sendProviderForm(
   kind: "sign-in" | "sign-up",
   fields: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const document = await request.get(`/deployments/${vendorId}`);
+  const document = await request.get(`/deployments/${defaultVendorId}`);
   const { payload } = SignedDocument.parse(await document.json());
   const { identity } = Deployment.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));
   const parameters = new URLSearchParams({

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { RemoteModule } from "@relicario/shared/contract";
 import { conformance } from "@relicario/shared/testing";
 
-import { readRecord, runRelease } from "./run-release.ts";
+import { readReleaseRecord, runRelease } from "./run-release.ts";
 
 const release = process.env["RELICARIO_RELEASE"];
 if (release === undefined)
@@ -15,7 +15,7 @@ if (release === undefined)
     "RELICARIO_RELEASE has to name the folder of a release: npm test -- releases does, for each that is kept.",
   );
 
-const record = readRecord(release);
+const record = readReleaseRecord(release);
 let loaded: RemoteModule | undefined;
 const remote: RemoteModule = {
   get routes() {

@@ -16,7 +16,7 @@ import { loadModule, registerReleases } from "../src/remotes/federation.ts";
 import { parseModule } from "../src/remotes/remote-module.ts";
 
 /** What the team signed of a release in this folder. */
-export function readRecord(folder: string): ReleaseRecord {
+export function readReleaseRecord(folder: string): ReleaseRecord {
   // JWS compact; the portal's tool checks who signed it
   const [, payload = ""] = readFileSync(join(folder, "release.json"), "utf8").split(".");
   return ReleaseRecord.parse(JSON.parse(Buffer.from(payload, "base64url").toString()));

@@ -6,7 +6,7 @@ import { detectLanguage } from "@relicario/shared/i18n";
 import { createRoot } from "react-dom/client";
 
 import { getRolloutBucket } from "./deployment/canary.ts";
-import { loadDeployment, readPortalPage } from "./deployment/load.ts";
+import { loadDeployment, readTrustAnchors } from "./deployment/load.ts";
 import { overrideKey } from "./deployment/override.ts";
 import { DeploymentProblem } from "./DeploymentProblem.tsx";
 import { createSweeps } from "./device/sweeps.ts";
@@ -100,10 +100,10 @@ async function start(): Promise<void> {
   codePromise.catch(() => undefined); // awaited below
   const cleanup = cleanUp();
   try {
-    const page = readPortalPage(document);
+    const trustAnchors = readTrustAnchors(document);
     const readDeployment = () =>
       loadDeployment({
-        page,
+        page: trustAnchors,
         origin: location.origin,
         storage: localStorage,
         fetch: fetch.bind(window),
@@ -116,8 +116,8 @@ async function start(): Promise<void> {
     preloadArea(verified, location, document);
     const startHost = await codePromise;
     await cleanup; // before anybody is signed in
-    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await textsPromise }, (page) => {
-      root.render(page);
+    await startHost({ verified, readDeployment, sweeps, language, theme, texts: await textsPromise }, (content) => {
+      root.render(content);
     });
   } catch (error) {
     const loadErrorTexts = (textLanguage: Language) =>

@@ -1,4 +1,10 @@
-import type { Http, Language, PortalForServices, PortalForVisitors, RemoteName } from "@relicario/shared/contract";
+import type {
+  HttpClient,
+  Language,
+  PortalForServices,
+  PortalForVisitors,
+  RemoteName,
+} from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createI18n, loadTexts, getActiveLanguage, type Texts } from "@relicario/shared/i18n";
 import type { QueryClient } from "@tanstack/react-query";
@@ -11,7 +17,7 @@ import { getIntegrity, getReleaseUrl } from "./deployment/integrity.ts";
 import type { VerifiedDeployment } from "./deployment/verify.ts";
 import { createDeploymentWatch } from "./deployment/watch.ts";
 import { createFeatureFlags } from "./settings/feature-flags.ts";
-import { createConfirms } from "./popups/confirms.tsx";
+import { createConfirmQueue } from "./popups/confirms.tsx";
 import { clearToasts, showToast } from "./popups/Toasts.tsx";
 import type { Host } from "./context/host-context.ts";
 import { meQuery } from "./portal/use-portal-object.ts";
@@ -19,7 +25,7 @@ import { findRoute, buildPortalRoutes } from "./routes/routes.ts";
 import { trackFailedScripts } from "./remotes/failed-scripts.ts";
 import { loadModule, registerReleases } from "./remotes/federation.ts";
 import { createRemoteLoader } from "./remotes/loader.ts";
-import { createScopedHttp } from "./remotes/scoped-http.ts";
+import { createScopedHttpClient } from "./remotes/scoped-http.ts";
 import { createVaultSource } from "./remotes/vault-source.ts";
 import { createVisitorSource } from "./remotes/visitor-source.ts";
 import { createReachability } from "./service/reachability.ts";
@@ -31,7 +37,7 @@ import { createLanguageChanger } from "./settings/language.ts";
 import { createQueryClient, clearOpenedData } from "./settings/query-client.ts";
 import { createTextFetcher } from "./settings/texts.ts";
 import type { ThemeStore } from "./settings/theme.ts";
-import { createVendorStore } from "./settings/vendor.ts";
+import { createVendorAppearanceStore } from "./settings/vendor.ts";
 import { createTelemetry, type TelemetryConsent } from "./telemetry/telemetry.ts";
 import { ScreenHistory, watchVitals } from "./telemetry/vitals.ts";
 import { warn } from "./telemetry/warn.ts";
@@ -72,7 +78,7 @@ export async function createHost({
 
   registerReleases(verified, origin);
   const failedScripts = trackFailedScripts({ page: window, fetch: window.fetch.bind(window), getIntegrity });
-  const watch = createDeploymentWatch({ pinned: verified, load: readDeployment, now: Date.now, log: warn });
+  const deploymentWatch = createDeploymentWatch({ pinned: verified, load: readDeployment, now: Date.now, log: warn });
   const report: Host["report"] = (name, phase, error) => {
     warn(`remote ${name}`, `${phase} ${error.code}`);
     if (phase !== "load") telemetry.recordLoad(name, phase, { code: error.code });
@@ -91,11 +97,11 @@ export async function createHost({
     privacyControl: "globalPrivacyControl" in navigator && navigator.globalPrivacyControl === true,
     fetch: window.fetch.bind(window),
   });
-  const screens = new ScreenHistory();
+  const screenHistory = new ScreenHistory();
   let isWatchingVitals = false;
   const loader = createRemoteLoader({
     remotes: verified.remotes,
-    isDisabled: (name) => watch.getState().disabled.has(name),
+    isDisabled: (name) => deploymentWatch.getState().disabled.has(name),
     loadModule,
     refetchScripts: async (name) => {
       const remote = verified.remotes.get(name);
@@ -111,7 +117,7 @@ export async function createHost({
       isWatchingVitals = true;
       whenIdle(() => {
         watchVitals({
-          findScreen: (time) => findScreen(screens.findAt(time)),
+          findScreen: (time) => findScreen(screenHistory.findAt(time)),
           recordVital: telemetry.recordVital,
         }).catch((error: unknown) => {
           warn("vitals", error); // nothing but the measuring depends on it
@@ -122,7 +128,7 @@ export async function createHost({
 
   let hasNotifiedVendor = false;
   const onVendorIgnored = () => {
-    vendor.refresh();
+    vendorAppearance.refresh();
     if (!hasNotifiedVendor) showToast({ tone: "info", text: i18n.t("header:vendor_ignored_body") });
     hasNotifiedVendor = true;
   };
@@ -140,67 +146,67 @@ export async function createHost({
     sweeps,
     requirePinnedUserId,
   });
-  const vendor = createVendorStore({
+  const vendorAppearance = createVendorAppearanceStore({
     deployment,
     storage: window.sessionStorage,
     http: session.retrying.publicHttp,
     onUnknown: onVendorIgnored,
   });
-  session.exchange.subscribe(vendor.refresh);
+  session.exchange.subscribe(vendorAppearance.refresh);
 
   const reachability = createReachability(() => session.retrying.publicHttp.request("GET", "/readyz", z.unknown()));
   const http = reachability.observe(session.http);
-  const repeatingHttp = reachability.observe(session.retrying.http);
-  const vault = createVaultSource({
+  const retryingHttp = reachability.observe(session.retrying.http);
+  const vaultSource = createVaultSource({
     loadRecovery: () => loader.loadCode("recovery"),
-    portal: () => createVaultPortal({ session, http: repeatingHttp, verified }),
+    portal: () => createVaultPortal({ session, http: retryingHttp, verified }),
   });
-  const visitor = createVisitorSource({
+  const visitorSource = createVisitorSource({
     loadRecovery: () => loader.loadCode("recovery"),
     portal: (pathname) =>
       createVisitorPortal(pathname, {
         session,
-        http: repeatingHttp,
+        http: retryingHttp,
         publicHttp: reachability.observe(session.retrying.publicHttp),
         verified,
       }),
   });
-  session.onLock((reason) => vault.lock(reason));
-  session.onLock(visitor.close);
+  session.onLock((reason) => vaultSource.lock(reason));
+  session.onLock(visitorSource.close);
   // However the vault was locked: plaintext is removed everywhere, and what is on the screen is
   // loaded again.
-  vault.onLocked(() => {
+  vaultSource.onLocked(() => {
     clearOpenedData(queryClient);
     clearToasts(); // they may name a secret
     void session.lock();
   });
-  watch.subscribe(() => {
-    if (!watch.getState().disabled.has("recovery")) return;
-    void vault.stop();
-    visitor.close();
+  deploymentWatch.subscribe(() => {
+    if (!deploymentWatch.getState().disabled.has("recovery")) return;
+    void vaultSource.stop();
+    visitorSource.close();
   });
 
   return {
     verified,
     routes,
-    watch,
+    watch: deploymentWatch,
     session,
     http,
     reachability,
     loader,
-    vault,
-    visitor,
-    vendor,
+    vault: vaultSource,
+    visitor: visitorSource,
+    vendor: vendorAppearance,
     flags: createFeatureFlags(deployment, window.sessionStorage),
     queryClient,
     i18n,
     theme,
-    confirms: createConfirms(),
+    confirms: createConfirmQueue(),
     listStoredAccounts: async () => {
       const user = getUser(session.getState());
       return user === null ? [] : listStoredAccounts(user);
     },
-    screens,
+    screens: screenHistory,
     report,
     changeLanguage: createLanguageChanger(i18n, window),
   };
@@ -216,7 +222,7 @@ export async function createHost({
 }
 
 /** What somebody who is signed in wishes is known when the account was read, as the frame does. */
-function readConsent(session: Session, queryClient: QueryClient, http: Http): TelemetryConsent {
+function readConsent(session: Session, queryClient: QueryClient, http: HttpClient): TelemetryConsent {
   const state = session.getState();
   if (state.status === "unauthenticated") return "visitor";
   const claims = getClaims(session.exchange.getState());
@@ -269,7 +275,7 @@ async function createVisitorPortal(
     http,
     publicHttp,
     verified,
-  }: { readonly session: Session; readonly publicHttp: Http } & Pick<Host, "http" | "verified">,
+  }: { readonly session: Session; readonly publicHttp: HttpClient } & Pick<Host, "http" | "verified">,
 ): Promise<PortalForVisitors> {
   const isSignedIn = pathname.startsWith("/p-shared/") && getUser(session.getState()) !== null;
   if (isSignedIn) await session.exchange.getToken();
@@ -281,7 +287,7 @@ async function createVisitorPortal(
 }
 
 /** Limited to the paths that recovery's signed release declares. */
-function scopeToRecovery(http: Http, { remotes }: VerifiedDeployment): Http {
+function scopeToRecovery(http: HttpClient, { remotes }: VerifiedDeployment): HttpClient {
   const recovery = remotes.get("recovery");
-  return createScopedHttp(http, recovery?.status === "verified" ? recovery.record.manifest.api_paths : []);
+  return createScopedHttpClient(http, recovery?.status === "verified" ? recovery.record.manifest.api_paths : []);
 }

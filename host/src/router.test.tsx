@@ -1,7 +1,7 @@
 import { useLeaveGuard, usePortal } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { createI18n } from "@relicario/shared/i18n";
-import { expectAccessible, textsFromDisk } from "@relicario/shared/testing";
+import { expectAccessible, createDiskTextsFetcher } from "@relicario/shared/testing";
 import { act, render, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import type { ComponentType } from "react";
@@ -86,7 +86,7 @@ async function show(path: string, overrides: Partial<Host> = {}) {
   const i18n = await createI18n({
     language: "en",
     product: "Relicario",
-    fetchTexts: textsFromDisk(),
+    fetchTexts: createDiskTextsFetcher(),
     namespaces: ["common", "errors", "header", "beta-sidebar", "modals", "language"],
   });
   const remotes: Host["verified"]["remotes"] = new Map(
@@ -116,7 +116,7 @@ async function show(path: string, overrides: Partial<Host> = {}) {
   return { calls };
 }
 
-const heading = (name: string) => screen.findByRole("heading", { level: 1, name });
+const findHeading = (name: string) => screen.findByRole("heading", { level: 1, name });
 const press = (name: string) => act(() => userEvent.click(screen.getByRole("button", { name })));
 const expectPath = (path: string) =>
   waitFor(() => {
@@ -143,7 +143,7 @@ describe("the router of the portal", () => {
     ["/settings", "/settings/profile", "Settings"],
   ])("leads from %s to %s", async (path, expected, title) => {
     await show(path);
-    expect(await heading(title)).toBeVisible();
+    expect(await findHeading(title)).toBeVisible();
     await expectPath(expected);
   });
 
@@ -159,32 +159,32 @@ describe("the router of the portal", () => {
       routes,
       flags: createFeatureFlags({ environment: "production", features }, sessionStorage),
     });
-    expect(await heading(title)).toBeVisible();
+    expect(await findHeading(title)).toBeVisible();
     await expectPath(expected);
   });
 
   it("gives a screen the parameters of its address, and a remote routes of its own below it", async () => {
     await show("/home");
-    await heading("Home");
+    await findHeading("Home");
     await press("edit");
-    expect(await heading("Edit 7")).toBeVisible();
+    expect(await findHeading("Edit 7")).toBeVisible();
     unmount();
     router.dispose();
     await show("/settings/profile");
-    await heading("Settings");
+    await findHeading("Settings");
     await act(() => userEvent.click(screen.getByRole("link", { name: "Billing" })));
-    expect(await heading("Nothing to pay")).toBeVisible();
+    expect(await findHeading("Nothing to pay")).toBeVisible();
     await expectAccessible();
   });
 
   it("keeps the frame while somebody goes from place to place, whoever owns them", async () => {
     await show("/home");
-    await heading("Home");
+    await findHeading("Home");
     const [main, navigation] = [screen.getByRole("main"), screen.getByRole("navigation", { name: "Main navigation" })];
     await act(() => router.navigate("/settings/profile"));
-    await heading("Settings");
+    await findHeading("Settings");
     await act(() => router.navigate("/status"));
-    await heading("Status");
+    await findHeading("Status");
     expect(screen.getByRole("main")).toBe(main);
     expect(screen.getByRole("navigation", { name: "Main navigation" })).toBe(navigation);
   });
@@ -193,9 +193,9 @@ describe("the router of the portal", () => {
 describe("a screen that holds something unsaved", () => {
   const openEditor = async () => {
     await show("/home");
-    await heading("Home");
+    await findHeading("Home");
     await press("edit");
-    await heading("Edit 7");
+    await findHeading("Edit 7");
   };
   const goBack = () => {
     act(() => {
@@ -215,7 +215,7 @@ describe("a screen that holds something unsaved", () => {
     expect(window.location.pathname).toBe("/edit-secret/7");
     await act(() => userEvent.click(screen.getByRole("link", { name: "Settings" })));
     await answer("Yes");
-    expect(await heading("Settings")).toBeVisible();
+    expect(await findHeading("Settings")).toBeVisible();
     await expectPath("/settings/profile");
   });
 
@@ -239,7 +239,7 @@ describe("what throws while it is drawn", () => {
     expect(await screen.findByRole("alert")).toHaveTextContent("stopped unexpectedly");
     expect(screen.getByRole("navigation", { name: "Main navigation" })).toBeVisible();
     await act(() => router.navigate("/home"));
-    expect(await heading("Home")).toBeVisible();
+    expect(await findHeading("Home")).toBeVisible();
   });
 
   it("leads to the portal's own last screen when it is the frame, and signing out still works", async () => {
@@ -251,7 +251,7 @@ describe("what throws while it is drawn", () => {
       subscribe: () => () => undefined,
     };
     const { calls } = await show("/home", { theme });
-    expect(await heading("Something stopped here")).toBeVisible();
+    expect(await findHeading("Something stopped here")).toBeVisible();
     expect(screen.queryByText(/Unexpected Application Error/)).not.toBeInTheDocument();
     await expectAccessible();
     await userEvent.click(screen.getByRole("button", { name: "Log out" }));

@@ -14,7 +14,7 @@ import { getUser, type SessionState } from "./session/machine.ts";
  * reads the address, which an answer of the provider in it changes; while such an answer is
  * exchanged the page says so.
  */
-export async function startHost(settings: HostSettings, render: (page: ReactNode) => void): Promise<void> {
+export async function startHost(settings: HostSettings, render: (content: ReactNode) => void): Promise<void> {
   const host = await createHost(settings);
   document.title = settings.verified.deployment.branding.product_name;
   host.vendor.refresh();

@@ -41,17 +41,21 @@ let pendingBuild: Promise<string> | null = null;
  * folder; rejects with the compiler's words.
  */
 export function buildEngine(): Promise<string> {
-  pendingBuild ??= buildOnce().finally(() => {
+  pendingBuild ??= buildIfChanged().finally(() => {
     pendingBuild = null;
   });
   return pendingBuild;
 }
 
-async function buildOnce(): Promise<string> {
-  const stamp = fingerprint();
+async function buildIfChanged(): Promise<string> {
+  const sourceFingerprint = computeFingerprint();
   const stampFile = join(outputFolder, "sources.sha256");
   const files = Object.keys(variants).map((name) => join(outputFolder, name));
-  if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp && files.every((file) => existsSync(file)))
+  if (
+    existsSync(stampFile) &&
+    readFileSync(stampFile, "utf8") === sourceFingerprint &&
+    files.every((file) => existsSync(file))
+  )
     return outputFolder;
   mkdirSync(outputFolder, { recursive: true });
   const { default: asc } = await import("assemblyscript/asc");
@@ -66,12 +70,12 @@ async function buildOnce(): Promise<string> {
     if (error) throw new Error(`asc failed for ${name}:\n${messages.join("")}`, { cause: error });
     renameSync(join(engineFolder, temporaryFile), join(outputFolder, name));
   }
-  writeFileSync(stampFile, stamp);
+  writeFileSync(stampFile, sourceFingerprint);
   return outputFolder;
 }
 
 /** Hash over the sources, the options and the compiler's version. */
-function fingerprint(): string {
+function computeFingerprint(): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(sourceFolder).sort())
     hash

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
-import { kitElementId, renderPart, placeholders } from "@relicario/vault/kit";
+import { kitElementId, renderProgramPart, placeholders } from "@relicario/vault/kit";
 
 /** Where the build puts the scripts of the kit, as files of their own. */
 export const kitOutput = join(import.meta.dirname, "../build/kit");
@@ -53,7 +53,7 @@ export function renderKitTemplate(modules: Readonly<Record<string, Uint8Array>>)
 <p lang="en">This file holds sealed secrets. Open it in a current browser with JavaScript. If this sentence stays, the file was changed or is damaged: take another copy.</p>
 <p lang="es">Este archivo guarda secretos sellados. Ábrelo en un navegador actual con JavaScript. Si esta frase no desaparece, el archivo se cambió o está dañado: usa otra copia.</p>
 </main>
-${embedded.map(([name, bytes]) => renderPart(name, gzipSync(bytes, { level: 9 }))).join("\n")}
+${embedded.map(([name, bytes]) => renderProgramPart(name, gzipSync(bytes, { level: 9 }))).join("\n")}
 ${placeholders.decoder}
 <script type="application/json" id="${kitElementId}" data-sha256="${placeholders.digest}">
 ${placeholders.kit}

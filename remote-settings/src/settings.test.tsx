@@ -2,7 +2,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, readTexts, listTextKeys } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, readTexts, listTextKeys } from "@relicario/shared/testing";
 import { toProfileUpdate, createProfileSchema } from "./profile/profile-draft.ts";
 import { renderPage as renderPageAt, me, createService } from "./testing/settings-service.ts";
 
@@ -203,7 +203,7 @@ describe("the profile", () => {
 
   it("does not take an address back to none", async () => {
     await renderSettings("/settings/profile", {
-      http: createFakeHttp({ "GET /user/me": () => ({ ...me, contact_email: "alba@example.org" }) }),
+      http: createFakeHttpClient({ "GET /user/me": () => ({ ...me, contact_email: "alba@example.org" }) }),
     });
     await userEvent.clear(await screen.findByRole("textbox", { name: "Contact e-mail" }));
     await userEvent.click(screen.getByRole("button", { name: "Save" }));

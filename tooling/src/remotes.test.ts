@@ -1,10 +1,10 @@
-import { findPackageOf, parsePackages, remoteNames, parseRemoteNames } from "./remotes.ts";
+import { findPackageFolder, parsePackageFolders, remoteNames, parseRemoteNames } from "./remotes.ts";
 
 describe("packagesOf", () => {
   it("reads the folders of the workspace, and nothing of what follows", () => {
     const workspace =
       "packages:\n  - host\n\n  # one a line\n  - remote-notes # takes notes\n  - 'remote-maps'\n\nnodeVersion: 24.0.0\nother:\n  - remote-nothing\n";
-    expect(parsePackages(workspace)).toEqual(["host", "remote-notes", "remote-maps"]);
+    expect(parsePackageFolders(workspace)).toEqual(["host", "remote-notes", "remote-maps"]);
   });
 });
 
@@ -29,8 +29,8 @@ describe("remotesOf", () => {
 
 describe("packageOf", () => {
   it("names the innermost package around a file", () => {
-    expect(findPackageOf("remote-recovery/src/remote.tsx")).toBe("remote-recovery");
-    expect(findPackageOf("remote-recovery/vault/src/seal/age.ts")).toBe("remote-recovery/vault");
-    expect(findPackageOf("docs/formats.md")).toBeNull();
+    expect(findPackageFolder("remote-recovery/src/remote.tsx")).toBe("remote-recovery");
+    expect(findPackageFolder("remote-recovery/vault/src/seal/age.ts")).toBe("remote-recovery/vault");
+    expect(findPackageFolder("docs/formats.md")).toBeNull();
   });
 });

@@ -9,7 +9,7 @@ import { RemoteName } from "@relicario/shared/contract";
 import { rootFolder } from "./paths.ts";
 
 /** Folders of the packages, in the order of the workspace. */
-export function parsePackages(workspace: string): readonly string[] {
+export function parsePackageFolders(workspace: string): readonly string[] {
   const section = /^packages:\n((?: +- .*\n|\s*(?:#.*)?\n)*)/m.exec(workspace)?.[1] ?? "";
   return [...section.matchAll(/^ +- ["']?([^"'#\s]+)/gm)].map(([, folder = ""]) => folder);
 }
@@ -31,15 +31,15 @@ export function parseRemoteNames(folders: readonly string[]): readonly string[] 
   return names;
 }
 
-export const packages = parsePackages(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"));
-export const remoteNames = parseRemoteNames(packages);
+export const packageFolders = parsePackageFolders(readFileSync(join(rootFolder, "pnpm-workspace.yaml"), "utf8"));
+export const remoteNames = parseRemoteNames(packageFolders);
 
 /**
  * Folder of the package that a file (path from the root, with `/`) belongs to, the innermost where
  * one lies in another; null outside.
  */
-export function findPackageOf(file: string): string | null {
-  const containing = packages.filter((folder) => file.startsWith(`${folder}/`));
+export function findPackageFolder(file: string): string | null {
+  const containing = packageFolders.filter((folder) => file.startsWith(`${folder}/`));
   return containing.reduce<string | null>(
     (innermost, folder) => (innermost === null || folder.length > innermost.length ? folder : innermost),
     null,

@@ -5,7 +5,7 @@ import type { Tx } from "../db/database.ts";
 import { accounts } from "../db/schema.ts";
 
 /** The next value of the account's counter, for the rows that this transaction changes. */
-export async function nextChange(tx: Tx, accountId: string, event?: TimedActivityEvent): Promise<number> {
+export async function incrementChangeCounter(tx: Tx, accountId: string, event?: TimedActivityEvent): Promise<number> {
   const [row] = await (event === undefined ? tx : tx.with(buildActivityInsert(tx, accountId, event)))
     .update(accounts)
     .set({ changes: sql`${accounts.changes} + 1` })

@@ -22,7 +22,7 @@ interface VendorUserName {
  * Names with one key are the same name. Those from before names were ASCII are kept by their normal
  * form.
  */
-export function nameKeyOf(userName: string): string {
+export function toNameKey(userName: string): string {
   return userName.normalize("NFKC").toLowerCase();
 }
 
@@ -39,11 +39,11 @@ export async function claimUserName(
   const isOwnReleased = sql`${userNames.accountId} = ${accountId} and ${isNotNull(userNames.releasedAt)}`;
   const claimed = await tx
     .insert(userNames)
-    .values({ vendorId, nameKey: nameKeyOf(name), accountId })
+    .values({ vendorId, nameKey: toNameKey(name), accountId })
     .onConflictDoUpdate({
       target: [userNames.vendorId, userNames.nameKey],
       set: { accountId, releasedAt: null },
-      setWhere: sql`${lte(userNames.releasedAt, quarantineCutoff(now))} or ${isOwnReleased}`,
+      setWhere: sql`${lte(userNames.releasedAt, getQuarantineCutoff(now))} or ${isOwnReleased}`,
     })
     .returning({ nameKey: userNames.nameKey });
   return claimed.length === 1;
@@ -54,22 +54,22 @@ export async function claimUserName(
  *
  * @throws Problem `validation_error` with the reason `malformed` or `taken`.
  */
-export async function requireFreeName(
+export async function requireAvailableName(
   db: Db,
   { accountId, vendorId }: Pick<Actor, "accountId" | "vendorId">,
   name: string,
   now: Date,
 ): Promise<void> {
-  if (!UserName.safeParse(name).success) throw nameProblem("malformed");
-  const [holder] = await db
+  if (!UserName.safeParse(name).success) throw createNameProblem("malformed");
+  const [nameRow] = await db
     .select({ accountId: userNames.accountId, releasedAt: userNames.releasedAt })
     .from(userNames)
-    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(name))));
-  if (holder === undefined || holder.accountId === accountId) return;
-  if (holder.releasedAt === null || holder.releasedAt > quarantineCutoff(now)) throw nameProblem("taken");
+    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, toNameKey(name))));
+  if (nameRow === undefined || nameRow.accountId === accountId) return;
+  if (nameRow.releasedAt === null || nameRow.releasedAt > getQuarantineCutoff(now)) throw createNameProblem("taken");
 }
 
-function nameProblem(reason: (typeof userNameRejections)[number]): Problem {
+function createNameProblem(reason: (typeof userNameRejections)[number]): Problem {
   return new Problem("validation_error", { members: { errors: [{ path: "/username", reason }] } });
 }
 
@@ -78,7 +78,7 @@ export async function releaseUserName(tx: Tx, { vendorId, name }: VendorUserName
   await tx
     .update(userNames)
     .set({ releasedAt: now })
-    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(name))));
+    .where(and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, toNameKey(name))));
 }
 
 /** Forgets names that have rested, and who had them. */
@@ -88,12 +88,12 @@ export async function deleteReleasedNames({ db }: { readonly db: Db }, context: 
     const batch = db
       .select({ vendorId, nameKey })
       .from(userNames)
-      .where(lte(releasedAt, quarantineCutoff(context.now)))
+      .where(lte(releasedAt, getQuarantineCutoff(context.now)))
       .limit(batchSize);
     return db.delete(userNames).where(sql`(${vendorId}, ${nameKey}) in ${batch}`);
   });
 }
 
-function quarantineCutoff(now: Date): Date {
+function getQuarantineCutoff(now: Date): Date {
   return new Date(now.getTime() - quarantineDays * 86_400_000);
 }

@@ -29,16 +29,18 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const read = async (person: Person, query = ""): Promise<ActivityResponse> =>
+const readActivityPage = async (person: Person, query = ""): Promise<ActivityResponse> =>
   ActivityResponse.parse((await service.call("GET", `/user/activity${query}`, person.token)).body);
-const entriesOf = async (person: Person): Promise<readonly ActivityEntry[]> => (await read(person)).entries;
-const activityKindsOf = async (person: Person): Promise<string[]> => (await entriesOf(person)).map(({ kind }) => kind);
+const readEntries = async (person: Person): Promise<readonly ActivityEntry[]> =>
+  (await readActivityPage(person)).entries;
+const readActivityKinds = async (person: Person): Promise<string[]> =>
+  (await readEntries(person)).map(({ kind }) => kind);
 /** What is noted while this runs, the oldest first. */
-async function recordedDuring(person: Person, action: () => Promise<unknown>): Promise<ActivityEntry[]> {
-  const before = new Set((await entriesOf(person)).map(({ id }) => id));
+async function recordEntriesDuring(person: Person, action: () => Promise<unknown>): Promise<ActivityEntry[]> {
+  const before = new Set((await readEntries(person)).map(({ id }) => id));
   clock = new Date(clock.getTime() + 1_000);
   await action();
-  return (await entriesOf(person)).filter(({ id }) => !before.has(id)).toReversed();
+  return (await readEntries(person)).filter(({ id }) => !before.has(id)).toReversed();
 }
 const advanceClock = (milliseconds: number): void => {
   clock = new Date(clock.getTime() + milliseconds);
@@ -46,13 +48,13 @@ const advanceClock = (milliseconds: number): void => {
 const trashSecret = (person: Person, id: string) => service.call("DELETE", `/secrets/store/${id}`, person.token);
 const restoreSecret = (person: Person, id: string) =>
   service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
-const idSuffix = (id: string): string => id.slice(-8);
+const getIdSuffix = (id: string): string => id.slice(-8);
 
 describe("what happens in an account", () => {
   it("is noted: a secret added, changed, trashed, taken out, removed for good", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
-    const entries = await recordedDuring(person, async () => {
+    const entries = await recordEntriesDuring(person, async () => {
       await storeSecret(service, person, { id, base: 1 });
       advanceClock(1_000);
       await trashSecret(person, id);
@@ -67,10 +69,10 @@ describe("what happens in an account", () => {
     expect(entries.map(({ kind, secret }) => [kind, secret])).toEqual(
       ["secret_changed", "secret_trashed", "secret_restored", "secret_trashed", "secret_purged"].map((kind) => [
         kind,
-        idSuffix(id),
+        getIdSuffix(id),
       ]),
     );
-    expect(await activityKindsOf(person)).toEqual(
+    expect(await readActivityKinds(person)).toEqual(
       expect.arrayContaining(["signed_in", "secret_added", "opener_added"]),
     );
   });
@@ -78,17 +80,17 @@ describe("what happens in an account", () => {
   it("is noted: openers added and removed, and no opener that is sealed to once more", async () => {
     const person = await service.signIn();
     await storeSecret(service, person);
-    const image = uuidv7();
+    const imageId = uuidv7();
     const applyChange = async (slots: unknown, records: unknown) => {
       const body = buildChange(person, { slots: slots as never, image_records: records as never });
       expect((await service.call("PUT", "/user/keyring", person.token, { body })).status).toBe(200);
       confirmChange(person, body);
       advanceClock(1_000);
     };
-    const entries = await recordedDuring(person, async () => {
-      await applyChange({ set: [buildSlot(image)], remove: [] }, { set: [buildImageRecord(image)], remove: [] });
-      await applyChange({ set: [buildSlot(image)], remove: [] }, undefined);
-      await applyChange({ set: [], remove: [image] }, { set: [], remove: [image] });
+    const entries = await recordEntriesDuring(person, async () => {
+      await applyChange({ set: [buildSlot(imageId)], remove: [] }, { set: [buildImageRecord(imageId)], remove: [] });
+      await applyChange({ set: [buildSlot(imageId)], remove: [] }, undefined);
+      await applyChange({ set: [], remove: [imageId] }, { set: [], remove: [imageId] });
     });
     expect(entries.map(({ kind }) => kind)).toEqual(["opener_added", "opener_removed"]);
   });
@@ -96,7 +98,7 @@ describe("what happens in an account", () => {
   it("is noted: shared, opened, revoked once, asked for, answered", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
-    const entries = await recordedDuring(person, async () => {
+    const entries = await recordEntriesDuring(person, async () => {
       const link = await createShare(service, person, id);
       advanceClock(1_000);
       const opening = buildOpening(link);
@@ -110,9 +112,9 @@ describe("what happens in an account", () => {
       await answerRequest(service, request, 500);
     });
     expect(entries.map(({ kind, secret }) => [kind, secret])).toEqual([
-      ["shared", idSuffix(id)],
-      ["share_opened", idSuffix(id)],
-      ["share_revoked", idSuffix(id)],
+      ["shared", getIdSuffix(id)],
+      ["share_opened", getIdSuffix(id)],
+      ["share_revoked", getIdSuffix(id)],
       ["request_made", null],
       ["request_answered", null],
     ]);
@@ -121,7 +123,7 @@ describe("what happens in an account", () => {
   it("is noted: starting anew, its end, a changed profile; and no setting of mails", async () => {
     const person = await service.signIn();
     await storeSecret(service, person);
-    const entries = await recordedDuring(person, async () => {
+    const entries = await recordEntriesDuring(person, async () => {
       await service.call("POST", "/user/start-anew", person.token);
       advanceClock(1_000);
       for (let time = 0; time < 2; time++)
@@ -138,7 +140,7 @@ describe("what happens in an account", () => {
   it("is not noted where the call was refused", async () => {
     const person = await service.signIn();
     const { id } = await storeSecret(service, person);
-    const entries = await recordedDuring(person, async () => {
+    const entries = await recordEntriesDuring(person, async () => {
       expect(
         (
           await service.call("POST", "/secrets/store", person.token, {
@@ -178,9 +180,9 @@ describe("what happens in an account", () => {
           (await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(link) })).status,
         ).toBe(200);
     };
-    expect(await recordedDuring(person, () => openRepeatedly(25))).toHaveLength(20);
+    expect(await recordEntriesDuring(person, () => openRepeatedly(25))).toHaveLength(20);
     advanceClock(3_600_001);
-    expect(await recordedDuring(person, () => openRepeatedly(3))).toHaveLength(1);
+    expect(await recordEntriesDuring(person, () => openRepeatedly(3))).toHaveLength(1);
   });
 });
 
@@ -192,20 +194,20 @@ describe("GET /user/activity", () => {
       advanceClock(1_000);
       await (time % 2 === 0 ? trashSecret(person, id) : restoreSecret(person, id));
     }
-    const first = await read(person, "?topic=secrets&limit=3");
-    expect(first.entries.map(({ kind }) => kind)).toEqual(["secret_trashed", "secret_restored", "secret_trashed"]);
-    const second = await read(person, `?topic=secrets&limit=3&before=${first.next_cursor ?? ""}`);
-    expect(second).toMatchObject({ entries: [{ kind: "secret_added" }], next_cursor: null });
-    expect((await read(person, "?topic=sessions")).entries.map(({ kind }) => kind)).toEqual(["signed_in"]);
+    const firstPage = await readActivityPage(person, "?topic=secrets&limit=3");
+    expect(firstPage.entries.map(({ kind }) => kind)).toEqual(["secret_trashed", "secret_restored", "secret_trashed"]);
+    const secondPage = await readActivityPage(person, `?topic=secrets&limit=3&before=${firstPage.next_cursor ?? ""}`);
+    expect(secondPage).toMatchObject({ entries: [{ kind: "secret_added" }], next_cursor: null });
+    expect((await readActivityPage(person, "?topic=sessions")).entries.map(({ kind }) => kind)).toEqual(["signed_in"]);
   });
 
   it("holds nothing of others, no share id, and no more of a secret's id than its end", async () => {
-    const [person, other] = [await service.signIn(), await service.signIn()];
+    const [person, otherUser] = [await service.signIn(), await service.signIn()];
     const { id } = await storeSecret(service, person);
     const link = await createShare(service, person, id);
     const { text } = await service.call("GET", "/user/activity", person.token);
     for (const privateText of [link.shareId, id, person.subject]) expect(text).not.toContain(privateText);
-    expect(await activityKindsOf(other)).toEqual(["signed_in"]);
+    expect(await readActivityKinds(otherUser)).toEqual(["signed_in"]);
   });
 
   it.each(["?topic=others", "?limit=0", "?limit=101", "?before=x", "?more=1"])("refuses %s", async (query) => {

@@ -1,4 +1,4 @@
-import { activityRetentionDays, activityKinds, type ActivityQuery } from "@relicario/shared/api";
+import { activityRetentionDays, activityKindsByTopic, type ActivityQuery } from "@relicario/shared/api";
 import { and, desc, eq, inArray, lt, lte } from "drizzle-orm";
 import type { z } from "zod";
 
@@ -22,7 +22,7 @@ export function readActivity(
       and(
         eq(activity.accountId, accountId),
         before === undefined ? undefined : lt(activity.id, before),
-        topic === undefined ? undefined : inArray(activity.kind, [...activityKinds[topic]]),
+        topic === undefined ? undefined : inArray(activity.kind, [...activityKindsByTopic[topic]]),
       ),
     )
     .orderBy(desc(activity.id))
@@ -32,10 +32,10 @@ export function readActivity(
 /** What is older than 90 days. */
 export function deleteExpiredActivity({ db }: { readonly db: Db }, context: SweepContext): Promise<void> {
   const { accountId, id, at } = activity;
-  const due = lte(at, new Date(context.now.getTime() - activityRetentionDays * 86_400_000));
-  return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>
+  const isDue = lte(at, new Date(context.now.getTime() - activityRetentionDays * 86_400_000));
+  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
     deleteInBatches(context, (batchSize) => {
-      const isDueInAccount = and(eq(accountId, dueAccountId), due);
+      const isDueInAccount = and(eq(accountId, dueAccountId), isDue);
       return db
         .delete(activity)
         .where(

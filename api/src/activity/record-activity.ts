@@ -42,7 +42,7 @@ export function buildActivityInsert(tx: Tx, accountId: string, { event, now }: T
 }
 
 /** Random digits: the first ones of a UUIDv7 are its time. */
-const idSuffix = (id: string): string => id.replaceAll("-", "").slice(-8);
+const getIdSuffix = (id: string): string => id.replaceAll("-", "").slice(-8);
 
 function toRow(
   accountId: string,
@@ -54,7 +54,7 @@ function toRow(
     id: uuidv7({ msecs: now.getTime() }),
     kind,
     count,
-    secret: secretId === undefined ? null : idSuffix(secretId),
+    secret: secretId === undefined ? null : getIdSuffix(secretId),
     device,
     address,
     at: now,

@@ -1,11 +1,11 @@
 import { ActivityResponse, ActivityQuery } from "@relicario/shared/api";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const activitySchemas = {
   list: {
     summary: "What happened in the account in the last 90 days, newest first",
     querystring: ActivityQuery,
-    response: responseSchemas(ActivityResponse),
+    response: buildResponseSchemas(ActivityResponse),
   },
 };

@@ -9,16 +9,16 @@ import { startService, type Method, type TestService } from "../testing/service.
 import {
   answerRequest,
   startAnswer,
-  buildChangeWith,
+  buildChangeWithDocument,
   buildRequest,
   buildShare,
   callOk,
   createRequest,
   createShare,
-  newPublicId,
+  createPublicId,
   buildOpening,
   sendParts,
-  type BuiltAnswer,
+  type StartedAnswer,
   type LinkCredentials,
 } from "../testing/sharing.ts";
 import { buildFinish, buildLargeContent, type LargeContent, type EncodedForm } from "../testing/upload.ts";
@@ -48,7 +48,7 @@ interface Scenario {
    * answered.
    */
   readonly request: () => Promise<ReturnType<typeof buildRequest>>;
-  readonly answer: () => Promise<BuiltAnswer>;
+  readonly answer: () => Promise<StartedAnswer>;
   readonly answeredRequest: () => Promise<ReturnType<typeof buildRequest>>;
   /** Mailboxes that the owner's session filled, and another session of the owner. */
   readonly ownMailbox: () => Promise<string>;
@@ -64,17 +64,17 @@ let otherVendor: Person;
 /** Nothing that is read changes it. */
 let readOnlyScenario: Scenario;
 /** Sessions that are over. */
-let expired: string;
-let revoked: string;
-let neverStored: string;
+let expiredToken: string;
+let revokedToken: string;
+let unstoredToken: string;
 
-function lazy<T>(create: () => Promise<T>): () => Promise<T> {
+function memoize<T>(create: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | undefined;
   return () => (result ??= create());
 }
 
 const fillMailbox = async (token: string): Promise<string> => {
-  const id = newPublicId();
+  const id = createPublicId();
   await callOk(service, "PUT", `/device-links/${id}`, token, { body: { message: sealedMessage } });
   return id;
 };
@@ -85,23 +85,28 @@ const createScenario = async (): Promise<Scenario> => {
   await service.call("POST", "/secrets/store", owner.token, { body });
   confirmChange(owner, body.keyring);
   const secretId = body.secret_db_id;
-  const publicLink = lazy(() => createShare(service, owner, secretId));
-  const request = lazy(() => createRequest(service, owner));
-  const otherSession = lazy(async () => {
+  const publicLink = memoize(() => createShare(service, owner, secretId));
+  const request = memoize(() => createRequest(service, owner));
+  const otherSession = memoize(async () => {
     const { token } = await service.signIn(owner.subject);
     return { id: String(decodeJwt(token)["sid"]), token };
   });
   return {
     owner,
     secretId,
-    upload: lazy(async () => {
+    upload: memoize(async () => {
       const large = buildLargeContent({ bytes: 100 });
-      const { body: started } = await service.call("POST", "/v2/secrets/secret", owner.token, await large.start());
-      return { id: StartUploadResponse.parse(started).upload_id, large };
+      const { body: startedUpload } = await service.call(
+        "POST",
+        "/v2/secrets/secret",
+        owner.token,
+        await large.start(),
+      );
+      return { id: StartUploadResponse.parse(startedUpload).upload_id, large };
     }),
     publicLink,
-    personLink: lazy(() => createShare(service, owner, secretId, { recipient: recipient.userId })),
-    download: lazy(
+    personLink: memoize(() => createShare(service, owner, secretId, { recipient: recipient.userId })),
+    download: memoize(
       async () =>
         ShareClaim.parse(
           (await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(await publicLink()) }))
@@ -109,20 +114,20 @@ const createScenario = async (): Promise<Scenario> => {
         ).download.token,
     ),
     request,
-    answer: lazy(async () => {
+    answer: memoize(async () => {
       const answer = await startAnswer(service, await request(), 500);
       await sendParts(service, answer);
       return answer;
     }),
-    answeredRequest: lazy(async () => {
+    answeredRequest: memoize(async () => {
       const answered = await createRequest(service, owner);
       await answerRequest(service, answered, 500);
       return answered;
     }),
-    ownMailbox: lazy(() => fillMailbox(owner.token)),
-    mailbox: lazy(async () => fillMailbox((await otherSession()).token)),
+    ownMailbox: memoize(() => fillMailbox(owner.token)),
+    mailbox: memoize(async () => fillMailbox((await otherSession()).token)),
     otherSession,
-    unsubscribe: lazy(() =>
+    unsubscribe: memoize(() =>
       service.app.services.grants.issue(
         { for: "unsubscribe", account: owner.userId, about: "share_opened" },
         new Date(Date.now() + 60_000),
@@ -150,7 +155,7 @@ const createFullScenario = async (): Promise<Scenario> => {
   return scenario;
 };
 
-const sessionOf = async (person: Person, expiresAt: Date): Promise<string> => {
+const createSessionToken = async (person: Person, expiresAt: Date): Promise<string> => {
   const { sessionTokens } = service.app.services;
   const issuedAt = new Date(expiresAt.getTime() - 900_000);
   return sessionTokens.sign({
@@ -176,16 +181,16 @@ beforeAll(async () => {
   otherVendor = await service.signIn(undefined, "second");
   otherUser = (await createFullScenario()).owner;
   readOnlyScenario = await createFullScenario();
-  expired = await sessionOf(otherUser, new Date(Date.now() - 1_000));
-  neverStored = await sessionOf(otherUser, new Date(Date.now() + 60_000));
-  ({ token: revoked } = await service.signIn(otherUser.subject));
-  await service.call("DELETE", "/auth/token", revoked);
+  expiredToken = await createSessionToken(otherUser, new Date(Date.now() - 1_000));
+  unstoredToken = await createSessionToken(otherUser, new Date(Date.now() + 60_000));
+  ({ token: revokedToken } = await service.signIn(otherUser.subject));
+  await service.call("DELETE", "/auth/token", revokedToken);
 });
 afterAll(() => service.stop());
 
 const stageId = uuidv7();
 
-interface Case {
+interface AccessCase {
   readonly call: `${Method} ${string}`;
   readonly path?: (scenario: Scenario) => string | Promise<string>;
   readonly body?: (scenario: Scenario, actor: Person) => unknown;
@@ -207,12 +212,12 @@ const ownerOnlyStatuses = { anonymous: 401, other: 404, owner: 200, otherVendor:
 /** Calls that only ever show the caller's own: others get theirs, not the owner's. */
 const ownRowsStatuses = { anonymous: 401, other: 200, owner: 200, otherVendor: 200 };
 
-const credentialsOf = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>) => ({
+const getLinkCredentials = ({ requestId, linkAuth }: ReturnType<typeof buildRequest>) => ({
   request_id: requestId,
   link_auth: linkAuth,
 });
 
-const cases: readonly Case[] = [
+const cases: readonly AccessCase[] = [
   { call: "GET /auth/certs", expected: publicStatuses },
   { call: "GET /auth/token-certs", expected: publicStatuses },
   {
@@ -356,7 +361,7 @@ const cases: readonly Case[] = [
   {
     call: "PATCH /share/{share_id}",
     path: async ({ personLink }) => `/share/${(await personLink()).shareId}`,
-    body: (_, actor) => ({ max_views: 3, keyring: buildChangeWith(actor, "shares") }),
+    body: (_, actor) => ({ max_views: 3, keyring: buildChangeWithDocument(actor, "shares") }),
     expected: ownerOnlyStatuses,
   },
   {
@@ -392,7 +397,7 @@ const cases: readonly Case[] = [
   },
   {
     call: "POST /share/get-secret",
-    body: async ({ personLink }) => ({ share_id: (await personLink()).shareId, claim_id: newPublicId() }),
+    body: async ({ personLink }) => ({ share_id: (await personLink()).shareId, claim_id: createPublicId() }),
     expected: { anonymous: 401, other: 404, owner: 404, otherVendor: 404, recipient: 200 },
   },
   {
@@ -428,13 +433,13 @@ const cases: readonly Case[] = [
   {
     call: "PATCH /requests/{request_id}",
     path: async ({ answeredRequest }) => `/requests/${(await answeredRequest()).requestId}`,
-    body: (_, actor) => ({ state: "collected", keyring: buildChangeWith(actor, "requests") }),
+    body: (_, actor) => ({ state: "collected", keyring: buildChangeWithDocument(actor, "requests") }),
     expected: ownerOnlyStatuses,
   },
   {
     call: "DELETE /requests/{request_id}",
     path: async ({ answeredRequest }) => `/requests/${(await answeredRequest()).requestId}`,
-    body: (_, actor) => ({ keyring: buildChangeWith(actor, "requests") }),
+    body: (_, actor) => ({ keyring: buildChangeWithDocument(actor, "requests") }),
     expected: ownerOnlyStatuses,
   },
   {
@@ -442,10 +447,14 @@ const cases: readonly Case[] = [
     body: async ({ answeredRequest }) => ({ request_id: (await answeredRequest()).requestId }),
     expected: ownerOnlyStatuses,
   },
-  { call: "POST /requests/get", body: async ({ request }) => credentialsOf(await request()), expected: publicStatuses },
+  {
+    call: "POST /requests/get",
+    body: async ({ request }) => getLinkCredentials(await request()),
+    expected: publicStatuses,
+  },
   {
     call: "POST /requests/answer",
-    body: async ({ request }) => ({ ...credentialsOf(await request()), size: 100 }),
+    body: async ({ request }) => ({ ...getLinkCredentials(await request()), size: 100 }),
     expected: publicStatuses,
   },
   {
@@ -469,7 +478,7 @@ const cases: readonly Case[] = [
   },
   {
     call: "PUT /device-links/{id}",
-    path: () => `/device-links/${newPublicId()}`,
+    path: () => `/device-links/${createPublicId()}`,
     body: () => ({ message: sealedMessage }),
     expected: ownRowsStatuses,
   },
@@ -524,7 +533,7 @@ describe.each(cases)("$call", ({ call, path, body, form, headers, optionalSessio
   beforeAll(async () => {
     scenario = method === "GET" ? readOnlyScenario : await createScenario();
   });
-  const send = async (actor: Person, token: string | null) => {
+  const sendCall = async (actor: Person, token: string | null) => {
     const requestPath = (await path?.(scenario)) ?? call.slice(call.indexOf(" ") + 1);
     const payload = await body?.(scenario, actor);
     const options = (await form?.(scenario)) ?? {
@@ -534,28 +543,34 @@ describe.each(cases)("$call", ({ call, path, body, form, headers, optionalSessio
     return service.call(method, requestPath, token, options);
   };
   const sendAs = async (person: Person, vendorId = "relicario") =>
-    send(person, endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token);
+    sendCall(
+      person,
+      endsSessions === undefined ? person.token : (await service.signIn(person.subject, vendorId)).token,
+    );
 
   it("answers nobody, another user, the recipient of what is shared, the owner and another vendor as the policy says", async () => {
     const statuses = {
-      anonymous: (await send(otherUser, null)).status,
+      anonymous: (await sendCall(otherUser, null)).status,
       other: (await sendAs(otherUser)).status,
       recipient: (await sendAs(recipient)).status,
       owner: 0,
       otherVendor: (await sendAs(otherVendor, "second")).status,
     };
-    statuses.owner = (await send(scenario.owner, scenario.owner.token)).status;
+    statuses.owner = (await sendCall(scenario.owner, scenario.owner.token)).status;
     expect(statuses).toEqual({ recipient: expected.other, ...expected });
   });
 
   it("refuses an expired and a revoked session, unless it is public", async () => {
-    const answers = await Promise.all([expired, revoked, neverStored].map((token) => send(scenario.owner, token)));
+    const responses = await Promise.all(
+      [expiredToken, revokedToken, unstoredToken].map((token) => sendCall(scenario.owner, token)),
+    );
     const { anonymous } = expected;
     if ((anonymous < 300 || call === "GET /telemetry") && optionalSession === undefined)
-      expect(answers.map(({ status }) => status)).toEqual([anonymous, anonymous, anonymous]);
+      expect(responses.map(({ status }) => status)).toEqual([anonymous, anonymous, anonymous]);
     else if (call === "POST /auth/token")
-      expect(answers.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
-    else expect(answers.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
+      expect(responses.map(({ body: { code } }) => code)).toEqual(["token_invalid", "token_invalid", "token_invalid"]);
+    else
+      expect(responses.map(({ body: { code } }) => code)).toEqual(["token_expired", "token_invalid", "token_invalid"]);
   });
 });
 
@@ -605,39 +620,42 @@ describe("a route with an optional session", () => {
     app = Fastify({ trustProxy: true });
     handleErrors(app);
     guardRoutes(app, service.app.services);
-    const rate = { name: "of_test", calls: 2, windowSeconds: 3_600, per: "account" } as const;
+    const testRateLimit = { name: "of_test", calls: 2, windowSeconds: 3_600, per: "account" } as const;
     app.get("/open", { config: { access: "optional_session" } }, (request) => ({
       account: request.actor?.accountId ?? null,
     }));
-    app.get("/limited", { config: { access: "optional_session", rates: [rate] } }, () => "open");
+    app.get("/limited", { config: { access: "optional_session", rates: [testRateLimit] } }, () => "open");
     await app.ready();
   });
   afterAll(() => app.close());
 
-  const callOpen = async (authorization: string | null) => {
-    const answer = await app.inject({
+  const callOptionalSession = async (authorization: string | null) => {
+    const response = await app.inject({
       method: "GET",
       url: "/open",
       headers: authorization === null ? {} : { authorization },
     });
-    return { status: answer.statusCode, body: answer.json<{ account?: string | null; code?: string }>() };
+    return { status: response.statusCode, body: response.json<{ account?: string | null; code?: string }>() };
   };
 
   it("is answered for nobody, and for whoever has a session as that person", async () => {
     const person = await service.signIn();
-    expect(await callOpen(null)).toEqual({ status: 200, body: { account: null } });
-    expect(await callOpen(`Bearer ${person.token}`)).toEqual({ status: 200, body: { account: person.userId } });
+    expect(await callOptionalSession(null)).toEqual({ status: 200, body: { account: null } });
+    expect(await callOptionalSession(`Bearer ${person.token}`)).toEqual({
+      status: 200,
+      body: { account: person.userId },
+    });
   });
 
   it("takes nobody for somebody and nobody for nobody: a session that is not good is refused", async () => {
     const person = await service.signIn();
-    const expired = await sessionOf(person, new Date(Date.now() - 1_000));
-    const neverStored = await sessionOf(person, new Date(Date.now() + 60_000));
-    const { token: revoked } = await service.signIn(person.subject);
-    await service.call("DELETE", "/auth/token", revoked);
+    const expiredToken = await createSessionToken(person, new Date(Date.now() - 1_000));
+    const unstoredToken = await createSessionToken(person, new Date(Date.now() + 60_000));
+    const { token: revokedToken } = await service.signIn(person.subject);
+    await service.call("DELETE", "/auth/token", revokedToken);
     const codes = await Promise.all(
-      [`Bearer ${expired}`, `Bearer ${neverStored}`, `Bearer ${revoked}`, "Bearer x", "Basic YTpi", ""].map(
-        async (header) => (await callOpen(header)).body.code,
+      [`Bearer ${expiredToken}`, `Bearer ${unstoredToken}`, `Bearer ${revokedToken}`, "Bearer x", "Basic YTpi", ""].map(
+        async (header) => (await callOptionalSession(header)).body.code,
       ),
     );
     expect(codes).toEqual([
@@ -656,10 +674,14 @@ describe("a route with an optional session", () => {
       const headers = { "x-forwarded-for": address, ...(token === null ? {} : { authorization: `Bearer ${token}` }) };
       return (await app.inject({ method: "GET", url: "/limited", headers })).statusCode;
     };
-    const [here, there] = ["192.0.2.1", "192.0.2.2"];
+    const [firstAddress, secondAddress] = ["192.0.2.1", "192.0.2.2"];
     for (const token of [null, firstUser.token, secondUser.token])
-      expect([await call(here, token), await call(here, token), await call(here, token)]).toEqual([200, 200, 429]);
-    expect([await call(there, null), await call(there, firstUser.token)]).toEqual([200, 429]);
+      expect([
+        await call(firstAddress, token),
+        await call(firstAddress, token),
+        await call(firstAddress, token),
+      ]).toEqual([200, 200, 429]);
+    expect([await call(secondAddress, null), await call(secondAddress, firstUser.token)]).toEqual([200, 429]);
   });
 });
 

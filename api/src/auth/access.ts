@@ -4,7 +4,7 @@ import { retryOnConnectionLoss } from "../db/faults.ts";
 import type { AccountConcurrency } from "../http/account-concurrency.ts";
 import { requireBearerToken } from "../http/bearer-token.ts";
 import { Problem } from "../http/problem.ts";
-import type { RateLimiter, RateRule } from "../http/rate-limits.ts";
+import type { RateLimiter, RateLimitRule } from "../http/rate-limits.ts";
 import type { Actor } from "./actor.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 
@@ -21,7 +21,7 @@ declare module "fastify" {
      */
     access?: "public" | "optional_session" | "signed_in";
     /** Those per account count by address where nobody is signed in. */
-    rates?: readonly RateRule[];
+    rates?: readonly RateLimitRule[];
     /**
      * The same call once more answers the same: it is run again when the database's connection was
      * lost. GET is, unless it says false.
@@ -56,15 +56,15 @@ export function guardRoutes(app: FastifyInstance, { sessionTokens, limiter, conc
       concurrency.trackCall(request.actor.accountId, reply.raw);
     }
     const accountId = request.actor?.accountId ?? null;
-    const consumeRates = async (): Promise<void> => {
+    const consumeRateLimits = async (): Promise<void> => {
       // counted twice at worst
       for (const rule of rates)
         await retryOnConnectionLoss(() => limiter.consume(rule, { accountId, address: request.ip }));
     };
     // An account's calls are counted in one row, for which they would wait with a connection each.
     await (accountId === null || rates.length === 0
-      ? consumeRates()
-      : concurrency.runExclusive(accountId, consumeRates));
+      ? consumeRateLimits()
+      : concurrency.runExclusive(accountId, consumeRateLimits));
   });
 }
 

@@ -1,4 +1,4 @@
-import { SessionClaims, TokenCerts } from "@relicario/shared/api";
+import { SessionClaims, TokenJwks } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 
@@ -13,21 +13,21 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const exchange = (token: string, vendor = "relicario", extraMembers: Record<string, unknown> = {}) =>
-  service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, { body: { token, ...extraMembers } });
+const exchange = (token: string, vendorId = "relicario", extraMembers: Record<string, unknown> = {}) =>
+  service.call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, { body: { token, ...extraMembers } });
 
 const secondsFromNow = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
 
 describe("POST /auth/token", () => {
   it("gives a session token that the published keys verify and that names account, vendor and sign-in", async () => {
     const authTime = secondsFromNow(-100);
-    const answer = await exchange(await service.issuer.accessToken("ana", { auth_time: authTime }));
-    expect(answer.status).toBe(200);
-    const token = String(answer.body["token"]);
+    const response = await exchange(await service.issuer.accessToken("ana", { auth_time: authTime }));
+    expect(response.status).toBe(200);
+    const token = String(response.body["token"]);
 
-    const certs = TokenCerts.parse((await service.call("GET", "/auth/token-certs", null)).body);
-    expect(certs.keys).toHaveLength(2);
-    const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: certs.keys }), { algorithms: ["EdDSA"] });
+    const tokenCerts = TokenJwks.parse((await service.call("GET", "/auth/token-certs", null)).body);
+    expect(tokenCerts.keys).toHaveLength(2);
+    const { payload } = await jwtVerify(token, createLocalJWKSet({ keys: tokenCerts.keys }), { algorithms: ["EdDSA"] });
     const claims = SessionClaims.parse(payload);
     expect(claims).toMatchObject({
       iss: "http://localhost:3000/api",
@@ -36,7 +36,7 @@ describe("POST /auth/token", () => {
       auth_time: authTime,
     });
     expect(claims.exp - claims.iat).toBe(900);
-    expect(decodeProtectedHeader(token).kid).toBe(certs.keys[0]?.kid);
+    expect(decodeProtectedHeader(token).kid).toBe(tokenCerts.keys[0]?.kid);
 
     const [row] = await service.app.services.db.select().from(accounts).where(eq(accounts.id, claims.sub));
     expect(row).toMatchObject({ vendorId: "relicario", username: "ana", userName: "ana" });
@@ -44,36 +44,40 @@ describe("POST /auth/token", () => {
 
   it("finds the same account again, and takes over a new name of the provider", async () => {
     const first = await service.signIn("bea");
-    const repeated = await exchange(await service.issuer.accessToken("bea", { preferred_username: "beatriz" }));
-    const me = await service.call("GET", "/user/me", String(repeated.body["token"]));
+    const repeatedResponse = await exchange(await service.issuer.accessToken("bea", { preferred_username: "beatriz" }));
+    const me = await service.call("GET", "/user/me", String(repeatedResponse.body["token"]));
     expect(me.body).toMatchObject({ user_id: first.userId, username: "beatriz", user_name: "bea" });
   });
 
   it("makes one account when a person's first two exchanges arrive at once", async () => {
     const tokens = await Promise.all([1, 2, 3, 4].map(() => service.issuer.accessToken("twice")));
-    const answers = await Promise.all(tokens.map((token) => exchange(token)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const responses = await Promise.all(tokens.map((token) => exchange(token)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     const rows = await service.app.services.db.select().from(identities).where(eq(identities.subject, "twice"));
     expect(rows).toHaveLength(1);
     expect(await service.app.services.db.select().from(accounts).where(eq(accounts.username, "twice"))).toHaveLength(1);
   });
 
   it("keeps the accounts of one person at two vendors apart", async () => {
-    const here = await service.signIn("carla");
-    const there = await service.signIn("carla", "second");
-    expect(there.userId).not.toBe(here.userId);
+    const relicarioUser = await service.signIn("carla");
+    const secondVendorUser = await service.signIn("carla", "second");
+    expect(secondVendorUser.userId).not.toBe(relicarioUser.userId);
   });
 
   it("gives another user name when the provider's is taken or cannot be one", async () => {
     await service.signIn("dora");
-    const same = await exchange(await service.issuer.accessToken("dora-2", { preferred_username: "DORA" }));
-    const mail = await exchange(
+    const sameNameResponse = await exchange(await service.issuer.accessToken("dora-2", { preferred_username: "DORA" }));
+    const emailNameResponse = await exchange(
       await service.issuer.accessToken("dora-3", { preferred_username: undefined, email: "d@example.org" }),
     );
-    const script = await exchange(await service.issuer.accessToken("dora-4", { preferred_username: "josé" }));
-    const long = await exchange(await service.issuer.accessToken("dora-5", { preferred_username: "a".repeat(40) }));
+    const markupNameResponse = await exchange(
+      await service.issuer.accessToken("dora-4", { preferred_username: "josé" }),
+    );
+    const longNameResponse = await exchange(
+      await service.issuer.accessToken("dora-5", { preferred_username: "a".repeat(40) }),
+    );
     const names = await Promise.all(
-      [same, mail, script, long].map(
+      [sameNameResponse, emailNameResponse, markupNameResponse, longNameResponse].map(
         async ({ body }) => (await service.call("GET", "/user/me", String(body["token"]))).body["user_name"],
       ),
     );
@@ -83,10 +87,10 @@ describe("POST /auth/token", () => {
   });
 
   it("gives nobody a name that rests", async () => {
-    const former = await service.signIn("nora");
-    await service.call("POST", "/user/me", former.token, { body: { user_name: "nora-2" } });
-    const next = await exchange(await service.issuer.accessToken("nora-x", { preferred_username: "nora" }));
-    expect((await service.call("GET", "/user/me", String(next.body["token"]))).body["user_name"]).toMatch(
+    const formerUser = await service.signIn("nora");
+    await service.call("POST", "/user/me", formerUser.token, { body: { user_name: "nora-2" } });
+    const nextResponse = await exchange(await service.issuer.accessToken("nora-x", { preferred_username: "nora" }));
+    expect((await service.call("GET", "/user/me", String(nextResponse.body["token"]))).body["user_name"]).toMatch(
       /^nora-[0-9a-f]{12}$/,
     );
   });
@@ -103,8 +107,8 @@ describe("POST /auth/token", () => {
     ["with a subject that no database keeps", { sub: "a\u0000b" }, "token_invalid"],
     ["not valid yet", { nbf: secondsFromNow(600) }, "token_invalid"],
   ])("refuses a token that is %s", async (_, claims, code) => {
-    const answer = await exchange(await service.issuer.accessToken("eva", claims));
-    expect(answer).toMatchObject({ status: 401, body: { code } });
+    const response = await exchange(await service.issuer.accessToken("eva", claims));
+    expect(response).toMatchObject({ status: 401, body: { code } });
   });
 
   it("accepts the audience alone, and the authorised party alone", async () => {
@@ -158,8 +162,8 @@ describe("POST /auth/token", () => {
   });
 
   it("refuses a token that is forged, unsigned or noise", async () => {
-    const unsigned = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from('{"sub":"eva"}').toString("base64url")}.`;
-    for (const token of [await service.issuer.forgedToken("eva"), unsigned, "noise", "a.b.c"]) {
+    const unsignedToken = `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from('{"sub":"eva"}').toString("base64url")}.`;
+    for (const token of [await service.issuer.forgedToken("eva"), unsignedToken, "noise", "a.b.c"]) {
       expect(await exchange(token)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
     }
   });
@@ -178,13 +182,13 @@ describe("POST /auth/token", () => {
     });
     expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null)).toMatchObject({ status: 422 });
     expect(await service.call("POST", "/auth/token", null, { body: { token } })).toMatchObject({ status: 422 });
-    const broken = { body: "{", headers: { "content-type": "application/json" } };
-    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, broken)).toMatchObject({
+    const brokenJson = { body: "{", headers: { "content-type": "application/json" } };
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, brokenJson)).toMatchObject({
       status: 400,
       body: { code: "bad_request" },
     });
-    const form = { body: "token=x", headers: { "content-type": "application/x-www-form-urlencoded" } };
-    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, form)).toMatchObject({
+    const formBody = { body: "token=x", headers: { "content-type": "application/x-www-form-urlencoded" } };
+    expect(await service.call("POST", "/auth/token?app_vendor_id=relicario", null, formBody)).toMatchObject({
       status: 415,
       body: { code: "unsupported_media_type" },
     });
@@ -194,58 +198,61 @@ describe("POST /auth/token", () => {
     const remoteAddress = "198.51.100.7";
     const exchangeNoise = () =>
       service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" }, remoteAddress });
-    const codes: (string | undefined)[] = [];
-    let last = await exchangeNoise();
-    for (let count = 1; count < 605 && last.status === 401; count++) {
-      codes.push(last.body.code);
-      last = await exchangeNoise();
+    const errorCodes: (string | undefined)[] = [];
+    let lastResponse = await exchangeNoise();
+    for (let count = 1; count < 605 && lastResponse.status === 401; count++) {
+      errorCodes.push(lastResponse.body.code);
+      lastResponse = await exchangeNoise();
     }
-    expect(codes.length).toBeGreaterThanOrEqual(300); // a window may have ended meanwhile
-    expect(last).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
-    expect(Number(last.headers["retry-after"])).toBeGreaterThan(0);
+    expect(errorCodes.length).toBeGreaterThanOrEqual(300); // a window may have ended meanwhile
+    expect(lastResponse).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect(Number(lastResponse.headers["retry-after"])).toBeGreaterThan(0);
     expect(
       await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token: "noise" } }),
     ).toMatchObject({ status: 401 });
   });
 
   it("lets no token that was not verified, and no single person, fill the limit that everybody shares", async () => {
-    const strict = await startService({ RATE_LIMITS: '{"exchange_all":3,"exchange_person":2}' });
+    const limitedService = await startService({ RATE_LIMITS: '{"exchange_all":3,"exchange_person":2}' });
     try {
       let host = 0;
       const exchangeFrom = async (token: string) => {
         const remoteAddress = `198.51.100.${String((host += 1))}`;
         return (
-          await strict.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress })
+          await limitedService.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+            body: { token },
+            remoteAddress,
+          })
         ).status;
       };
       for (const token of [
         "noise",
-        await strict.issuer.forgedToken("ana"),
-        await strict.issuer.accessToken("ana", { aud: "other-api" }),
+        await limitedService.issuer.forgedToken("ana"),
+        await limitedService.issuer.accessToken("ana", { aud: "other-api" }),
       ]) {
         expect([await exchangeFrom(token), await exchangeFrom(token)]).toEqual([401, 401]);
       }
-      const ana = await strict.issuer.accessToken("ana");
+      const anaToken = await limitedService.issuer.accessToken("ana");
       expect([
-        await exchangeFrom(ana),
-        await exchangeFrom(ana),
-        await exchangeFrom(ana),
-        await exchangeFrom(ana),
+        await exchangeFrom(anaToken),
+        await exchangeFrom(anaToken),
+        await exchangeFrom(anaToken),
+        await exchangeFrom(anaToken),
       ]).toEqual([200, 200, 429, 429]);
-      expect(await exchangeFrom(await strict.issuer.accessToken("bea"))).toBe(200);
-      expect(await exchangeFrom(await strict.issuer.accessToken("carla"))).toBe(429);
+      expect(await exchangeFrom(await limitedService.issuer.accessToken("bea"))).toBe(200);
+      expect(await exchangeFrom(await limitedService.issuer.accessToken("carla"))).toBe(429);
     } finally {
-      await strict.stop();
+      await limitedService.stop();
     }
   });
 
   it("answers 503 while the provider cannot be reached, and goes on when it can", async () => {
     const separateService = await startService({ IDP_AUTHORITY: "http://127.0.0.1:9/realms/relicario" });
     try {
-      const answer = await separateService.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+      const response = await separateService.call("POST", "/auth/token?app_vendor_id=relicario", null, {
         body: { token: "a.b.c" },
       });
-      expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+      expect(response).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
       expect((await separateService.call("GET", "/auth/certs", null)).status).toBe(503);
     } finally {
       await separateService.stop();
@@ -255,8 +262,8 @@ describe("POST /auth/token", () => {
 
 describe("GET /auth/certs", () => {
   it("gives the keys of the provider that is trusted", async () => {
-    const answer = await service.call("GET", "/auth/certs", null);
-    expect(answer).toMatchObject({ status: 200, body: { keys: [{ kty: "RSA", kid: "test-1" }] } });
+    const response = await service.call("GET", "/auth/certs", null);
+    expect(response).toMatchObject({ status: 200, body: { keys: [{ kty: "RSA", kid: "test-1" }] } });
   });
 });
 
@@ -265,11 +272,11 @@ describe("DELETE /auth/token", () => {
     const sid = "provider-session-1";
     const tokens: string[] = [];
     for (let count = 0; count < 2; count++) {
-      const answer = await exchange(await service.issuer.accessToken("hana", { sid }));
-      tokens.push(String(answer.body["token"]));
+      const response = await exchange(await service.issuer.accessToken("hana", { sid }));
+      tokens.push(String(response.body["token"]));
     }
     const [first = "", second = ""] = tokens;
-    const elsewhere = await service.signIn("hana");
+    const otherSignIn = await service.signIn("hana");
     expect((await service.call("DELETE", "/auth/token", first)).status).toBe(204);
     for (const token of [first, second]) {
       expect(await service.call("GET", "/user/me", token)).toMatchObject({
@@ -277,17 +284,17 @@ describe("DELETE /auth/token", () => {
         body: { code: "token_invalid" },
       });
     }
-    expect((await service.call("GET", "/user/me", elsewhere.token)).status).toBe(200);
+    expect((await service.call("GET", "/user/me", otherSignIn.token)).status).toBe(200);
     const rows = await service.app.services.db.select().from(sessions).where(eq(sessions.providerSession, sid));
     expect(rows.every(({ revokedAt }) => revokedAt !== null)).toBe(true);
   });
 
   it("does not let an access token from before the sign-out bring the session back", async () => {
     const claims = { sid: "provider-session-2", iat: secondsFromNow(-30) };
-    const old = await service.issuer.accessToken("ines", claims);
-    const answer = await exchange(old);
-    await service.call("DELETE", "/auth/token", String(answer.body["token"]));
-    expect(await exchange(old)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
+    const oldToken = await service.issuer.accessToken("ines", claims);
+    const response = await exchange(oldToken);
+    await service.call("DELETE", "/auth/token", String(response.body["token"]));
+    expect(await exchange(oldToken)).toMatchObject({ status: 401, body: { code: "token_invalid" } });
     expect(
       (await exchange(await service.issuer.accessToken("ines", { ...claims, iat: secondsFromNow(1) }))).status,
     ).toBe(200);
@@ -304,11 +311,12 @@ describe("token exchanges that overlap a sign-out", () => {
     for (let round = 0; round < 12; round++) {
       const name = `overlap-${String(age)}-${String(round)}`;
       const remoteAddress = `198.51.100.${String(100 + round)}`; // one alone would be stopped
-      const sign = () => service.issuer.accessToken(name, { sid: `${name}-session`, iat: secondsFromNow(-age) });
+      const createAccessToken = () =>
+        service.issuer.accessToken(name, { sid: `${name}-session`, iat: secondsFromNow(-age) });
       const exchange = (token: string) =>
         service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token }, remoteAddress });
-      const first = String((await exchange(await sign())).body["token"]);
-      const tokens = await Promise.all(Array.from({ length: 12 }, sign));
+      const first = String((await exchange(await createAccessToken())).body["token"]);
+      const tokens = await Promise.all(Array.from({ length: 12 }, createAccessToken));
       const earlierExchanges = tokens.slice(0, 8).map((token) => exchange(token));
       await Promise.race(earlierExchanges); // one is through, the others overlap
       const signOut = service.call("DELETE", "/auth/token", first);
@@ -365,11 +373,11 @@ describe("a session that two processes know", () => {
     const person = await service.signIn();
     const { tokens } = createOtherProcess();
     const { db } = service.app.services;
-    const setRevoked = (revokedAt: Date | null) =>
+    const setRevokedAt = (revokedAt: Date | null) =>
       db.update(sessions).set({ revokedAt }).where(eq(sessions.accountId, person.userId));
-    await setRevoked(new Date());
+    await setRevokedAt(new Date());
     await expect(tokens.verify(person.token)).rejects.toMatchObject({ code: "token_invalid" });
-    await setRevoked(null);
+    await setRevokedAt(null);
     await expect(tokens.verify(person.token)).resolves.toMatchObject({ accountId: person.userId });
   });
 
@@ -404,13 +412,13 @@ describe("a session that two processes know", () => {
 describe("a session token", () => {
   it("is refused when it is altered, signed with another key, or of another kind", async () => {
     const person = await service.signIn();
-    const [head = "", body = "", signature = ""] = person.token.split(".");
+    const [encodedHeader = "", body = "", signature = ""] = person.token.split(".");
     const claims = JSON.parse(Buffer.from(body, "base64url").toString()) as Record<string, unknown>;
-    const altered = Buffer.from(JSON.stringify({ ...claims, vid: "second" })).toString("base64url");
+    const alteredPayload = Buffer.from(JSON.stringify({ ...claims, vid: "second" })).toString("base64url");
     for (const token of [
-      `${head}.${altered}.${signature}`,
+      `${encodedHeader}.${alteredPayload}.${signature}`,
       await service.issuer.accessToken("eva"),
-      `${head}.${body}.`,
+      `${encodedHeader}.${body}.`,
     ]) {
       expect(await service.call("GET", "/user/me", token)).toMatchObject({
         status: 401,
@@ -436,10 +444,10 @@ describe("a session token", () => {
       issuedAt: new Date(),
       expiresAt: new Date(secondsFromNow(60) * 1_000),
     };
-    const signWith = (overrides: Partial<typeof settings>) =>
+    const signSessionToken = (overrides: Partial<typeof settings>) =>
       createSessionTokens({ ...settings, ...overrides }, db, vendors).sign(session);
-    expect((await service.call("GET", "/user/me", await signWith({}))).status).toBe(200);
-    expect(await service.call("GET", "/user/me", await signWith(settingsOverride))).toMatchObject({
+    expect((await service.call("GET", "/user/me", await signSessionToken({}))).status).toBe(200);
+    expect(await service.call("GET", "/user/me", await signSessionToken(settingsOverride))).toMatchObject({
       status: 401,
       body: { code: "token_invalid" },
     });

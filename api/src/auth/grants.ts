@@ -38,19 +38,22 @@ export interface Grants {
 /** The longest that a download may go on. */
 export const maxDownloadHours = 24;
 
-const typ = "relicario-grant+jwt";
+const grantTokenType = "relicario-grant+jwt";
 
 /** @param recordKey RECORD_KEY; the signing key is derived from it. */
 export function createGrants(recordKey: Buffer, now: () => Date): Grants {
   const key = createHmac("sha256", recordKey).update("relicario/grants").digest();
   return {
     issue: (grant, expiresAt) =>
-      new SignJWT(grant).setProtectedHeader({ alg: "HS256", typ }).setExpirationTime(expiresAt).sign(key),
+      new SignJWT(grant)
+        .setProtectedHeader({ alg: "HS256", typ: grantTokenType })
+        .setExpirationTime(expiresAt)
+        .sign(key),
     async verify(token, ...kinds) {
       try {
         const { payload } = await jwtVerify(token, key, {
           algorithms: ["HS256"],
-          typ,
+          typ: grantTokenType,
           requiredClaims: ["exp"],
           currentDate: now(),
         });

@@ -5,22 +5,22 @@ import type { Env } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
 
 /** What the service takes from the provider's access token. Times in seconds since 1970. */
-const plainText = z
+const claimText = z
   .string()
   .min(1)
   .max(255)
   .regex(/^\P{C}+$/u); // no control characters: a database refuses some
-const AccessToken = z.looseObject({
-  sub: plainText,
+const AccessTokenClaims = z.looseObject({
+  sub: claimText,
   iss: z.string(),
   iat: z.int(),
   aud: z.union([z.string(), z.array(z.string())]).optional(),
   azp: z.string().optional(),
   typ: z.string().optional(),
-  sid: plainText.optional(),
+  sid: claimText.optional(),
   auth_time: z.int().optional(),
-  preferred_username: plainText.optional().catch(undefined),
-  email: plainText.optional().catch(undefined),
+  preferred_username: claimText.optional().catch(undefined),
+  email: claimText.optional().catch(undefined),
 });
 
 export interface VerifiedIdentity {
@@ -45,9 +45,9 @@ export interface IdentityProvider {
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
 const Discovery = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 
-type Settings = Pick<Env, "IDP_AUTHORITY" | "IDP_CLIENT_ID" | "IDP_AUDIENCE" | "IDP_JWKS_URL">;
+type IdentityProviderSettings = Pick<Env, "IDP_AUTHORITY" | "IDP_CLIENT_ID" | "IDP_AUDIENCE" | "IDP_JWKS_URL">;
 
-export function createIdentityProvider(settings: Settings): IdentityProvider {
+export function createIdentityProvider(settings: IdentityProviderSettings): IdentityProvider {
   let keySetPromise: Promise<ReturnType<typeof createRemoteJWKSet>> | null = null;
 
   /** Found once; a failure is forgotten, so that a provider that starts later is found later. */
@@ -93,7 +93,7 @@ async function verifyToken(
   token: string,
   keySet: ReturnType<typeof createRemoteJWKSet>,
   issuer: string,
-): Promise<{ claims: z.infer<typeof AccessToken>; header: JWTHeaderParameters }> {
+): Promise<{ claims: z.infer<typeof AccessTokenClaims>; header: JWTHeaderParameters }> {
   try {
     const { payload, protectedHeader: header } = await jwtVerify(token, keySet, {
       issuer,
@@ -101,7 +101,7 @@ async function verifyToken(
       clockTolerance: 5,
       requiredClaims: ["exp", "iat", "sub"],
     });
-    return { claims: AccessToken.parse(payload), header };
+    return { claims: AccessTokenClaims.parse(payload), header };
   } catch (cause) {
     if (cause instanceof errors.JWTExpired) throw new Problem("token_expired", { cause });
     if (isTokenFault(cause)) throw new Problem("token_invalid", { cause });
@@ -127,9 +127,9 @@ function isTokenFault(cause: unknown): boolean {
  * service is named: such a token would be that service's to pass on.
  */
 function isIntendedForService(
-  { aud, azp, typ }: z.infer<typeof AccessToken>,
+  { aud, azp, typ }: z.infer<typeof AccessTokenClaims>,
   header: JWTHeaderParameters,
-  { IDP_AUDIENCE, IDP_CLIENT_ID }: Settings,
+  { IDP_AUDIENCE, IDP_CLIENT_ID }: IdentityProviderSettings,
 ): boolean {
   const headerType = header.typ?.toLowerCase().replace(/^application\//, "") ?? "jwt";
   if (!["jwt", "at+jwt"].includes(headerType)) return false;
@@ -147,7 +147,7 @@ function isIntendedForService(
  */
 const keycloakAccountAudience = "account";
 
-async function discoverJwksUrl({ IDP_AUTHORITY, IDP_JWKS_URL }: Settings): Promise<URL> {
+async function discoverJwksUrl({ IDP_AUTHORITY, IDP_JWKS_URL }: IdentityProviderSettings): Promise<URL> {
   if (IDP_JWKS_URL !== undefined) return new URL(IDP_JWKS_URL);
   try {
     const base = IDP_AUTHORITY.replace(/\/$/, ""); // OpenID Connect Discovery 4.1

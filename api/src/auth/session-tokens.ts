@@ -67,14 +67,14 @@ export function createSessionTokens(
   db: Db,
   vendors: Vendors,
 ): SessionTokens {
-  const [current] = keys;
-  if (current === undefined) throw new Error("no session key");
+  const [currentKey] = keys;
+  if (currentKey === undefined) throw new Error("no session key");
   const publicKeys = keys.map(({ kid, kty, crv, x }) => ({ kid, alg: "EdDSA" as const, kty, crv, x }));
   const keySet = createLocalJWKSet({ keys: publicKeys });
-  const signingKey = importJWK(current, "EdDSA");
+  const signingKey = importJWK(currentKey, "EdDSA");
   const claimsCache = new Map<string, SessionClaims>();
   const sessionCache = new Map<string, CachedSession>();
-  const readSession = db
+  const sessionQuery = db
     .select({ revokedAt: sessions.revokedAt })
     .from(sessions)
     .where(and(eq(sessions.accountId, sql.placeholder("account")), eq(sessions.id, sql.placeholder("session"))))
@@ -84,7 +84,7 @@ export function createSessionTokens(
     publicKeys,
     async sign({ accountId, vendorId, sessionId, authTime, issuedAt, expiresAt }) {
       return new SignJWT({ vid: vendorId, sid: sessionId, ...(authTime === null ? {} : { auth_time: authTime }) })
-        .setProtectedHeader({ alg: "EdDSA", kid: current.kid, typ: tokenType })
+        .setProtectedHeader({ alg: "EdDSA", kid: currentKey.kid, typ: tokenType })
         .setSubject(accountId)
         .setIssuer(issuer)
         .setAudience(audience)
@@ -97,7 +97,7 @@ export function createSessionTokens(
       const vendor = vendors.find(claims.vid);
       if (vendor === null) throw new Problem("token_invalid");
       if (!vendor.enabled) throw new Problem("vendor_disabled");
-      if (!(await isLive(claims))) throw new Problem("token_invalid");
+      if (!(await isSessionLive(claims))) throw new Problem("token_invalid");
       const { sub: accountId, vid: vendorId, sid: sessionId, auth_time: authTime = null } = claims;
       return grantSession({ accountId, vendorId, sessionId, authTime });
     },
@@ -118,11 +118,11 @@ export function createSessionTokens(
   }
 
   /** Those who ask at once share one question, and its answer for a moment. */
-  function isLive({ sub, sid }: SessionClaims): Promise<boolean> {
+  function isSessionLive({ sub, sid }: SessionClaims): Promise<boolean> {
     const cached = sessionCache.get(sid);
     if (cached?.accountId === sub && monotonicNow() - cached.readAt < sessionCacheMilliseconds) return cached.live;
     const readAt = monotonicNow();
-    const live = readIsLive(sub, sid);
+    const live = querySessionLive(sub, sid);
     const entry = { accountId: sub, readAt, live };
     sessionCache.delete(sid);
     addToCache(sessionCache, sid, entry);
@@ -135,8 +135,8 @@ export function createSessionTokens(
     return live;
   }
 
-  async function readIsLive(account: string, session: string): Promise<boolean> {
-    const [row] = await readSession.execute({ account, session });
+  async function querySessionLive(accountId: string, sessionId: string): Promise<boolean> {
+    const [row] = await sessionQuery.execute({ account: accountId, session: sessionId });
     return row?.revokedAt === null;
   }
 
@@ -158,7 +158,7 @@ export function createSessionTokens(
 }
 
 function addToCache<V>(cache: Map<string, V>, key: string, value: V): void {
-  const [oldest] = cache.size < maxCacheEntries ? [] : cache.keys();
-  if (oldest !== undefined) cache.delete(oldest);
+  const [oldestKey] = cache.size < maxCacheEntries ? [] : cache.keys();
+  if (oldestKey !== undefined) cache.delete(oldestKey);
   cache.set(key, value);
 }

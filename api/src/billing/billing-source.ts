@@ -45,7 +45,7 @@ function createHttpSource(url: string, token: string | undefined): BillingSource
         });
         if (response.status === 404) return null;
         if (!response.ok) throw new Error(`the billing system answered ${String(response.status)}`);
-        return parseRecord(await readLimitedText(response));
+        return parseRecord(await readTextWithLimit(response));
       } catch (cause) {
         throw new Problem("service_unavailable", { cause });
       }
@@ -82,7 +82,7 @@ function parseRecord(text: string): BillingRecord {
   };
 }
 
-async function readLimitedText(response: Response): Promise<string> {
+async function readTextWithLimit(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const body: AsyncIterable<Uint8Array> | null = response.body;

@@ -43,13 +43,13 @@ describe("GET /user/billing", () => {
   });
 
   it("is what stands in the account's file, the newest invoice first", async () => {
-    const [person, other] = [await service.signIn(), await service.signIn()];
+    const [person, otherUser] = [await service.signIn(), await service.signIn()];
     await writeFile(join(folder, `${person.userId}.json`), JSON.stringify(record));
     expect((await readBilling(service, person)).body).toMatchObject({
       plan: "family",
       invoices: [{ id: "2" }, { id: "1" }],
     });
-    expect((await readBilling(service, other)).body).toMatchObject({ plan: "free", invoices: [] });
+    expect((await readBilling(service, otherUser)).body).toMatchObject({ plan: "free", invoices: [] });
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe("an operator's billing system over HTTP", () => {
       const { status, text } = responses.get(request.url ?? "") ?? { status: 404, text: "" };
       response.writeHead(status, { location: "/elsewhere" }).end(text);
     });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     service = await startService({
@@ -88,9 +88,9 @@ describe("an operator's billing system over HTTP", () => {
   });
   afterAll(async () => {
     await service.stop();
-    await new Promise((stopped) => {
+    await new Promise((resolve) => {
       server.closeAllConnections();
-      server.close(stopped);
+      server.close(resolve);
     });
   });
 

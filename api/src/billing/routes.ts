@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { requireActor } from "../auth/access.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import type { Services } from "../services/services.ts";
 import { createAccountReader } from "../users/queries.ts";
 import { createBillingSource } from "./billing-source.ts";
@@ -15,7 +15,7 @@ export const billingRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.get(
     "/user/billing",
-    { schema: billingSchemas.read, config: { access: "signed_in", rates: [rateRules.billing] } },
+    { schema: billingSchemas.read, config: { access: "signed_in", rates: [rateLimitRules.billing] } },
     async (request) => {
       const scope = requireActor(request);
       const [countedAccount, record] = await Promise.all([readAccount(scope, now()), source.read(scope.accountId)]);

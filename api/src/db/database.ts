@@ -1,7 +1,7 @@
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { Pool } from "pg";
 
-import { databaseFault } from "./faults.ts";
+import { findDatabaseFault } from "./faults.ts";
 import { runTransaction, type Tx } from "./transaction.ts";
 
 export type Db = NodePgDatabase;
@@ -15,7 +15,7 @@ export interface DatabaseSettings {
   readonly timeoutSeconds: number;
 }
 
-export interface OpenDatabase {
+export interface Database {
   readonly db: Db;
   /**
    * Runs `task` unless another process does so now. `lockSignal` is aborted when the lock is lost:
@@ -33,7 +33,7 @@ export interface OpenDatabase {
 }
 
 /** Any number, the same in every release, and not that of the migrations. */
-const advisoryLockKey = 7_235_002;
+const exclusiveTaskLockKey = 7_235_002;
 
 /**
  * A pool of connections; `onConnectionLost` hears of those that were lost, in use or idle. The pool
@@ -45,7 +45,7 @@ export function openDatabase(
   { url, timeoutSeconds }: DatabaseSettings,
   onConnectionLost: (error: Error) => void,
   onStatement?: (text: string) => void,
-): OpenDatabase {
+): Database {
   const timeoutMilliseconds = timeoutSeconds * 1_000;
   const pool = new Pool({
     connectionString: url,
@@ -64,11 +64,11 @@ export function openDatabase(
   // A connection in use has no listener of the pool's: without one its loss would end the process.
   pool.on("connect", (client) => client.on("error", onConnectionLost));
   pool.on("error", () => undefined); // the same losses, of idle connections only
-  const settings = onStatement === undefined ? {} : { logger: { logQuery: onStatement } };
+  const drizzleConfig = onStatement === undefined ? {} : { logger: { logQuery: onStatement } };
   let pendingPing: Promise<unknown> | null = null;
   return {
-    db: Object.assign(drizzle(pool, settings), {
-      transaction: ((task, config) => runTransaction(pool, settings, task, config)) satisfies Db["transaction"],
+    db: Object.assign(drizzle(pool, drizzleConfig), {
+      transaction: ((task, config) => runTransaction(pool, drizzleConfig, task, config)) satisfies Db["transaction"],
     }),
     runExclusively: (task) => runExclusively(pool, task),
     async ping() {
@@ -84,26 +84,26 @@ export function openDatabase(
 /** By an advisory lock, which belongs to a connection: a killed process gives it back. */
 async function runExclusively(pool: Pool, task: (lockSignal: AbortSignal) => Promise<void>): Promise<boolean> {
   const client = await pool.connect();
-  const lockAbort = new AbortController();
-  const abortLock = (): void => lockAbort.abort();
-  client.once("error", abortLock);
+  const lockController = new AbortController();
+  const signalLockLoss = (): void => lockController.abort();
+  client.once("error", signalLockLoss);
   try {
     const { rows } = await client.query<{ acquired: boolean }>("select pg_try_advisory_lock($1) as acquired", [
-      advisoryLockKey,
+      exclusiveTaskLockKey,
     ]);
     if (rows[0]?.acquired !== true) return false;
     try {
-      await task(lockAbort.signal);
+      await task(lockController.signal);
     } finally {
-      if (!lockAbort.signal.aborted) await client.query("select pg_advisory_unlock($1)", [advisoryLockKey]);
+      if (!lockController.signal.aborted) await client.query("select pg_advisory_unlock($1)", [exclusiveTaskLockKey]);
     }
     return true;
   } catch (error) {
-    if (databaseFault(error) !== null) abortLock();
+    if (findDatabaseFault(error) !== null) signalLockLoss();
     throw error;
   } finally {
-    client.off("error", abortLock);
-    client.release(lockAbort.signal.aborted);
+    client.off("error", signalLockLoss);
+    client.release(lockController.signal.aborted);
   }
 }
 

@@ -8,9 +8,9 @@ import { directoryTables } from "../testing/account-scoping.ts";
 import * as schema from "./schema.ts";
 
 /** The tables of the schema, with the columns of their primary keys. */
-const tables = new Map(
+const primaryKeysByTable = new Map(
   Object.values(schema)
-    .filter((exported) => is(exported, PgTable))
+    .filter((exportedValue) => is(exportedValue, PgTable))
     .map((table) => {
       const { name, columns, primaryKeys } = getTableConfig(table);
       const key = primaryKeys.flatMap((primary) => primary.columns.map((column) => column.name));
@@ -21,21 +21,21 @@ const tables = new Map(
     }),
 );
 
-const operations = readFileSync(join(__dirname, "../../../docs/operations.md"), "utf8");
+const operationsDoc = readFileSync(join(__dirname, "../../../docs/operations.md"), "utf8");
 const placements = [
-  ...operations.matchAll(/^select create_distributed_table\('(\w+)', '(\w+)', colocate_with => '(\w+)'\);$/gm),
+  ...operationsDoc.matchAll(/^select create_distributed_table\('(\w+)', '(\w+)', colocate_with => '(\w+)'\);$/gm),
 ].map(([, table = "", column = "", colocatedWith = ""]) => ({ table, column, colocatedWith }));
 
 describe("the statements of docs/operations.md that distribute the database", () => {
   it("name every table of the schema once, accounts first", () => {
-    expect(tables.size).toBeGreaterThan(20);
-    expect(placements.map(({ table }) => table).toSorted()).toEqual([...tables.keys()].toSorted());
+    expect(primaryKeysByTable.size).toBeGreaterThan(20);
+    expect(placements.map(({ table }) => table).toSorted()).toEqual([...primaryKeysByTable.keys()].toSorted());
     expect(placements[0]?.table).toBe("accounts");
   });
 
   it("place each by a column of its primary key: an account's rows with the account, a directory by its own key", () => {
     for (const { table, column, colocatedWith } of placements) {
-      expect(tables.get(table)).toContain(column);
+      expect(primaryKeysByTable.get(table)).toContain(column);
       if (directoryTables.includes(table) || table === "accounts")
         expect([table, colocatedWith]).toEqual([table, "none"]);
       else expect([table, column, colocatedWith]).toEqual([table, "account_id", "accounts"]);

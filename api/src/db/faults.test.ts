@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 
 import { openFaultInjector, type FaultInjector } from "../testing/database-faults.ts";
 import { buildSecret, confirmChange } from "../testing/person.ts";
-import { prepareProcess } from "../testing/process.ts";
+import { prepareServiceProcess } from "../testing/process.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { buildLargeContent } from "../testing/upload.ts";
 import { accounts } from "./schema.ts";
@@ -87,15 +87,15 @@ describe("a connection that is terminated", () => {
 
     it("the transaction is not run again by itself", async () => {
       const { db } = service.app.services;
-      let runs = 0;
+      let runCount = 0;
       const transaction = cutConnectionAt("gate", () =>
         db.transaction(async (tx) => {
-          runs += 1;
+          runCount += 1;
           await tx.execute(sql`insert into gated values (1)`);
         }),
       );
       await expect(transaction).rejects.toThrow();
-      expect(runs).toBe(1);
+      expect(runCount).toBe(1);
     });
 
     it("a call that answers the same once more is run again as a whole", async () => {
@@ -113,10 +113,10 @@ describe("a connection that is terminated", () => {
     it("any other call is answered 503", async () => {
       const person = await service.signIn();
       const form = await buildLargeContent({ bytes: 100 }).start();
-      const answer = await cutConnectionAt("gate", () =>
+      const response = await cutConnectionAt("gate", () =>
         service.call("POST", "/v2/secrets/secret", person.token, form),
       );
-      expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "3" } });
+      expect(response).toMatchObject({ status: 503, headers: { "retry-after": "3" } });
     });
   });
 });
@@ -151,13 +151,13 @@ describe("a transaction that the database refused to put in order", () => {
 
   it("is run again a few times, then the caller is asked to come back", async () => {
     const { db } = service.app.services;
-    let runs = 0;
-    const refused = db.transaction(async (tx) => {
-      runs += 1;
+    let runCount = 0;
+    const failedTransaction = db.transaction(async (tx) => {
+      runCount += 1;
       await tx.execute(sql`do $$ begin raise exception 'x' using errcode = '40001'; end $$`);
     });
-    await expect(refused).rejects.toThrow();
-    expect(runs).toBe(4);
+    await expect(failedTransaction).rejects.toThrow();
+    expect(runCount).toBe(4);
   });
 });
 
@@ -175,12 +175,12 @@ describe("what cannot be had", () => {
       try {
         const { body } = buildSecret(person);
         await service.call("POST", "/secrets/store", person.token, { body });
-        const answer = await service.call("PATCH", "/secrets/favorite", person.token, {
+        const response = await service.call("PATCH", "/secrets/favorite", person.token, {
           body: { secret_db_id: body.secret_db_id, favorite: true },
         });
-        expect(answer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
-        expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
-        expect(answer.text).not.toContain("planted");
+        expect(response).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+        expect(Number(response.headers["retry-after"])).toBeGreaterThan(0);
+        expect(response.text).not.toContain("planted");
       } finally {
         await faultInjector.query("drop trigger refuses on secrets");
       }
@@ -190,23 +190,23 @@ describe("what cannot be had", () => {
 
 describe("the process", () => {
   it("lives on when connections end under reads, writes and transactions, and each call is answered", async () => {
-    const serviceProcess = await prepareProcess();
+    const serviceProcess = await prepareServiceProcess();
     try {
       const { address, child } = await serviceProcess.start();
-      const processSaboteur = await openFaultInjector(serviceProcess.variables["DATABASE_URL"] ?? "");
+      const processFaultInjector = await openFaultInjector(serviceProcess.variables["DATABASE_URL"] ?? "");
       const token = await serviceProcess.signIn(address, "ana");
       const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
-      await processSaboteur.lockTable("accounts");
+      await processFaultInjector.lockTable("accounts");
       const calls = [
         fetch(`${address}/user/me`, { headers }),
         fetch(`${address}/user/me`, { method: "POST", headers, body: JSON.stringify({ user_name: "ana-2" }) }),
         fetch(`${address}/secrets/store`, { headers }),
       ];
-      await processSaboteur.waitForBlocked(3);
-      expect(await processSaboteur.terminate("all")).toBeGreaterThanOrEqual(3);
-      await processSaboteur.release();
+      await processFaultInjector.waitForBlocked(3);
+      expect(await processFaultInjector.terminate("all")).toBeGreaterThanOrEqual(3);
+      await processFaultInjector.release();
       expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
-      await processSaboteur.close();
+      await processFaultInjector.close();
       expect(child.exitCode).toBeNull();
       expect((await fetch(`${address}/readyz`)).status).toBe(200);
     } finally {

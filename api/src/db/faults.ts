@@ -64,7 +64,7 @@ const faultsByMessage: readonly (readonly [RegExp, DatabaseFault])[] = [
  * The database's fault in an error or in one of its causes (Drizzle wraps the driver's); null when
  * it is something else.
  */
-export function databaseFault(error: unknown): DatabaseFault | null {
+export function findDatabaseFault(error: unknown): DatabaseFault | null {
   for (const cause of collectCauses(error)) {
     if (!Error.isError(cause)) continue;
     const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
@@ -93,7 +93,7 @@ export async function retryOnFault<T>(
     try {
       return await operation();
     } catch (error) {
-      const fault = databaseFault(error);
+      const fault = findDatabaseFault(error);
       if (fault === null || attempt === maxAttempts || !isRetryable(fault)) throw error;
       await pause(Math.random() * 10 * 2 ** attempt);
     }

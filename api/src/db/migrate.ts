@@ -7,7 +7,7 @@ import { Client } from "pg";
 export const migrationsFolder = fileURLToPath(new URL("migrations", import.meta.url));
 
 /** Any number, the same in every release. */
-const advisoryLockKey = 7_235_001;
+const migrationLockKey = 7_235_001;
 
 /**
  * Brings the database to this release's schema. Processes that start at once take turns by an
@@ -20,7 +20,7 @@ export async function migrateDatabase(url: string, folder: string = migrationsFo
   await client.connect();
   try {
     await client.query("set client_min_messages = warning"); // "already exists, skipping" is no news
-    await client.query("select pg_advisory_lock($1)", [advisoryLockKey]);
+    await client.query("select pg_advisory_lock($1)", [migrationLockKey]);
     await migrate(drizzle(client), { migrationsFolder: folder });
   } finally {
     await client.end();

@@ -15,7 +15,7 @@ import { v7 as uuidv7 } from "uuid";
 import { migrateDatabase, migrationsFolder } from "./migrate.ts";
 import * as schema from "./schema.ts";
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 const emptyDatabase = () => createTestDatabase("empty_template", () => Promise.resolve());
 
@@ -23,13 +23,13 @@ interface Journal {
   readonly entries: readonly { readonly idx: number }[];
 }
 
-const journalOf = async (folder: string): Promise<Journal> =>
+const readJournal = async (folder: string): Promise<Journal> =>
   JSON.parse(await readFile(join(folder, "meta/_journal.json"), "utf8")) as Journal;
 
 /** The first migrations alone, by a copy of them in an empty folder. */
-async function migrateFirst(count: number, url: string, folder: string): Promise<void> {
+async function applyFirstMigrations(count: number, url: string, folder: string): Promise<void> {
   await cp(migrationsFolder, folder, { recursive: true });
-  const journal = await journalOf(folder);
+  const journal = await readJournal(folder);
   await writeFile(
     join(folder, "meta/_journal.json"),
     JSON.stringify({ ...journal, entries: journal.entries.slice(0, count) }),
@@ -39,10 +39,10 @@ async function migrateFirst(count: number, url: string, folder: string): Promise
 
 type Snapshot = Parameters<typeof generateMigration>[0];
 
-const lastSnapshot = async (): Promise<Snapshot> => {
-  const { entries } = await journalOf(migrationsFolder);
-  const last = String(entries.at(-1)?.idx).padStart(4, "0");
-  return JSON.parse(await readFile(join(migrationsFolder, `meta/${last}_snapshot.json`), "utf8")) as Snapshot;
+const readLastSnapshot = async (): Promise<Snapshot> => {
+  const { entries } = await readJournal(migrationsFolder);
+  const lastIndex = String(entries.at(-1)?.idx).padStart(4, "0");
+  return JSON.parse(await readFile(join(migrationsFolder, `meta/${lastIndex}_snapshot.json`), "utf8")) as Snapshot;
 };
 
 const queryRows = async (url: string, text: string): Promise<unknown[]> => {
@@ -57,15 +57,15 @@ const queryRows = async (url: string, text: string): Promise<unknown[]> => {
 
 describe("migrations", () => {
   it("agree with the schema: nothing is left to generate", async () => {
-    const snapshot = await lastSnapshot();
+    const snapshot = await readLastSnapshot();
     const currentSchema = generateDrizzleJson(schema as Record<string, unknown>, snapshot.id);
     expect(await generateMigration(snapshot, currentSchema)).toEqual([]);
   });
 
   it("would not agree with a schema that lacks one of their tables", async () => {
-    const snapshot = await lastSnapshot();
-    const { secrets: _, ...others } = schema;
-    const currentSchema = generateDrizzleJson(others as Record<string, unknown>, snapshot.id);
+    const snapshot = await readLastSnapshot();
+    const { secrets: _, ...schemaWithoutSecrets } = schema;
+    const currentSchema = generateDrizzleJson(schemaWithoutSecrets as Record<string, unknown>, snapshot.id);
     expect(await generateMigration(snapshot, currentSchema)).not.toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe("migrations", () => {
     const database = await emptyDatabase();
     const folder = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
     try {
-      await migrateFirst(1, database.url, folder);
+      await applyFirstMigrations(1, database.url, folder);
       await queryRows(
         database.url,
         `insert into secret_versions (account_id, secret_id, version, ticket, object_key, content_sha256, size, created_at)
@@ -103,7 +103,7 @@ describe("migrations", () => {
     const folder = await mkdtemp(join(tmpdir(), "relicario-migrations-"));
     const [firstId, secondId] = [uuidv7(), uuidv7()];
     try {
-      await migrateFirst(4, database.url, folder);
+      await applyFirstMigrations(4, database.url, folder);
       await queryRows(
         database.url,
         `insert into accounts (id, vendor_id, user_name, username, storage_used) values ('${firstId}', 'v', 'one', 'one', 1000), ('${secondId}', 'v', 'two', 'two', 0);
@@ -120,11 +120,11 @@ describe("migrations", () => {
          insert into image_records values ('${firstId}', '${uuidv7()}', 'record', now())`,
       );
       await migrateDatabase(database.url);
-      const expected = 5 + 600 + 4 + 400 + (1 + 2 + 3 + 4) + 1 + 6 + 4 + 6;
+      const expectedStorageUsed = 5 + 600 + 4 + 400 + (1 + 2 + 3 + 4) + 1 + 6 + 4 + 6;
       expect(
         await queryRows(database.url, "select user_name, storage_used::int from accounts order by user_name"),
       ).toEqual([
-        { user_name: "one", storage_used: expected },
+        { user_name: "one", storage_used: expectedStorageUsed },
         { user_name: "two", storage_used: 0 },
       ]);
     } finally {
@@ -137,15 +137,15 @@ describe("migrations", () => {
     const database = await emptyDatabase();
     try {
       const script = `import { migrateDatabase } from ${JSON.stringify(join(__dirname, "migrate.ts"))}; await migrateDatabase(process.env.URL_OF_TEST);`;
-      const start = () =>
-        execute(process.execPath, ["--input-type=module", "-e", script], {
+      const startMigration = () =>
+        execFileAsync(process.execPath, ["--input-type=module", "-e", script], {
           env: { ...process.env, URL_OF_TEST: database.url },
         });
-      await Promise.all([start(), start(), start(), start()]);
-      const applied = await queryRows(database.url, "select hash from drizzle.__drizzle_migrations");
+      await Promise.all([startMigration(), startMigration(), startMigration(), startMigration()]);
+      const appliedMigrations = await queryRows(database.url, "select hash from drizzle.__drizzle_migrations");
       await migrateDatabase(database.url);
-      expect(await queryRows(database.url, "select hash from drizzle.__drizzle_migrations")).toEqual(applied);
-      expect(applied).toHaveLength((await journalOf(migrationsFolder)).entries.length);
+      expect(await queryRows(database.url, "select hash from drizzle.__drizzle_migrations")).toEqual(appliedMigrations);
+      expect(appliedMigrations).toHaveLength((await readJournal(migrationsFolder)).entries.length);
     } finally {
       await database.drop();
     }

@@ -18,13 +18,13 @@ export interface RecordBox {
 }
 
 export function createRecordBox(key: Buffer): RecordBox {
-  const additionalDataOf = (accountId: string, recordId: string): Buffer =>
+  const buildAdditionalData = (accountId: string, recordId: string): Buffer =>
     Buffer.from(`relicario/record\n${accountId}\n${recordId}`);
   return {
     seal(accountId, recordId, helperBytes) {
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes }).setAAD(
-        additionalDataOf(accountId, recordId),
+        buildAdditionalData(accountId, recordId),
       );
       return Buffer.concat([
         Buffer.of(formatVersion),
@@ -39,7 +39,7 @@ export function createRecordBox(key: Buffer): RecordBox {
       const iv = sealedBytes.subarray(1, 1 + ivBytes);
       const ciphertext = sealedBytes.subarray(1 + ivBytes, -tagBytes);
       const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: tagBytes })
-        .setAAD(additionalDataOf(accountId, recordId))
+        .setAAD(buildAdditionalData(accountId, recordId))
         .setAuthTag(sealedBytes.subarray(-tagBytes));
       return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
     },

@@ -22,8 +22,8 @@ import {
  */
 
 const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
-const counter = (name: string) => bigint(name, { mode: "number" });
-const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
+const counterColumn = (name: string) => bigint(name, { mode: "number" });
+const timestampColumn = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
 
 export const accounts = pgTable(
   "accounts",
@@ -46,18 +46,18 @@ export const accounts = pgTable(
      * take their place when they start), labels, tickets, the keyring, its states, and what a
      * change replaced. Advanced in the transaction of each change.
      */
-    storageUsed: counter("storage_used").notNull().default(0),
+    storageUsed: counterColumn("storage_used").notNull().default(0),
     /**
      * Grows in the transaction of every change of a row in `secrets`: `since` and the ETag of the
      * list.
      */
-    changes: counter("changes").notNull().default(0),
+    changes: counterColumn("changes").notNull().default(0),
     /** When a mail last said that something went to the trash. */
-    trashMailAt: time("trash_mail_at"),
+    trashMailAt: timestampColumn("trash_mail_at"),
     /** When the first secret is due for a rehearsal, as a device said; null when none is. */
-    rehearsalDueAt: time("rehearsal_due_at"),
+    rehearsalDueAt: timestampColumn("rehearsal_due_at"),
     /** For which due time a mail went out: one for each. */
-    rehearsalMailFor: time("rehearsal_mail_for"),
+    rehearsalMailFor: timestampColumn("rehearsal_mail_for"),
     /** What mails are not sent about (`mailTopics` of the service's calls). */
     mailsOff: text("mails_off")
       .array()
@@ -68,10 +68,10 @@ export const accounts = pgTable(
      * Since when the operator keeps the account closed (users/account-command.ts), or it is being
      * deleted: it gets no session.
      */
-    lockedAt: time("locked_at"),
+    lockedAt: timestampColumn("locked_at"),
     /** When it is deleted; null where nobody asked for that. */
-    deletionDueAt: time("deletion_due_at"),
-    createdAt: time("created_at").notNull().defaultNow(),
+    deletionDueAt: timestampColumn("deletion_due_at"),
+    createdAt: timestampColumn("created_at").notNull().defaultNow(),
   },
   (table) => [
     index("accounts_by_rehearsal")
@@ -112,7 +112,7 @@ export const userNames = pgTable(
      * Since when it rests: nobody but the account that had it may take it. Null while it is
      * somebody's.
      */
-    releasedAt: time("released_at"),
+    releasedAt: timestampColumn("released_at"),
   },
   (table) => [
     primaryKey({ columns: [table.vendorId, table.nameKey] }),
@@ -157,15 +157,15 @@ export const sessions = pgTable(
     device: text("device"),
     address: text("address"),
     /** When the person signed in at the provider; null where it does not say. */
-    signedInAt: time("signed_in_at"),
-    createdAt: time("created_at").notNull().defaultNow(),
-    expiresAt: time("expires_at").notNull(),
-    revokedAt: time("revoked_at"),
+    signedInAt: timestampColumn("signed_in_at"),
+    createdAt: timestampColumn("created_at").notNull().defaultNow(),
+    expiresAt: timestampColumn("expires_at").notNull(),
+    revokedAt: timestampColumn("revoked_at"),
     /**
      * When another session of the account ended it: the provider's session counts again only from a
      * sign-in after that.
      */
-    closedAt: time("closed_at"),
+    closedAt: timestampColumn("closed_at"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
@@ -182,18 +182,18 @@ export const secrets = pgTable(
     favorite: boolean("favorite").notNull().default(false),
     label: text("label").notNull(),
     /** Bytes of the sealed content of the current version. */
-    size: counter("size").notNull(),
-    createdAt: time("created_at").notNull(),
-    updatedAt: time("updated_at").notNull(),
-    deletedAt: time("deleted_at"),
+    size: counterColumn("size").notNull(),
+    createdAt: timestampColumn("created_at").notNull(),
+    updatedAt: timestampColumn("updated_at").notNull(),
+    deletedAt: timestampColumn("deleted_at"),
     /**
      * When it was said that the content will be dropped, and when it was. Both null again when the
      * secret leaves the trash.
      */
-    dropWarnedAt: time("drop_warned_at"),
-    droppedAt: time("dropped_at"),
+    dropWarnedAt: timestampColumn("drop_warned_at"),
+    droppedAt: timestampColumn("dropped_at"),
     /** `accounts.changes` when this row last changed. */
-    change: counter("change").notNull(),
+    change: counterColumn("change").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
@@ -216,15 +216,15 @@ export const secretVersions = pgTable(
     /** Of the ticket as it was last. */
     ticketSha256: bytea("ticket_sha256").notNull(),
     contentSha256: bytea("content_sha256").notNull(),
-    size: counter("size").notNull(),
+    size: counterColumn("size").notNull(),
     /** Bytes of each of its objects but the last, which has the rest. */
-    partSize: counter("part_size").notNull(),
-    createdAt: time("created_at").notNull(),
+    partSize: counterColumn("part_size").notNull(),
+    createdAt: timestampColumn("created_at").notNull(),
     /**
      * When content and ticket went. The row stays as long as the secret: labels commit to the
      * digest of every version.
      */
-    droppedAt: time("dropped_at"),
+    droppedAt: timestampColumn("dropped_at"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.secretId, table.version] })],
 );
@@ -259,14 +259,14 @@ export const uploads = pgTable(
     secretId: uuid("secret_id").notNull(),
     /** Null for a new secret. */
     baseVersion: integer("base_version"),
-    size: counter("size").notNull(),
-    partSize: counter("part_size").notNull(),
-    expiresAt: time("expires_at").notNull(),
+    size: counterColumn("size").notNull(),
+    partSize: counterColumn("part_size").notNull(),
+    expiresAt: timestampColumn("expires_at").notNull(),
     /** Of the whole content, once all parts were there and were read through. */
     contentSha256: bytea("content_sha256"),
     /** What was published, and by which call; null until then. */
     publishedVersion: integer("published_version"),
-    publishedStateRev: counter("published_state_rev"),
+    publishedStateRev: counterColumn("published_state_rev"),
     publishedCallSha256: bytea("published_call_sha256"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("uploads_by_end").on(table.expiresAt)],
@@ -309,19 +309,19 @@ export const shares = pgTable(
     picture: boolean("picture").notNull(),
     /** Goes with the ticket. */
     shareHelper: bytea("share_helper"),
-    expiresAt: time("expires_at").notNull(),
+    expiresAt: timestampColumn("expires_at").notNull(),
     /** Null: no limit. */
     maxViews: integer("max_views"),
     views: integer("views").notNull().default(0),
     wrongPasswords: integer("wrong_passwords").notNull().default(0),
     notify: boolean("notify").notNull(),
-    createdAt: time("created_at").notNull(),
-    lastOpenedAt: time("last_opened_at"),
+    createdAt: timestampColumn("created_at").notNull(),
+    lastOpenedAt: timestampColumn("last_opened_at"),
     /** When a mail said that it ends soon. */
-    endMailAt: time("end_mail_at"),
-    revokedAt: time("revoked_at"),
+    endMailAt: timestampColumn("end_mail_at"),
+    revokedAt: timestampColumn("revoked_at"),
     /** When the secret or its version went. */
-    endedAt: time("ended_at"),
+    endedAt: timestampColumn("ended_at"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.shareId] }),
@@ -343,9 +343,9 @@ export const shareClaims = pgTable(
     claimId: text("claim_id").notNull(),
     /** Null for nobody who is signed in. */
     openedBy: uuid("opened_by"),
-    claimedAt: time("claimed_at").notNull(),
+    claimedAt: timestampColumn("claimed_at").notNull(),
     /** When it was claimed, or last downloaded from. */
-    usedAt: time("used_at").notNull().defaultNow(),
+    usedAt: timestampColumn("used_at").notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.shareId, table.claimId] }),
@@ -364,8 +364,8 @@ export const shareRecipients = pgTable(
     shareId: text("share_id").notNull(),
     /** The account that holds the share. */
     ownerId: uuid("owner_id").notNull(),
-    addedAt: time("added_at").notNull(),
-    openedAt: time("opened_at"),
+    addedAt: timestampColumn("added_at").notNull(),
+    openedAt: timestampColumn("opened_at"),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.shareId] }),
@@ -382,7 +382,7 @@ export const shareReports = pgTable(
     id: uuid("id").notNull(),
     reason: text("reason", { enum: ["phishing", "unwanted", "illegal", "other"] }).notNull(),
     message: text("message"),
-    createdAt: time("created_at").notNull(),
+    createdAt: timestampColumn("created_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.shareId, table.id] })],
 );
@@ -398,7 +398,7 @@ export const feedback = pgTable(
     message: text("message").notNull(),
     page: text("page").notNull(),
     appVersion: text("app_version").notNull(),
-    createdAt: time("created_at").notNull(),
+    createdAt: timestampColumn("created_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("feedback_by_time").on(table.createdAt)],
 );
@@ -412,13 +412,13 @@ export const requests = pgTable(
     /** Null once the request is over for good. */
     document: text("document"),
     linkAuthSha256: bytea("link_auth_sha256").notNull(),
-    maxSize: counter("max_size").notNull(),
+    maxSize: counterColumn("max_size").notNull(),
     notify: boolean("notify").notNull(),
-    createdAt: time("created_at").notNull(),
-    expiresAt: time("expires_at").notNull(),
-    revokedAt: time("revoked_at"),
-    providedAt: time("provided_at"),
-    collectedAt: time("collected_at"),
+    createdAt: timestampColumn("created_at").notNull(),
+    expiresAt: timestampColumn("expires_at").notNull(),
+    revokedAt: timestampColumn("revoked_at"),
+    providedAt: timestampColumn("provided_at"),
+    collectedAt: timestampColumn("collected_at"),
     /**
      * The answer that was finished first, and its ticket; null before, and once its content went.
      */
@@ -446,10 +446,10 @@ export const answers = pgTable(
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
     requestId: text("request_id").notNull(),
-    size: counter("size").notNull(),
-    partSize: counter("part_size").notNull(),
+    size: counterColumn("size").notNull(),
+    partSize: counterColumn("part_size").notNull(),
     /** Null for the one that came: it stays with its request. */
-    expiresAt: time("expires_at"),
+    expiresAt: timestampColumn("expires_at"),
     /** Of the whole content, once all parts were there and were read through. */
     contentSha256: bytea("content_sha256"),
     /** SHA-256 of the call that finished it; null until then. */
@@ -465,7 +465,7 @@ export const answers = pgTable(
 /** Ids that went for good: `purged` of the list, and never to be used again. */
 export const purgedSecrets = pgTable(
   "purged_secrets",
-  { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), change: counter("change").notNull() },
+  { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), change: counterColumn("change").notNull() },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
     index("purged_secrets_by_change").on(table.accountId, table.change),
@@ -474,8 +474,8 @@ export const purgedSecrets = pgTable(
 
 export const keyrings = pgTable("keyrings", {
   accountId: uuid("account_id").primaryKey(),
-  keyEpoch: counter("key_epoch").notNull(),
-  stateRev: counter("state_rev").notNull(),
+  keyEpoch: counterColumn("key_epoch").notNull(),
+  stateRev: counterColumn("state_rev").notNull(),
   state: text("state").notNull(),
   book: text("book").notNull(),
   shares: text("shares").notNull(),
@@ -495,7 +495,7 @@ export const keyrings = pgTable("keyrings", {
   lastCallSha256: bytea("last_call_sha256").notNull(),
   lastSecretId: uuid("last_secret_id"),
   lastVersion: integer("last_version"),
-  updatedAt: time("updated_at").notNull(),
+  updatedAt: timestampColumn("updated_at").notNull(),
 });
 
 /** Every state is kept, so that a device can follow `previous` from any of them to the newest. */
@@ -503,9 +503,9 @@ export const keyringStates = pgTable(
   "keyring_states",
   {
     accountId: uuid("account_id").notNull(),
-    stateRev: counter("state_rev").notNull(),
+    stateRev: counterColumn("state_rev").notNull(),
     state: text("state").notNull(),
-    createdAt: time("created_at").notNull(),
+    createdAt: timestampColumn("created_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.stateRev] })],
 );
@@ -513,16 +513,16 @@ export const keyringStates = pgTable(
 /**
  * What a keyring change replaced or removed, for 30 days. `stateRev` is the change that ended it.
  */
-export const keyringFormer = pgTable(
+export const formerKeyringParts = pgTable(
   "keyring_former",
   {
     accountId: uuid("account_id").notNull(),
-    stateRev: counter("state_rev").notNull(),
+    stateRev: counterColumn("state_rev").notNull(),
     part: text("part", { enum: ["book", "shares", "requests", "slot", "image_record"] }).notNull(),
     /** The opener's or record's id; empty for book, shares and requests. */
     partId: text("part_id").notNull(),
     value: bytea("value").notNull(),
-    endedAt: time("ended_at").notNull(),
+    endedAt: timestampColumn("ended_at").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.stateRev, table.part, table.partId] }),
@@ -536,7 +536,11 @@ export const keyringFormer = pgTable(
  */
 export const stages = pgTable(
   "stages",
-  { accountId: uuid("account_id").notNull(), id: uuid("id").notNull(), expiresAt: time("expires_at").notNull() },
+  {
+    accountId: uuid("account_id").notNull(),
+    id: uuid("id").notNull(),
+    expiresAt: timestampColumn("expires_at").notNull(),
+  },
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("stages_by_end").on(table.expiresAt)],
 );
 
@@ -551,12 +555,12 @@ export const stagedRows = pgTable(
     rowSha256: bytea("row_sha256").notNull(),
     /** Of the present version alone, and the epoch of its header. */
     label: text("label"),
-    keyEpoch: counter("key_epoch"),
+    keyEpoch: counterColumn("key_epoch"),
     ticket: bytea("ticket"),
     /** Where the content was sealed anew as well. */
     objectKey: text("object_key"),
     contentSha256: bytea("content_sha256"),
-    size: counter("size"),
+    size: counterColumn("size"),
     /** Of what the row stands for: when these changed, it was sealed from something old. */
     beforeLabelSha256: bytea("before_label_sha256"),
     beforeTicketSha256: bytea("before_ticket_sha256").notNull(),
@@ -583,7 +587,7 @@ export const imageRecords = pgTable(
     /** The helper, sealed with RECORD_KEY (see db/record-box.ts). */
     sealedHelper: bytea("sealed_helper").notNull(),
     /** The client's time. */
-    createdAt: time("created_at").notNull(),
+    createdAt: timestampColumn("created_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.id] })],
 );
@@ -598,9 +602,9 @@ export const accountResets = pgTable(
   {
     accountId: uuid("account_id").notNull(),
     id: uuid("id").notNull(),
-    askedAt: time("asked_at").notNull(),
-    readyAt: time("ready_at").notNull(),
-    endedAt: time("ended_at"),
+    askedAt: timestampColumn("asked_at").notNull(),
+    readyAt: timestampColumn("ready_at").notNull(),
+    endedAt: timestampColumn("ended_at"),
     ending: text("ending", { enum: ["objected", "cancelled", "begun"] }),
   },
   (table) => [
@@ -622,8 +626,8 @@ export const archivedSecrets = pgTable(
     id: uuid("id").notNull(),
     version: integer("version").notNull(),
     label: text("label").notNull(),
-    deletedAt: time("deleted_at"),
-    setAsideAt: time("set_aside_at").notNull(),
+    deletedAt: timestampColumn("deleted_at"),
+    setAsideAt: timestampColumn("set_aside_at").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.id] }),
@@ -641,14 +645,14 @@ export const activity = pgTable(
     accountId: uuid("account_id").notNull(),
     /** UUIDv7: in the order of time. */
     id: uuid("id").notNull(),
-    /** One of `activityKinds` of the service's calls. */
+    /** One of `activityKindsByTopic` of the service's calls. */
     kind: text("kind").notNull(),
     count: integer("count").notNull().default(1),
     /** The end of a secret's id. */
     secret: text("secret"),
     device: text("device"),
     address: text("address"),
-    at: time("at").notNull(),
+    at: timestampColumn("at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("activity_by_time").on(table.at)],
 );
@@ -664,7 +668,7 @@ export const deviceLinks = pgTable(
     filledBy: uuid("filled_by").notNull(),
     answer: text("answer"),
     answeredBy: uuid("answered_by"),
-    expiresAt: time("expires_at").notNull(),
+    expiresAt: timestampColumn("expires_at").notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.linkId] }),
@@ -678,7 +682,11 @@ export const deviceLinks = pgTable(
  */
 export const orphanedObjects = pgTable(
   "loose_objects",
-  { accountId: uuid("account_id").notNull(), objectKey: text("object_key").notNull(), dueAt: time("due_at").notNull() },
+  {
+    accountId: uuid("account_id").notNull(),
+    objectKey: text("object_key").notNull(),
+    dueAt: timestampColumn("due_at").notNull(),
+  },
   (table) => [
     primaryKey({ columns: [table.accountId, table.objectKey] }),
     index("loose_objects_by_due").on(table.dueAt),
@@ -723,8 +731,8 @@ export const mails = pgTable(
     address: text("address"),
     /** The share that was reported. */
     shareId: text("share_id"),
-    createdAt: time("created_at").notNull(),
-    dueAt: time("due_at").notNull(),
+    createdAt: timestampColumn("created_at").notNull(),
+    dueAt: timestampColumn("due_at").notNull(),
     attempts: integer("attempts").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.id] }), index("mails_by_due").on(table.dueAt)],
@@ -738,7 +746,7 @@ export const emailValidations = pgTable("email_validations", {
   accountId: uuid("account_id").primaryKey(),
   id: uuid("id").notNull(),
   address: text("address").notNull(),
-  createdAt: time("created_at").notNull(),
+  createdAt: timestampColumn("created_at").notNull(),
 });
 
 /**
@@ -750,7 +758,7 @@ export const rateLimits = pgTable(
   {
     subject: text("subject").notNull(),
     rule: text("rule").notNull(),
-    windowStart: time("window_start").notNull(),
+    windowStart: timestampColumn("window_start").notNull(),
     calls: integer("calls").notNull(),
   },
   (table) => [
@@ -774,7 +782,7 @@ export const measurements = pgTable(
     route: text("route").notNull(),
     /** Error code or directive; empty for what went well. */
     code: text("code").notNull(),
-    count: counter("count").notNull(),
+    count: counterColumn("count").notNull(),
     /** How many lay in each class of values (`telemetryBucketBounds` of the service's calls). */
     classes: integer("classes").array().notNull(),
   },

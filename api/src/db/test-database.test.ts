@@ -14,12 +14,12 @@ async function connectToFreshDatabase() {
 describe("a test's database", () => {
   it("is dropped without cutting a connection that is still to be closed", async () => {
     const { database, client, errors } = await connectToFreshDatabase();
-    const dropped = database.drop();
+    const dropPromise = database.drop();
     const findDropStatement = () =>
       client.query("select 1 from pg_stat_activity where query like 'drop database%' || current_database() || '%'");
     while ((await findDropStatement()).rowCount === 0);
     await client.end();
-    await dropped;
+    await dropPromise;
     expect(errors).toEqual([]);
   });
 

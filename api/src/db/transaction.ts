@@ -2,7 +2,7 @@ import type { DrizzleConfig } from "drizzle-orm";
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import type { Pool } from "pg";
 
-import { databaseFault, retryOnFault } from "./faults.ts";
+import { findDatabaseFault, retryOnFault } from "./faults.ts";
 
 type Transaction = NodePgDatabase["transaction"];
 /** Inside `db.transaction` only this one is used. */
@@ -20,9 +20,9 @@ export type Tx = Parameters<Parameters<Transaction>[0]>[0];
  */
 export async function runTransaction<T>(
   pool: Pool,
-  settings: DrizzleConfig,
+  drizzleConfig: DrizzleConfig,
   operation: (tx: Tx) => Promise<T>,
-  config?: Parameters<Transaction>[1],
+  transactionConfig?: Parameters<Transaction>[1],
 ): Promise<T> {
   let isCommitting = false;
   return retryOnFault(
@@ -36,7 +36,7 @@ export async function runTransaction<T>(
         isCheckedOut = false;
       };
       try {
-        return await drizzle(client, settings).transaction(async (tx) => {
+        return await drizzle(client, drizzleConfig).transaction(async (tx) => {
           try {
             const result = await operation(tx);
             isCommitting = true;
@@ -46,7 +46,7 @@ export async function runTransaction<T>(
             if (isUnusable(error)) release(error); // else the ROLLBACK would wait for it as well
             throw error;
           }
-        }, config);
+        }, transactionConfig);
       } catch (error) {
         release(error);
         throw "error" in firstFailure ? firstFailure.error : error;
@@ -60,6 +60,6 @@ export async function runTransaction<T>(
 
 /** After these it is not known what the connection is at. */
 function isUnusable(error: unknown): boolean {
-  const fault = databaseFault(error);
+  const fault = findDatabaseFault(error);
   return fault === "lost" || fault === "timeout" || fault === "unreachable";
 }

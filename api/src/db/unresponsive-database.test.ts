@@ -1,14 +1,14 @@
 import { once } from "node:events";
 
 import { startDatabaseProxy, type DatabaseProxy } from "../testing/database-faults.ts";
-import { serviceDatabase, startService, type TestService } from "../testing/service.ts";
+import { createServiceDatabase, startService, type TestService } from "../testing/service.ts";
 import type { TestDatabase } from "@relicario/tooling/database/for-tests";
 
 let database: TestDatabase;
 let proxy: DatabaseProxy;
 let service: TestService;
 beforeEach(async () => {
-  database = await serviceDatabase();
+  database = await createServiceDatabase();
   proxy = await startDatabaseProxy(database.url);
   service = await startService({ DATABASE_URL: proxy.url, DATABASE_SECONDS: "1", STOP_DRAIN_SECONDS: "3600" });
 });
@@ -19,7 +19,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-const isUnavailable = {
+const unavailableResponse = {
   status: 503,
   body: { code: "service_unavailable" },
   headers: { "retry-after": expect.any(String) as string },
@@ -29,8 +29,8 @@ describe("a database that accepts and answers nothing", () => {
   it("makes the service not ready, and alive; when it answers again the service is ready", async () => {
     expect((await service.call("GET", "/readyz", null)).status).toBe(200);
     proxy.stall();
-    const answers = await Promise.all([1, 2, 3].map(() => service.call("GET", "/readyz", null)));
-    for (const answer of answers) expect(answer).toMatchObject(isUnavailable);
+    const responses = await Promise.all([1, 2, 3].map(() => service.call("GET", "/readyz", null)));
+    for (const answer of responses) expect(answer).toMatchObject(unavailableResponse);
     expect((await service.call("GET", "/healthz", null)).status).toBe(200);
     proxy.resume();
     expect((await service.call("GET", "/readyz", null)).status).toBe(200);
@@ -42,7 +42,7 @@ describe("a database that accepts and answers nothing", () => {
     const calls = Array.from({ length: 25 }, () =>
       service.call("POST", "/user/me", person.token, { body: { user_name: `x-${person.subject.slice(0, 20)}` } }),
     );
-    for (const answer of await Promise.all(calls)) expect(answer).toMatchObject(isUnavailable);
+    for (const answer of await Promise.all(calls)) expect(answer).toMatchObject(unavailableResponse);
     proxy.resume();
     expect((await service.call("POST", "/user/me", person.token, { body: { user_name: "back-again" } })).status).toBe(
       200,
@@ -65,9 +65,9 @@ describe("a database that accepts and answers nothing", () => {
     const person = await service.signIn();
     const address = await service.listen();
     proxy.stall();
-    const arrived = once(service.app.http.server, "request");
+    const requestArrived = once(service.app.http.server, "request");
     const answer = fetch(`${address}/user/me`, { headers: { authorization: `Bearer ${person.token}` } });
-    await arrived;
+    await requestArrived;
     await service.app.stop();
     expect((await answer).status).toBe(503);
   });

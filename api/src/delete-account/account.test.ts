@@ -30,9 +30,9 @@ const advanceDays = (count: number): void => {
 const requestDeletion = (person: Person) =>
   service.call("DELETE", "/user/me", person.token, { headers: { "accept-language": "es" } });
 const cancelDeletion = (person: Person) => service.call("POST", "/user/me/restore", person.token);
-const deletionDueAtOf = async (person: Person) =>
+const readDeletionDueAt = async (person: Person) =>
   (await service.call("GET", "/user/me", person.token)).body["deletion_due_at"];
-const activityKindsOf = async (person: Person) =>
+const readActivityKinds = async (person: Person) =>
   ((await service.call("GET", "/user/activity", person.token)).body["entries"] as { kind: string }[]).map(
     ({ kind }) => kind,
   );
@@ -50,38 +50,40 @@ async function createPersonWithSecret(): Promise<{ person: Person; secretId: str
   confirmChange(person, body.keyring);
   return { person, secretId: body.secret_db_id, address };
 }
-const mailSubjectsTo = async (address: string) =>
+const readMailSubjects = async (address: string) =>
   (await readMails(service)).filter(({ to }) => to === address).map(({ subject }) => subject);
 
 describe("DELETE /user/me", () => {
   it("takes a fresh sign-in, gives 14 days and tells the day by mail", async () => {
     const { person, address } = await createPersonWithSecret();
     expect((await requestDeletion(person)).status).toBe(204);
-    const due = new Date(clock.getTime() + deletionGraceDays * 86_400_000);
-    expect(await deletionDueAtOf(person)).toBe(due.toISOString());
+    const expectedDueAt = new Date(clock.getTime() + deletionGraceDays * 86_400_000);
+    expect(await readDeletionDueAt(person)).toBe(expectedDueAt.toISOString());
     const [mail] = (await readMails(service)).filter(
       ({ to, subject }) => to === address && subject.includes("se va a eliminar"),
     );
-    expect(mail?.text).toContain(new Intl.DateTimeFormat("es", { dateStyle: "long", timeZone: "UTC" }).format(due));
+    expect(mail?.text).toContain(
+      new Intl.DateTimeFormat("es", { dateStyle: "long", timeZone: "UTC" }).format(expectedDueAt),
+    );
     expect(mail?.text).toContain("/settings/delete-account");
-    expect(await activityKindsOf(person)).toContain("deletion_asked");
+    expect(await readActivityKinds(person)).toContain("deletion_asked");
   });
 
   it("refuses a sign-in that is 5 minutes old, and changes nothing", async () => {
     const { person } = await createPersonWithSecret();
     clock = new Date(clock.getTime() + 301_000);
     expect(await requestDeletion(person)).toMatchObject({ status: 403, body: { code: "login_required" } });
-    expect(await deletionDueAtOf(person)).toBeNull();
+    expect(await readDeletionDueAt(person)).toBeNull();
   });
 
   it("keeps the day of the first call when it is asked for again", async () => {
     const { person, address } = await createPersonWithSecret();
     await requestDeletion(person);
-    const firstDueAt = await deletionDueAtOf(person);
+    const firstDueAt = await readDeletionDueAt(person);
     clock = new Date(clock.getTime() + 60_000);
     expect((await requestDeletion(person)).status).toBe(204);
-    expect(await deletionDueAtOf(person)).toBe(firstDueAt);
-    expect((await mailSubjectsTo(address)).filter((subject) => subject.includes("se va a eliminar"))).toHaveLength(1);
+    expect(await readDeletionDueAt(person)).toBe(firstDueAt);
+    expect((await readMailSubjects(address)).filter((subject) => subject.includes("se va a eliminar"))).toHaveLength(1);
   });
 });
 
@@ -91,18 +93,18 @@ describe("POST /user/me/restore", () => {
     await requestDeletion(person);
     advanceDays(deletionGraceDays - 0.001);
     expect((await cancelDeletion(person)).status).toBe(204);
-    expect(await deletionDueAtOf(person)).toBeNull();
+    expect(await readDeletionDueAt(person)).toBeNull();
     advanceDays(1);
     await service.app.sweep();
     expect((await service.call("GET", "/user/me", person.token)).status).toBe(200);
-    expect(await mailSubjectsTo(address)).toContain("Tu cuenta de Relicario se conserva");
-    expect((await activityKindsOf(person))[0]).toBe("deletion_cancelled");
+    expect(await readMailSubjects(address)).toContain("Tu cuenta de Relicario se conserva");
+    expect((await readActivityKinds(person))[0]).toBe("deletion_cancelled");
   });
 
   it("says nothing where nothing was asked for", async () => {
     const { person, address } = await createPersonWithSecret();
     expect((await cancelDeletion(person)).status).toBe(204);
-    expect((await mailSubjectsTo(address)).filter((subject) => subject.includes("conserva"))).toEqual([]);
+    expect((await readMailSubjects(address)).filter((subject) => subject.includes("conserva"))).toEqual([]);
   });
 });
 
@@ -110,15 +112,15 @@ describe("an account whose time of grace is over", () => {
   /** Somebody who has something in most tables, and somebody who has not asked for anything. */
   async function createFullAccount() {
     const { person, secretId } = await createPersonWithSecret();
-    const other = await createPersonWithSecret();
+    const otherUser = await createPersonWithSecret();
     const link = await createShare(service, person, secretId);
-    await createShare(service, person, secretId, { recipient: other.person.userId });
+    await createShare(service, person, secretId, { recipient: otherUser.person.userId });
     await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(link) });
     const large = buildLargeContent({ bytes: 100 });
-    const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+    const startResponse = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
     await service.call(
       "POST",
-      `/v2/secrets/secret/upload/${String(started.body["upload_id"])}`,
+      `/v2/secrets/secret/upload/${String(startResponse.body["upload_id"])}`,
       person.token,
       await large.part(1),
     );
@@ -127,10 +129,10 @@ describe("an account whose time of grace is over", () => {
     await answerRequest(service, await createRequest(service, person), 500);
     await service.call("POST", "/user/start-anew", person.token);
     expect((await requestDeletion(person)).status).toBe(204);
-    return { person, other, link };
+    return { person, other: otherUser, link };
   }
 
-  const rowsOf = async (id: string) => {
+  const countRows = async (id: string) => {
     const rowCounts = await Promise.all(
       accountTables.map(
         async ({ table, accountId }) =>
@@ -139,7 +141,7 @@ describe("an account whose time of grace is over", () => {
     );
     return Object.fromEntries(rowCounts.filter(([, rows]) => rows > 0));
   };
-  const objectsOf = async (id: string) =>
+  const countObjects = async (id: string) =>
     (
       await access(join(service.objectsFolder, id)).then(
         () => readdir(join(service.objectsFolder, id), { recursive: true, withFileTypes: true }),
@@ -150,13 +152,13 @@ describe("an account whose time of grace is over", () => {
   it("goes with all rows and objects, and nothing of others does", async () => {
     const { db } = service.app.services;
     const { person, other, link } = await createFullAccount();
-    const otherRows = await rowsOf(other.person.userId);
-    expect(Object.keys(await rowsOf(person.userId)).length).toBeGreaterThan(15);
-    expect(await objectsOf(person.userId)).toBeGreaterThan(3);
+    const otherRows = await countRows(other.person.userId);
+    expect(Object.keys(await countRows(person.userId)).length).toBeGreaterThan(15);
+    expect(await countObjects(person.userId)).toBeGreaterThan(3);
     advanceDays(deletionGraceDays);
     await service.app.sweep();
-    expect(await rowsOf(person.userId)).toEqual({});
-    expect(await objectsOf(person.userId)).toBe(0);
+    expect(await countRows(person.userId)).toEqual({});
+    expect(await countObjects(person.userId)).toBe(0);
     expect(await db.$count(orphanedObjects, eq(orphanedObjects.accountId, person.userId))).toBe(0);
     for (const [table, column] of [
       [accounts, accounts.id],
@@ -170,7 +172,7 @@ describe("an account whose time of grace is over", () => {
     expect((await service.call("POST", `/share/get-public-secret/${link.shareId}`, null)).status).toBe(404);
     const { share_recipients: recipientRows, ...rest } = otherRows;
     expect(recipientRows).toBe(1);
-    expect(await rowsOf(other.person.userId)).toEqual(rest);
+    expect(await countRows(other.person.userId)).toEqual(rest);
   });
 
   it("begins anew for whoever signs in again, with another id, while the name rests", async () => {
@@ -196,8 +198,8 @@ describe("an account whose time of grace is over", () => {
         await db.delete(table).where(eq(accountId, person.userId));
     }
     await service.app.sweep();
-    expect(await rowsOf(person.userId)).toEqual({});
-    expect(await objectsOf(person.userId)).toBe(0);
+    expect(await countRows(person.userId)).toEqual({});
+    expect(await countObjects(person.userId)).toBe(0);
     expect(await db.$count(accounts, eq(accounts.id, person.userId))).toBe(0);
   });
 
@@ -205,7 +207,7 @@ describe("an account whose time of grace is over", () => {
     const tableNames = Object.values(schema).flatMap((table) =>
       is(table, PgTable) ? [getTableConfig(table).name] : [],
     );
-    const exceptions = [
+    const tablesWithoutAccount = [
       "accounts",
       "identities",
       "user_names",
@@ -215,7 +217,7 @@ describe("an account whose time of grace is over", () => {
       "measurements",
     ];
     expect(accountTables.map(({ table }) => getTableConfig(table).name).toSorted()).toEqual(
-      tableNames.filter((name) => !exceptions.includes(name)).toSorted(),
+      tableNames.filter((name) => !tablesWithoutAccount.includes(name)).toSorted(),
     );
   });
 });
@@ -229,23 +231,26 @@ describe("a share that ends soon", () => {
     await createShare(service, person, secretId);
     advanceDays(7 - shareWarningHours / 24 - 0.1);
     await service.app.sweep();
-    expect(await mailSubjectsTo(address)).not.toContain(subject);
+    expect(await readMailSubjects(address)).not.toContain(subject);
     advanceDays(0.2);
     await service.app.sweep();
     await service.app.sweep();
-    expect((await mailSubjectsTo(address)).filter((candidate) => candidate === subject)).toHaveLength(1);
+    expect((await readMailSubjects(address)).filter((candidate) => candidate === subject)).toHaveLength(1);
   });
 
   it("is not told where it was revoked, or its owner wants no such mail", async () => {
-    const [first, second] = [await createPersonWithSecret(), await createPersonWithSecret()];
-    const link = await createShare(service, first.person, first.secretId);
-    await service.call("DELETE", `/share/${link.shareId}`, first.person.token);
-    await createShare(service, second.person, second.secretId);
-    await service.call("POST", "/user/me", second.person.token, { body: { notifications: { share_expiring: false } } });
+    const [firstUser, secondUser] = [await createPersonWithSecret(), await createPersonWithSecret()];
+    const link = await createShare(service, firstUser.person, firstUser.secretId);
+    await service.call("DELETE", `/share/${link.shareId}`, firstUser.person.token);
+    await createShare(service, secondUser.person, secondUser.secretId);
+    await service.call("POST", "/user/me", secondUser.person.token, {
+      body: { notifications: { share_expiring: false } },
+    });
     advanceDays(6.5);
     await service.app.sweep();
-    expect([...(await mailSubjectsTo(first.address)), ...(await mailSubjectsTo(second.address))]).not.toContain(
-      subject,
-    );
+    expect([
+      ...(await readMailSubjects(firstUser.address)),
+      ...(await readMailSubjects(secondUser.address)),
+    ]).not.toContain(subject);
   });
 });

@@ -51,52 +51,62 @@ interface AccountTable {
 export const accountTables: readonly AccountTable[] = Object.values(schema).flatMap((table) => {
   if (!is(table, PgTable) || table === schema.orphanedObjects) return [];
   const { columns, primaryKeys } = getTableConfig(table);
-  const keyColumns = primaryKeys.flatMap((primary) => primary.columns);
-  const accountId = keyColumns.length === 0 ? columns.find(({ primary }) => primary) : keyColumns[0];
-  return accountId?.name === "account_id"
-    ? [{ table, accountId, keyColumns, objectKey: columns.find(({ name }) => name === "object_key") }]
+  const primaryKeyColumns = primaryKeys.flatMap((primary) => primary.columns);
+  const accountIdColumn =
+    primaryKeyColumns.length === 0 ? columns.find(({ primary }) => primary) : primaryKeyColumns[0];
+  return accountIdColumn?.name === "account_id"
+    ? [
+        {
+          table,
+          accountId: accountIdColumn,
+          keyColumns: primaryKeyColumns,
+          objectKey: columns.find(({ name }) => name === "object_key"),
+        },
+      ]
     : [];
 });
 
 /** Accounts whose time of grace is over. */
 export function deleteDueAccounts({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
-  const due = and(isNotNull(accounts.deletionDueAt), lte(accounts.deletionDueAt, context.now));
+  const isDue = and(isNotNull(accounts.deletionDueAt), lte(accounts.deletionDueAt, context.now));
   return forEachItem<{ id: string }>(
     context,
     (last, pageSize) =>
       db
         .select({ id: accounts.id })
         .from(accounts)
-        .where(last === null ? due : and(due, gt(accounts.id, last.id)))
+        .where(last === null ? isDue : and(isDue, gt(accounts.id, last.id)))
         .orderBy(accounts.id)
         .limit(pageSize),
     async ({ id }) => {
       if (!(await closeAccount(db, id, context.now))) return;
       await removeFromRecipientLists(db, id);
-      await repeatWhileFull(context, () => deletePublicIdBatch(db, id));
+      await repeatUntilBatchNotFull(context, () => deletePublicIdBatch(db, id));
       for (const table of accountTables)
-        await repeatWhileFull(context, () => db.transaction((tx) => deleteRowBatch(tx, table, id, context.now)));
+        await repeatUntilBatchNotFull(context, () =>
+          db.transaction((tx) => deleteRowBatch(tx, table, id, context.now)),
+        );
       if (!context.signal.aborted) await db.transaction((tx) => deleteAccountRow(tx, id, context.now));
     },
   );
 }
 
 /** @returns false when it was called off meanwhile. */
-function closeAccount(db: Db, id: string, now: Date): Promise<boolean> {
+function closeAccount(db: Db, accountId: string, now: Date): Promise<boolean> {
   return db.transaction(async (tx) => {
-    await lockAccount(tx, id);
-    const [account] = await tx.select().from(accounts).where(eq(accounts.id, id));
+    await lockAccount(tx, accountId);
+    const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId));
     if (account?.deletionDueAt == null || account.deletionDueAt > now) return false;
     await tx
       .update(accounts)
       .set({ lockedAt: account.lockedAt ?? now })
-      .where(eq(accounts.id, id));
-    await tx.update(sessions).set({ revokedAt: new Date() }).where(eq(sessions.accountId, id));
-    await tx.delete(identities).where(eq(identities.accountId, id));
+      .where(eq(accounts.id, accountId));
+    await tx.update(sessions).set({ revokedAt: new Date() }).where(eq(sessions.accountId, accountId));
+    await tx.delete(identities).where(eq(identities.accountId, accountId));
     const [userNameRow] = await tx
       .select()
       .from(userNames)
-      .where(and(eq(userNames.accountId, id), sql`${userNames.releasedAt} is null`));
+      .where(and(eq(userNames.accountId, accountId), sql`${userNames.releasedAt} is null`));
     if (userNameRow !== undefined)
       await releaseUserName(tx, { vendorId: account.vendorId, name: account.userName }, now);
     return true;
@@ -104,28 +114,28 @@ function closeAccount(db: Db, id: string, now: Date): Promise<boolean> {
 }
 
 /** What it shared with others is in their lists, each with its own account. */
-async function removeFromRecipientLists(db: Db, id: string): Promise<void> {
-  const recipients = db
+async function removeFromRecipientLists(db: Db, accountId: string): Promise<void> {
+  const recipientIdsQuery = db
     .selectDistinct({ recipientId: shares.recipientId })
     .from(shares)
-    .where(and(eq(shares.accountId, id), isNotNull(shares.recipientId)));
-  const visitors = db
+    .where(and(eq(shares.accountId, accountId), isNotNull(shares.recipientId)));
+  const visitorIdsQuery = db
     .selectDistinct({ recipientId: shareClaims.openedBy })
     .from(shareClaims)
-    .where(and(eq(shareClaims.accountId, id), isNotNull(shareClaims.openedBy)));
-  for (const { recipientId } of [...(await recipients), ...(await visitors)]) {
+    .where(and(eq(shareClaims.accountId, accountId), isNotNull(shareClaims.openedBy)));
+  for (const { recipientId } of [...(await recipientIdsQuery), ...(await visitorIdsQuery)]) {
     if (recipientId !== null)
       await db
         .delete(shareRecipients)
-        .where(and(eq(shareRecipients.accountId, recipientId), eq(shareRecipients.ownerId, id)));
+        .where(and(eq(shareRecipients.accountId, recipientId), eq(shareRecipients.ownerId, accountId)));
   }
 }
 
-async function deletePublicIdBatch(db: Db, id: string): Promise<number> {
+async function deletePublicIdBatch(db: Db, accountId: string): Promise<number> {
   const batch = db
     .select({ publicId: publicIds.publicId })
     .from(publicIds)
-    .where(eq(publicIds.accountId, id))
+    .where(eq(publicIds.accountId, accountId))
     .limit(rowsPerBatch);
   return (await db.delete(publicIds).where(inArray(publicIds.publicId, batch))).rowCount ?? 0;
 }
@@ -134,10 +144,10 @@ async function deletePublicIdBatch(db: Db, id: string): Promise<number> {
 async function deleteRowBatch(
   tx: Tx,
   { table, accountId, keyColumns, objectKey }: AccountTable,
-  id: string,
+  dueAccountId: string,
   now: Date,
 ): Promise<number> {
-  const belongsToAccount = eq(accountId, id);
+  const belongsToAccount = eq(accountId, dueAccountId);
   const columns = sql.join([...keyColumns], sql`, `);
   const deleted = await tx
     .delete(table)
@@ -152,19 +162,19 @@ async function deleteRowBatch(
     .returning({ objectKey: sql<string | null>`${objectKey ?? sql`null`}` });
   await orphanObjects(
     tx,
-    id,
+    dueAccountId,
     deleted.flatMap((row) => row.objectKey ?? []),
     now,
   );
   return deleted.length;
 }
 
-async function deleteAccountRow(tx: Tx, id: string, now: Date): Promise<void> {
-  await lockAccount(tx, id);
-  for (const table of accountTables) while ((await deleteRowBatch(tx, table, id, now)) === rowsPerBatch);
-  await tx.delete(accounts).where(eq(accounts.id, id));
+async function deleteAccountRow(tx: Tx, accountId: string, now: Date): Promise<void> {
+  await lockAccount(tx, accountId);
+  for (const table of accountTables) while ((await deleteRowBatch(tx, table, accountId, now)) === rowsPerBatch);
+  await tx.delete(accounts).where(eq(accounts.id, accountId));
 }
 
-async function repeatWhileFull({ signal }: SweepContext, deleteBatch: () => Promise<number>): Promise<void> {
+async function repeatUntilBatchNotFull({ signal }: SweepContext, deleteBatch: () => Promise<number>): Promise<void> {
   while ((await deleteBatch()) === rowsPerBatch && !signal.aborted);
 }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
 import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { requestDeletion, cancelDeletion } from "./request-deletion.ts";
@@ -16,7 +16,7 @@ export const accountDeletionRoutes: FastifyPluginAsyncZod<{ services: Services }
     "/user/me",
     {
       schema: accountSchemas.remove,
-      config: { access: "signed_in", rates: [rateRules.deleteAccount], idempotent: true },
+      config: { access: "signed_in", rates: [rateLimitRules.deleteAccount], idempotent: true },
     },
     async (request, reply) => {
       const context = { now: now(), language: getPreferredLanguage(request) };
@@ -28,7 +28,10 @@ export const accountDeletionRoutes: FastifyPluginAsyncZod<{ services: Services }
 
   app.post(
     "/user/me/restore",
-    { schema: accountSchemas.restore, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    {
+      schema: accountSchemas.restore,
+      config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
+    },
     async (request, reply) => {
       const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) =>

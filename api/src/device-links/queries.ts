@@ -33,9 +33,9 @@ export async function requireLink(
     .select({ id: sessions.id, providerSession: sessions.providerSession })
     .from(sessions)
     .where(and(eq(sessions.accountId, accountId), inArray(sessions.id, [link.filledBy, sessionId])));
-  const signInOf = (id: string): SignIn =>
+  const findSignIn = (id: string): SignIn =>
     sessionRows.find((session) => session.id === id) ?? { id, providerSession: null };
-  return { link, filledBy: signInOf(link.filledBy), caller: signInOf(sessionId) };
+  return { link, filledBy: findSignIn(link.filledBy), caller: findSignIn(sessionId) };
 }
 
 export async function insertLink(tx: Tx, row: typeof deviceLinks.$inferInsert): Promise<void> {
@@ -57,12 +57,12 @@ export async function writeAnswer(
 /** Mailboxes whose time is over, with their ids in the directory. */
 export function deleteExpiredLinks({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, linkId, expiresAt } = deviceLinks;
-  const due = lte(expiresAt, context.now);
-  return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>
+  const isDue = lte(expiresAt, context.now);
+  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
     db.transaction(async (tx) => {
       const deleted = await tx
         .delete(deviceLinks)
-        .where(and(eq(accountId, dueAccountId), due))
+        .where(and(eq(accountId, dueAccountId), isDue))
         .returning({ linkId });
       const ids = deleted.map((link) => link.linkId);
       if (ids.length > 0)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { requireActor } from "../auth/access.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { answerLink, fillLink } from "./mailbox.ts";
@@ -10,18 +10,18 @@ import { presentAnswer, presentLink } from "./present.ts";
 import { requireLink } from "./queries.ts";
 import { deviceLinkSchemas } from "./schema.ts";
 
-const mailboxPath = "/device-links/:id";
-const answerPath = `${mailboxPath}/answer`;
+const linkPath = "/device-links/:id";
+const answerPath = `${linkPath}/answer`;
 
 export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, now } = services;
-  const readConfig = { access: "signed_in", rates: [rateRules.readDeviceLink] } as const;
+  const readConfig = { access: "signed_in", rates: [rateLimitRules.readDeviceLink] } as const;
 
   app.put(
-    mailboxPath,
+    linkPath,
     {
       schema: deviceLinkSchemas.fill,
-      config: { access: "signed_in", rates: [rateRules.fillDeviceLink], idempotent: true },
+      config: { access: "signed_in", rates: [rateLimitRules.fillDeviceLink], idempotent: true },
     },
     async (request) => {
       const expiresAt = await fillLink(services, requireActor(request), request.params.id, request.body.message);
@@ -29,7 +29,7 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
     },
   );
 
-  app.get(mailboxPath, { schema: deviceLinkSchemas.read, config: readConfig }, async (request) => {
+  app.get(linkPath, { schema: deviceLinkSchemas.read, config: readConfig }, async (request) => {
     const { link, filledBy, caller } = await requireLink(db, requireActor(request), request.params.id, now());
     requireOtherSignIn(filledBy, caller);
     return presentLink(link);
@@ -37,7 +37,10 @@ export const deviceLinkRoutes: FastifyPluginAsyncZod<{ services: Services }> = a
 
   app.put(
     answerPath,
-    { schema: deviceLinkSchemas.answer, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    {
+      schema: deviceLinkSchemas.answer,
+      config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
+    },
     async (request) => {
       const expiresAt = await answerLink(
         services,

@@ -8,7 +8,7 @@ import {
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 const params = z.strictObject({ id: DeviceLinkId });
 
@@ -17,22 +17,22 @@ export const deviceLinkSchemas = {
     summary: "What a new device asks another one of its account for; the mailbox lasts 5 minutes and is filled once",
     params,
     body: FillDeviceLinkBody,
-    response: responseSchemas(FillDeviceLinkResponse),
+    response: buildResponseSchemas(FillDeviceLinkResponse),
   },
   read: {
     summary: "What was asked for, for another session of the account",
     params,
-    response: responseSchemas(DeviceLink),
+    response: buildResponseSchemas(DeviceLink),
   },
   answer: {
     summary: "Answers it, once, from another session",
     params,
     body: AnswerDeviceLinkBody,
-    response: responseSchemas(FillDeviceLinkResponse),
+    response: buildResponseSchemas(FillDeviceLinkResponse),
   },
   readAnswer: {
     summary: "The answer, for the session that asked; null while there is none",
     params,
-    response: responseSchemas(DeviceLinkAnswer),
+    response: buildResponseSchemas(DeviceLinkAnswer),
   },
 };

@@ -1,14 +1,14 @@
-import { serviceVariables } from "../testing/service.ts";
+import { createServiceVariables } from "../testing/service.ts";
 import { EnvironmentError, parseEnv } from "./env.ts";
 
 const createVariables = () =>
-  serviceVariables(
+  createServiceVariables(
     "http://localhost:3001/realms/relicario",
     "postgresql://user:hidden@127.0.0.1:5432/relicario",
     "/tmp/objects",
   );
 
-const messageOf = (environment: Record<string, string | undefined>): string => {
+const getErrorMessage = (environment: Record<string, string | undefined>): string => {
   try {
     parseEnv(environment);
   } catch (error) {
@@ -55,7 +55,7 @@ describe("parseEnv", () => {
 
   it("lists every missing and every wrong name in one line, without a value", async () => {
     const { DATABASE_URL: _, ...rest } = await createVariables();
-    const message = messageOf({
+    const message = getErrorMessage({
       ...rest,
       RECORD_KEY: "tooshort",
       API_PORT: "99999",
@@ -99,6 +99,6 @@ describe("parseEnv", () => {
     ["RATE_LIMITS", '{"write":0}'],
     ["VENDORS", '[{"vendor_id":"x","name":"x","part_bytes":1000}]'],
   ])("refuses %s=%s", async (name, value) => {
-    expect(messageOf({ ...(await createVariables()), [name]: value })).toContain(name);
+    expect(getErrorMessage({ ...(await createVariables()), [name]: value })).toContain(name);
   });
 });

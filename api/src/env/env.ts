@@ -10,7 +10,7 @@ import {
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { rateNames } from "../http/rate-limits.ts";
+import { rateLimitNames } from "../http/rate-limits.ts";
 import { ed25519PrivateJwk } from "./session-keys.ts";
 
 const json = <T extends z.ZodType>(schema: T) =>
@@ -161,14 +161,14 @@ const Environment = z.object({
    * Other limits than the usual ones, by name (http/rate-limits.ts), such as `{"write":100000}` for
    * a benchmark.
    */
-  RATE_LIMITS: json(z.partialRecord(z.enum(rateNames), z.int().positive())).default({}),
+  RATE_LIMITS: json(z.partialRecord(z.enum(rateLimitNames), z.int().positive())).default({}),
   /**
    * Whose `X-Forwarded-For` is believed: `loopback`, addresses or networks, separated by commas.
    */
   TRUSTED_PROXIES: z
     .string()
     .refine(
-      (text) => text.split(",").every((part) => isTrustedProxy(part.trim())),
+      (text) => text.split(",").every((part) => isValidProxyEntry(part.trim())),
       "names something else than loopback, linklocal, uniquelocal, addresses and networks",
     )
     .default("loopback"),
@@ -191,17 +191,17 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 });
 
-function isTrustedProxy(text: string): boolean {
+function isValidProxyEntry(text: string): boolean {
   if (["loopback", "linklocal", "uniquelocal"].includes(text)) return true;
   const [address = "", prefixLength, ...rest] = text.split("/");
-  const version = isIP(address);
+  const ipVersion = isIP(address);
   return (
-    version !== 0 &&
+    ipVersion !== 0 &&
     rest.length === 0 &&
     (prefixLength === undefined ||
       (/^\d{1,3}$/.test(prefixLength) &&
         Number(prefixLength) >= 1 &&
-        Number(prefixLength) <= (version === 4 ? 32 : 128)))
+        Number(prefixLength) <= (ipVersion === 4 ? 32 : 128)))
   );
 }
 

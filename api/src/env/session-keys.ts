@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-const b64u32 = z.string().regex(/^[A-Za-z0-9_-]{43}$/, "holds a key that is not 32 bytes in base64url");
+const base64url32Bytes = z.string().regex(/^[A-Za-z0-9_-]{43}$/, "holds a key that is not 32 bytes in base64url");
 
 /**
  * A private Ed25519 key as JWK. The first of `SESSION_KEYS` signs; all of them verify, so that
@@ -10,7 +10,7 @@ export const ed25519PrivateJwk = z.object({
   kty: z.literal("OKP", "holds a key that is not OKP"),
   crv: z.literal("Ed25519", "holds a key that is not Ed25519"),
   kid: z.string("holds a key without kid").min(1),
-  x: b64u32,
-  d: b64u32,
+  x: base64url32Bytes,
+  d: base64url32Bytes,
 });
 export type SessionKey = z.infer<typeof ed25519PrivateJwk>;

@@ -23,22 +23,26 @@ const validFeedback = {
   page: "/edit-secret/:secretId",
   app_version: "0.3.1",
 };
-const send = ({ token }: Person, body: unknown = validFeedback) =>
+const sendFeedback = ({ token }: Person, body: unknown = validFeedback) =>
   service.call("POST", "/user/feedback", token, { body });
 const readStoredFeedback = ({ userId }: Person) =>
   service.app.services.db.select().from(feedback).where(eq(feedback.accountId, userId));
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 const runFeedbackCommand = async () =>
   (
-    await execute(process.execPath, ["--disable-warning=ExperimentalWarning", join(__dirname, "feedback-command.ts")], {
-      env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: service.database.url },
-    })
+    await execFileAsync(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", join(__dirname, "feedback-command.ts")],
+      {
+        env: { PATH: process.env["PATH"] ?? "", DATABASE_URL: service.database.url },
+      },
+    )
   ).stdout;
 
 describe("POST /user/feedback", () => {
   it("keeps what was written, and a mail tells the operator that there is something, not what", async () => {
     const person = await service.signIn();
-    expect(await send(person)).toMatchObject({ status: 204, text: "" });
+    expect(await sendFeedback(person)).toMatchObject({ status: 204, text: "" });
     expect(await readStoredFeedback(person)).toMatchObject([
       { rating: 4, message: "The list is quick.", page: "/edit-secret/:secretId", appVersion: "0.3.1" },
     ]);
@@ -49,7 +53,7 @@ describe("POST /user/feedback", () => {
 
   it("takes it without a rating", async () => {
     const person = await service.signIn();
-    expect((await send(person, { ...validFeedback, rating: undefined })).status).toBe(204);
+    expect((await sendFeedback(person, { ...validFeedback, rating: undefined })).status).toBe(204);
     expect(await readStoredFeedback(person)).toMatchObject([{ rating: null }]);
   });
 
@@ -67,21 +71,21 @@ describe("POST /user/feedback", () => {
     { rating: 3 },
   ])("refuses %j", async (body) => {
     const person = await service.signIn();
-    expect((await send(person, body)).status).toBe(422);
+    expect((await sendFeedback(person, body)).status).toBe(422);
     expect(await readStoredFeedback(person)).toEqual([]);
   });
 
   it("is limited in an hour", async () => {
-    const [person, other] = [await service.signIn(), await service.signIn()];
-    for (let count = 0; count < 10; count++) expect((await send(person)).status).toBe(204);
-    expect(await send(person)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
-    expect((await send(other)).status).toBe(204);
+    const [person, otherUser] = [await service.signIn(), await service.signIn()];
+    for (let count = 0; count < 10; count++) expect((await sendFeedback(person)).status).toBe(204);
+    expect(await sendFeedback(person)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect((await sendFeedback(otherUser)).status).toBe(204);
     expect(await readStoredFeedback(person)).toHaveLength(10);
   });
 
   it("is forgotten after a year, and stands in no log line", async () => {
     const person = await service.signIn();
-    await send(person, { ...validFeedback, message: "planted sentinel" });
+    await sendFeedback(person, { ...validFeedback, message: "planted sentinel" });
     expect(service.log()).not.toContain("planted sentinel");
     clock = new Date(clock.getTime() + 364 * 86_400_000);
     await service.app.sweep();
@@ -95,7 +99,7 @@ describe("POST /user/feedback", () => {
 describe("the operator's command", () => {
   it("lists what was written, without control characters", async () => {
     expect(await runFeedbackCommand()).toBe("feedback: nobody wrote\n");
-    await send(await service.signIn(), { ...validFeedback, message: "red \u001b[31m text" });
+    await sendFeedback(await service.signIn(), { ...validFeedback, message: "red \u001b[31m text" });
     expect(await runFeedbackCommand()).toMatch(
       /^\S+Z 4\/5 \/edit-secret\/:secretId 0\.3\.1 "red \\u001b\[31m text"\n$/,
     );

@@ -29,8 +29,8 @@ export async function saveFeedback(
 
 export function deleteExpiredFeedback({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, createdAt } = feedback;
-  const due = lte(createdAt, new Date(context.now.getTime() - feedbackRetentionDays * 86_400_000));
-  return forEachAccount(db, context, { accountId, due }, (account) =>
-    db.delete(feedback).where(and(eq(accountId, account), due)),
+  const isDue = lte(createdAt, new Date(context.now.getTime() - feedbackRetentionDays * 86_400_000));
+  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
+    db.delete(feedback).where(and(eq(accountId, dueAccountId), isDue)),
   );
 }

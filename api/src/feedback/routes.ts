@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import type { Services } from "../services/services.ts";
 import { saveFeedback } from "./queries.ts";
 import { feedbackSchemas } from "./schema.ts";
@@ -12,15 +12,18 @@ export const feedbackRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
 
   app.post(
     "/user/feedback",
-    { schema: feedbackSchemas.send, config: { access: "signed_in", rates: [rateRules.feedback] } },
+    { schema: feedbackSchemas.send, config: { access: "signed_in", rates: [rateLimitRules.feedback] } },
     async (request, reply) => {
       const { accountId } = requireActor(request);
-      const operator = env.OPERATOR_EMAIL;
+      const operatorEmail = env.OPERATOR_EMAIL;
       await withLockedAccount(services, accountId, async (tx) => {
         await saveFeedback(tx, accountId, request.body, now());
-        if (operator === undefined || !(await limiter.tryConsume(rateRules.feedbackMail, { subject: "operator" }, tx)))
+        if (
+          operatorEmail === undefined ||
+          !(await limiter.tryConsume(rateLimitRules.feedbackMail, { subject: "operator" }, tx))
+        )
           return;
-        await mailer.queue(tx, accountId, "feedback", { now: now(), address: operator });
+        await mailer.queue(tx, accountId, "feedback", { now: now(), address: operatorEmail });
       });
       return reply.code(204).send();
     },

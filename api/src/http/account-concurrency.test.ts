@@ -11,19 +11,19 @@ import { buildFinish, buildLargeContent, type LargeContent } from "../testing/up
 import { createAccountConcurrency, maxCallsInFlight, maxDownloadsInFlight } from "./account-concurrency.ts";
 
 let service: TestService;
-let busy: { readonly person: Person; readonly id: string };
+let busyAccount: { readonly person: Person; readonly id: string };
 let otherPerson: Person;
 /** Holds the account's row from outside, as a slow call of another process would. */
 let lockHolder: Client;
 
 beforeAll(async () => {
   service = await startService();
-  const [person, second] = [await service.signIn(), await service.signIn()];
+  const [person, secondPerson] = [await service.signIn(), await service.signIn()];
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
   confirmChange(person, body.keyring);
-  busy = { person, id: body.secret_db_id };
-  otherPerson = second;
+  busyAccount = { person, id: body.secret_db_id };
+  otherPerson = secondPerson;
   lockHolder = new Client({ connectionString: service.database.url });
   await lockHolder.connect();
 });
@@ -33,11 +33,13 @@ afterAll(async () => {
 });
 
 const setFavorite = (favorite: boolean): Promise<TestResponse> =>
-  service.call("PATCH", "/secrets/favorite", busy.person.token, { body: { secret_db_id: busy.id, favorite } });
+  service.call("PATCH", "/secrets/favorite", busyAccount.person.token, {
+    body: { secret_db_id: busyAccount.id, favorite },
+  });
 
-const whileRowHeld = async (task: () => Promise<void>): Promise<void> => {
+const withHeldRow = async (task: () => Promise<void>): Promise<void> => {
   await lockHolder.query("begin");
-  await lockHolder.query("select 1 from accounts where id = $1 for update", [busy.person.userId]);
+  await lockHolder.query("select 1 from accounts where id = $1 for update", [busyAccount.person.userId]);
   try {
     await task();
   } finally {
@@ -48,7 +50,7 @@ const whileRowHeld = async (task: () => Promise<void>): Promise<void> => {
 describe("calls of one account", () => {
   it("that wait for its row leave the database to everybody else", async () => {
     const writes: Promise<TestResponse>[] = [];
-    await whileRowHeld(async () => {
+    await withHeldRow(async () => {
       writes.push(...Array.from({ length: maxCallsInFlight }, (_, index) => setFavorite(index % 2 === 0)));
       expect(await service.call("GET", "/secrets/store", otherPerson.token)).toMatchObject({ status: 200 });
       expect(
@@ -60,7 +62,7 @@ describe("calls of one account", () => {
 
   it("beyond so many at a time are answered too_many_requests with Retry-After, and only those", async () => {
     const writes: Promise<TestResponse>[] = [];
-    await whileRowHeld(async () => {
+    await withHeldRow(async () => {
       writes.push(...Array.from({ length: maxCallsInFlight + 5 }, () => setFavorite(true)));
       expect(await Promise.race(writes)).toMatchObject({
         status: 429,
@@ -77,12 +79,12 @@ describe("calls of one account", () => {
   it("give their place back when the caller goes away", async () => {
     const address = await service.listen();
     const abortController = new AbortController();
-    await whileRowHeld(async () => {
+    await withHeldRow(async () => {
       const calls = Array.from({ length: 2 * maxCallsInFlight }, () =>
         fetch(`${address}/secrets/favorite`, {
           method: "PATCH",
-          headers: { authorization: `Bearer ${busy.person.token}`, "content-type": "application/json" },
-          body: JSON.stringify({ secret_db_id: busy.id, favorite: true }),
+          headers: { authorization: `Bearer ${busyAccount.person.token}`, "content-type": "application/json" },
+          body: JSON.stringify({ secret_db_id: busyAccount.id, favorite: true }),
           signal: abortController.signal,
         }).catch(() => null),
       );
@@ -90,7 +92,7 @@ describe("calls of one account", () => {
       const getMe = async () => {
         // a refusal asks nobody: whoever asks again at once would keep the others' sockets waiting
         await yieldToEventLoop();
-        return service.call("GET", "/user/me", busy.person.token);
+        return service.call("GET", "/user/me", busyAccount.person.token);
       };
       while ((await getMe()).status === 200);
       abortController.abort();
@@ -106,23 +108,28 @@ describe("downloads of one account", () => {
   let large: LargeContent;
   beforeAll(async () => {
     address = await service.listen();
-    const { person } = busy;
+    const { person } = busyAccount;
     large = buildLargeContent({ bytes: 20 * 1024 ** 2 }); // more than the buffers of a connection take
-    const { body: started } = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+    const { body: startedUpload } = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
     for (const index of large.parts.keys())
-      await service.call("POST", uploadPath(String(started["upload_id"])), person.token, await large.part(index + 1));
-    const finish = buildFinish(person, large);
+      await service.call(
+        "POST",
+        uploadPath(String(startedUpload["upload_id"])),
+        person.token,
+        await large.part(index + 1),
+      );
+    const finishBody = buildFinish(person, large);
     expect(
-      await service.call("PUT", uploadPath(String(started["upload_id"])), person.token, { body: finish }),
+      await service.call("PUT", uploadPath(String(startedUpload["upload_id"])), person.token, { body: finishBody }),
     ).toMatchObject({ status: 200 });
-    confirmChange(person, finish.keyring);
+    confirmChange(person, finishBody.keyring);
   });
   afterEach(() => jest.restoreAllMocks());
 
   const download = (signal?: AbortSignal) =>
     fetch(`${address}${downloadPath}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${busy.person.token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${busyAccount.person.token}`, "content-type": "application/json" },
       body: JSON.stringify({ secret_db_id: large.id }),
       ...(signal === undefined ? {} : { signal }),
     });
@@ -132,27 +139,27 @@ describe("downloads of one account", () => {
     jest
       .spyOn(service.app.services.objects, "read")
       .mockRejectedValueOnce(Object.assign(new Error("lost"), { code: "ECONNRESET" }));
-    const unread = await Promise.all(
+    const unreadDownloads = await Promise.all(
       Array.from({ length: maxDownloadsInFlight }, () => download(abortController.signal)),
     );
-    expect(new Set(unread.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(unreadDownloads.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await download()).status).toBe(429);
     abortController.abort();
-    let last = await download();
-    while (last.status === 429) last = await download();
-    expect(Buffer.from(await last.arrayBuffer()).equals(large.content)).toBe(true);
+    let lastDownload = await download();
+    while (lastDownload.status === 429) lastDownload = await download();
+    expect(Buffer.from(await lastDownload.arrayBuffer()).equals(large.content)).toBe(true);
   });
 
   it("close what they read, though their caller left before it was opened", async () => {
     const abortController = new AbortController();
     const { objects } = service.app.services;
-    const read = objects.read.bind(objects);
+    const originalRead = objects.read.bind(objects);
     const streamClosed = new Promise<void>((resolve) => {
       jest.spyOn(objects, "read").mockImplementationOnce(async (key) => {
         abortController.abort();
         const callerLeft = once(service.app.http.server, "left");
         await callerLeft;
-        const stream = await read(key);
+        const stream = await originalRead(key);
         stream.once("close", resolve);
         return stream;
       });
@@ -168,26 +175,26 @@ describe("downloads of one account", () => {
 describe("inTurn", () => {
   it("lets one go after the other, also after one that failed, and accounts beside each other", async () => {
     const { runExclusive } = createAccountConcurrency();
-    const events: string[] = [];
+    const completedTasks: string[] = [];
     let openGate = (): void => undefined;
     const gate = new Promise<void>((resolve) => {
       openGate = resolve;
     });
-    const first = runExclusive("one", async () => {
+    const firstTask = runExclusive("one", async () => {
       await gate;
-      events.push("first");
+      completedTasks.push("first");
       throw new Error("it failed");
     });
-    const second = runExclusive("one", async () => {
-      events.push("second");
+    const secondTask = runExclusive("one", async () => {
+      completedTasks.push("second");
       return 2;
     });
     await runExclusive("two", async () => {
-      events.push("other");
+      completedTasks.push("other");
     });
     openGate();
-    await expect(first).rejects.toThrow("it failed");
-    expect(await second).toBe(2);
-    expect(events).toEqual(["other", "first", "second"]);
+    await expect(firstTask).rejects.toThrow("it failed");
+    expect(await secondTask).toBe(2);
+    expect(completedTasks).toEqual(["other", "first", "second"]);
   });
 });

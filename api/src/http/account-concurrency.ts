@@ -46,15 +46,15 @@ export function createAccountConcurrency(): AccountConcurrency {
 }
 
 function limitInFlight(max: number): (accountId: string, response: ServerResponse) => void {
-  const inFlight = new Map<string, number>();
+  const countsInFlight = new Map<string, number>();
   return (accountId, response) => {
-    const count = inFlight.get(accountId) ?? 0;
+    const count = countsInFlight.get(accountId) ?? 0;
     if (count >= max) throw new Problem("too_many_requests", { headers: { "retry-after": "1" } });
-    inFlight.set(accountId, count + 1);
+    countsInFlight.set(accountId, count + 1);
     finished(response, () => {
-      const remaining = (inFlight.get(accountId) ?? 1) - 1;
-      if (remaining === 0) inFlight.delete(accountId);
-      else inFlight.set(accountId, remaining);
+      const remaining = (countsInFlight.get(accountId) ?? 1) - 1;
+      if (remaining === 0) countsInFlight.delete(accountId);
+      else countsInFlight.set(accountId, remaining);
     });
   };
 }

@@ -1,4 +1,4 @@
-import { addressGroup } from "./address-group.ts";
+import { getAddressGroup } from "./address-group.ts";
 
 describe("addressGroup", () => {
   it.each([
@@ -13,6 +13,6 @@ describe("addressGroup", () => {
     ["::1", "0:0:0:0"],
     [undefined, "unknown"],
   ])("counts %s under %s", (address, group) => {
-    expect(addressGroup(address)).toBe(group);
+    expect(getAddressGroup(address)).toBe(group);
   });
 });

@@ -46,19 +46,19 @@ afterEach(async () => {
 const sendSlowly = async (path: string, seconds: number): Promise<string> => {
   const { port } = new URL(app.listeningOrigin);
   const socket = connect(Number(port), "127.0.0.1");
-  let answer = "";
+  let receivedText = "";
   socket.on("data", (chunk) => {
-    answer += chunk.toString();
-    if (answer.includes("whole")) socket.end();
+    receivedText += chunk.toString();
+    if (receivedText.includes("whole")) socket.end();
   });
   socket.on("error", () => undefined); // it may be closed while the rest is written
-  const closed = once(socket, "close");
+  const connectionClosed = once(socket, "close");
   socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4\r\n\r\n"a`);
   await requestReached;
   jest.advanceTimersByTime(seconds * 1_000);
   socket.write('b"');
-  await closed;
-  return answer;
+  await connectionClosed;
+  return receivedText;
 };
 
 describe("endSlowRequests", () => {

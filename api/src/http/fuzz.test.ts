@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const bodies: readonly (readonly [Method, string])[] = [
+const routesWithBody: readonly (readonly [Method, string])[] = [
   ["POST", "/auth/token?app_vendor_id=relicario"],
   ["POST", "/secrets/store"],
   ["POST", "/secrets/store/get-secret"],
@@ -55,36 +55,36 @@ const bodies: readonly (readonly [Method, string])[] = [
  * A real call with one member, anywhere in it, replaced by anything of another type, which is never
  * right by chance.
  */
-const buildDamaged = (build: () => object) =>
+const buildDamagedBody = (build: () => object) =>
   fc.tuple(fc.nat(200), fc.jsonValue()).map(([position, value]) => {
     const body = structuredClone(build()) as unknown;
-    const places: { parent: Record<string, unknown>; name: string }[] = [];
+    const damageableMembers: { parent: Record<string, unknown>; name: string }[] = [];
     const visit = (node: unknown): void => {
       if (typeof node !== "object" || node === null) return;
       for (const name of Object.keys(node)) {
         const parent = node as Record<string, unknown>;
-        places.push({ parent, name });
+        damageableMembers.push({ parent, name });
         visit(parent[name]);
       }
     };
     visit(body);
-    const place = places[position % places.length];
-    if (place === undefined) throw new Error("the call has no members");
-    const { parent, name } = place;
-    const isPlain = typeof parent[name] !== "object" || parent[name] === null;
-    parent[name] = isPlain ? { damaged: value } : `*${JSON.stringify(value)}`;
+    const chosenMember = damageableMembers[position % damageableMembers.length];
+    if (chosenMember === undefined) throw new Error("the call has no members");
+    const { parent, name } = chosenMember;
+    const isPrimitive = typeof parent[name] !== "object" || parent[name] === null;
+    parent[name] = isPrimitive ? { damaged: value } : `*${JSON.stringify(value)}`;
     return body;
   });
 
-const refusals = [400, 401, 404, 409, 413, 415, 422];
+const refusalStatuses = [400, 401, 404, 409, 413, 415, 422];
 
 describe("whatever is sent", () => {
-  it.each(bodies)(
+  it.each(routesWithBody)(
     "%s %s answers any JSON with a problem that has a code, never with a fault of its own",
     async (method, path) => {
       await fc.assert(
         fc.asyncProperty(fc.jsonValue(), async (body) => {
-          const answer = await service.call(method, path, person.token, {
+          const response = await service.call(method, path, person.token, {
             body: JSON.stringify(body),
             headers: { "content-type": "application/json" },
           });
@@ -92,11 +92,11 @@ describe("whatever is sent", () => {
           if (path === "/user/me" && JSON.stringify(body) === "{}") return;
           // A list is taken, and what is no report in it counts for nothing.
           if (path === "/reports/csp" && Array.isArray(body)) {
-            expect(answer.status).toBe(204);
+            expect(response.status).toBe(204);
             return;
           }
-          expect(refusals).toContain(answer.status);
-          expect(answer.body.code).toEqual(expect.any(String));
+          expect(refusalStatuses).toContain(response.status);
+          expect(response.body.code).toEqual(expect.any(String));
         }),
         { numRuns: 60 },
       );
@@ -109,19 +109,19 @@ describe("whatever is sent", () => {
     ["/requests", () => buildRequest(person).body],
   ] as const)("a call of %s with one damaged member is refused, and changes nothing", async (path, build) => {
     const paths = ["/secrets/store", `/sharelist/${secretId}`, "/requests", "/user/keyring"];
-    const readAll = () =>
+    const readAllStates = () =>
       Promise.all(paths.map(async (readPath) => (await service.call("GET", readPath, person.token)).body));
-    const before = await readAll();
+    const statesBefore = await readAllStates();
     await fc.assert(
-      fc.asyncProperty(buildDamaged(build), async (body) => {
-        const answer = await service.call("POST", path, person.token, {
+      fc.asyncProperty(buildDamagedBody(build), async (body) => {
+        const response = await service.call("POST", path, person.token, {
           body: JSON.stringify(body),
           headers: { "content-type": "application/json" },
         });
-        expect(refusals).toContain(answer.status);
+        expect(refusalStatuses).toContain(response.status);
       }),
       { numRuns: 100 },
     );
-    expect(await readAll()).toEqual(before);
+    expect(await readAllStates()).toEqual(statesBefore);
   });
 });

@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 
 import { handleErrors } from "./on-error.ts";
 import { drainUnreadBodies } from "./unread-bodies.ts";
-import { maxDepth, maxValues, limitJsonShape } from "./json-shape.ts";
+import { maxJsonDepth, maxJsonValues, limitJsonShape } from "./json-shape.ts";
 
 let app: FastifyInstance;
 beforeAll(async () => {
@@ -20,24 +20,24 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const send = async (payload: string | Readable): Promise<{ status: number; body: unknown }> => {
-  const answer = await app.inject({
+  const response = await app.inject({
     method: "POST",
     url: "/",
     headers: { "content-type": "application/json" },
     payload,
   });
-  return { status: answer.statusCode, body: answer.json<unknown>() };
+  return { status: response.statusCode, body: response.json<unknown>() };
 };
-const refused = (reason: string) => ({
+const expectedRefusal = (reason: string) => ({
   status: 422,
   body: { code: "validation_error", errors: [{ path: "", reason }] },
 });
-const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
+const buildNestedArrays = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
 describe("a JSON body", () => {
   it("is what it says, whatever stands in its strings", async () => {
     const document = {
-      text: `brackets ${nested(40)} {"a":[ and "quotes", \\ \\" \\\\`,
+      text: `brackets ${buildNestedArrays(40)} {"a":[ and "quotes", \\ \\" \\\\`,
       '"[{\\': ['["]', "\\", "", 1, null, { a: [] }],
       long: '\\"'.repeat(1_000),
     };
@@ -47,56 +47,57 @@ describe("a JSON body", () => {
 
   it("is the same in pieces of any size", async () => {
     const document = {
-      text: `é ${nested(40)} "quotes", \\ \\" \\\\`,
+      text: `é ${buildNestedArrays(40)} "quotes", \\ \\" \\\\`,
       '"[{\\': ['["]', "\\", "", "😀", null, { a: [] }],
       long: '\\"'.repeat(50),
     };
     const bytes = Buffer.from(JSON.stringify(document));
-    for (const size of [1, 2, 3, 7, 64]) {
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-        bytes.subarray(index * size, (index + 1) * size),
+    for (const chunkSize of [1, 2, 3, 7, 64]) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / chunkSize) }, (_, index) =>
+        bytes.subarray(index * chunkSize, (index + 1) * chunkSize),
       );
-      expect(await send(Readable.from(pieces, { objectMode: false }))).toEqual({
+      expect(await send(Readable.from(chunks, { objectMode: false }))).toEqual({
         status: 200,
         body: { got: document },
       });
     }
-    expect(await send(Readable.from(Array.from(nested(maxDepth + 1)), { objectMode: false }))).toMatchObject(
-      refused("too_deep"),
-    );
+    expect(
+      await send(Readable.from(Array.from(buildNestedArrays(maxJsonDepth + 1)), { objectMode: false })),
+    ).toMatchObject(expectedRefusal("too_deep"));
   });
 
   it("of the greatest depth and the most values is taken", async () => {
-    expect((await send(nested(maxDepth))).status).toBe(200);
-    expect((await send(JSON.stringify(Array.from({ length: maxValues }, () => 1)))).status).toBe(200);
+    expect((await send(buildNestedArrays(maxJsonDepth))).status).toBe(200);
+    expect((await send(JSON.stringify(Array.from({ length: maxJsonValues }, () => 1)))).status).toBe(200);
   });
 
   it("is refused when it is deeper, however deep", async () => {
-    for (const depth of [maxDepth + 1, 1_400_000]) expect(await send(nested(depth))).toMatchObject(refused("too_deep"));
-    expect(await send('{"a":'.repeat(400_000))).toMatchObject(refused("too_deep"));
+    for (const depth of [maxJsonDepth + 1, 1_400_000])
+      expect(await send(buildNestedArrays(depth))).toMatchObject(expectedRefusal("too_deep"));
+    expect(await send('{"a":'.repeat(400_000))).toMatchObject(expectedRefusal("too_deep"));
   });
 
   it("is refused when it has more values", async () => {
-    expect(await send(JSON.stringify(Array.from({ length: maxValues + 1 }, () => 1)))).toMatchObject(
-      refused("too_many_values"),
+    expect(await send(JSON.stringify(Array.from({ length: maxJsonValues + 1 }, () => 1)))).toMatchObject(
+      expectedRefusal("too_many_values"),
     );
-    expect(await send(`[${"[],".repeat(maxValues)}1]`)).toMatchObject(refused("too_many_values"));
+    expect(await send(`[${"[],".repeat(maxJsonValues)}1]`)).toMatchObject(expectedRefusal("too_many_values"));
   });
 
   it("is refused before the rest of it came, on a connection that goes on", async () => {
     await app.listen({ port: 0, host: "127.0.0.1" });
     const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1").setEncoding("utf8");
-    const received: string[] = [];
-    socket.on("data", (text: string) => received.push(text));
+    const receivedChunks: string[] = [];
+    socket.on("data", (text: string) => receivedChunks.push(text));
     const waitFor = async (expected: string): Promise<void> => {
-      while (!received.join("").includes(expected)) await once(socket, "data");
-      received.length = 0;
+      while (!receivedChunks.join("").includes(expected)) await once(socket, "data");
+      receivedChunks.length = 0;
     };
-    const head = (length: number): string =>
+    const buildRequestHead = (length: number): string =>
       `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${String(length)}\r\n\r\n`;
-    socket.write(head(1_000_000) + "[".repeat(1_000));
+    socket.write(buildRequestHead(1_000_000) + "[".repeat(1_000));
     await waitFor("too_deep");
-    socket.write("[".repeat(999_000) + head(2) + "[]");
+    socket.write("[".repeat(999_000) + buildRequestHead(2) + "[]");
     await waitFor('{"got":[]}');
     socket.destroy();
   });

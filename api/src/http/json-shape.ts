@@ -8,13 +8,13 @@ import { Problem } from "./problem.ts";
  * Levels of arrays and objects: the deepest call, a batch of secrets with a keyring change, has
  * six.
  */
-export const maxDepth = 16;
+export const maxJsonDepth = 16;
 /** A keyring change that removes as much as it may has a hundred thousand. */
-export const maxValues = 150_000;
+export const maxJsonValues = 150_000;
 
-const smallBytes = 16 * 1024;
+const smallBodyBytes = 16 * 1024;
 
-const jsonType = /^application\/json\b/i;
+const jsonMediaType = /^application\/json\b/i;
 
 /**
  * JSON bodies of a reasonable shape are parsed as Fastify does; the others are refused at the first
@@ -23,7 +23,7 @@ const jsonType = /^application\/json\b/i;
  */
 export function limitJsonShape(app: FastifyInstance): void {
   app.addHook("preParsing", (request, _reply, payload, done) => {
-    if (!jsonType.test(request.headers["content-type"] ?? "") || isSmall(request)) {
+    if (!jsonMediaType.test(request.headers["content-type"] ?? "") || isSmallBody(request)) {
       done(null, payload);
       return;
     }
@@ -31,10 +31,10 @@ export function limitJsonShape(app: FastifyInstance): void {
     payload.once("error", (error) => checkedStream.destroy(error));
     done(null, payload.pipe(checkedStream));
   });
-  const parse = app.getDefaultJsonParser("error", "error");
+  const parseJson = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, body, done) => {
-    const reason = isSmall(request) ? new JsonShapeChecker().findViolation(body) : null;
-    if (reason === null) void parse(request, body.toString(), done);
+    const reason = isSmallBody(request) ? new JsonShapeChecker().findViolation(body) : null;
+    if (reason === null) void parseJson(request, body.toString(), done);
     else done(createShapeProblem(reason));
   });
 }
@@ -43,8 +43,8 @@ export function limitJsonShape(app: FastifyInstance): void {
  * Whether its length was announced and is small: then it is looked at whole, which costs less than
  * a stream.
  */
-function isSmall({ headers }: FastifyRequest): boolean {
-  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? NaN) <= smallBytes;
+function isSmallBody({ headers }: FastifyRequest): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? NaN) <= smallBodyBytes;
 }
 
 function createShapeProblem(reason: string): Problem {
@@ -55,10 +55,10 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 class ShapeCheckStream extends Transform {
-  readonly #shape = new JsonShapeChecker();
+  readonly #checker = new JsonShapeChecker();
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
-    const reason = this.#shape.findViolation(chunk);
+    const reason = this.#checker.findViolation(chunk);
     if (reason === null) done(null, chunk);
     else done(createShapeProblem(reason));
   }
@@ -70,7 +70,7 @@ class ShapeCheckStream extends Transform {
  */
 class JsonShapeChecker {
   #depth = 0;
-  #values = 0;
+  #valueCount = 0;
   #inString = false;
   /** Whether the next byte of a string is escaped. */
   #escaped = false;
@@ -78,35 +78,35 @@ class JsonShapeChecker {
   /** What is wrong with the body so far, the next piece included. */
   findViolation(chunk: Buffer): "too_deep" | "too_many_values" | null {
     for (let index = 0; index < chunk.length; index++) {
-      if (this.#inString) index = this.#endOfString(chunk, index);
+      if (this.#inString) index = this.#findStringEnd(chunk, index);
       const byte = chunk[index];
       if (byte === quote) this.#inString = !this.#inString;
       else if (byte === openBracket || byte === openBrace) {
-        this.#values++;
-        if (++this.#depth > maxDepth) return "too_deep";
+        this.#valueCount++;
+        if (++this.#depth > maxJsonDepth) return "too_deep";
       } else if (byte === closeBracket || byte === closeBrace) this.#depth--;
-      else if (byte === comma) this.#values++;
-      if (this.#values > maxValues) return "too_many_values";
+      else if (byte === comma) this.#valueCount++;
+      if (this.#valueCount > maxJsonValues) return "too_many_values";
     }
     return null;
   }
 
   /** Where the string ends that goes on at `start`: at a quote, or behind the piece. */
-  #endOfString(chunk: Buffer, start: number): number {
+  #findStringEnd(chunk: Buffer, start: number): number {
     let position = start;
     if (this.#escaped) {
       this.#escaped = false;
       position++;
     }
     for (let end = chunk.indexOf(quote, position); end !== -1; end = chunk.indexOf(quote, end + 1))
-      if (countEscapesBefore(chunk, position, end) % 2 === 0) return end;
-    this.#escaped = countEscapesBefore(chunk, position, chunk.length) % 2 === 1;
+      if (countBackslashesBefore(chunk, position, end) % 2 === 0) return end;
+    this.#escaped = countBackslashesBefore(chunk, position, chunk.length) % 2 === 1;
     return chunk.length;
   }
 }
 
 /** Backslashes without a gap between `start` and `end`, counted from the end. */
-function countEscapesBefore(chunk: Buffer, start: number, end: number): number {
+function countBackslashesBefore(chunk: Buffer, start: number, end: number): number {
   let count = 0;
   while (end - 1 - count >= start && chunk[end - 1 - count] === backslash) count++;
   return count;

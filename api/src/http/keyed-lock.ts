@@ -9,12 +9,13 @@ export function createKeyedLock(): KeyedLock {
   const tails = new Map<string, Promise<unknown>>();
   return async (key, task) => {
     const result = (tails.get(key) ?? Promise.resolve()).then(task);
-    const settled = result.catch(() => undefined); // who waits does not care how it went; who asked hears of it below
-    tails.set(key, settled);
+    // who waits does not care how it went; who asked hears of it below
+    const settledTask = result.catch(() => undefined);
+    tails.set(key, settledTask);
     try {
       return await result;
     } finally {
-      if (tails.get(key) === settled) tails.delete(key);
+      if (tails.get(key) === settledTask) tails.delete(key);
     }
   };
 }

@@ -8,7 +8,7 @@ import { buildSecret, confirmChange } from "../testing/person.ts";
 import { readMails } from "../testing/outbox.ts";
 import { buildFinish, buildLargeContent, sha256B64u } from "../testing/upload.ts";
 import { startService } from "../testing/service.ts";
-import { answerRequest, createRequest, createShare, newPublicId, buildOpening } from "../testing/sharing.ts";
+import { answerRequest, createRequest, createShare, createPublicId, buildOpening } from "../testing/sharing.ts";
 
 const createSentinel = (): string => randomBytes(12).toString("hex");
 
@@ -16,15 +16,15 @@ describe("the log", () => {
   it("holds no token, body, query, path or header, whatever is answered", async () => {
     const service = await startService({ LOG_LEVEL: "debug" });
     try {
-      const planted = new Map<string, string>();
-      const plant = (name: string, value = createSentinel()): string => {
-        planted.set(name, value);
+      const plantedValues = new Map<string, string>();
+      const plantValue = (name: string, value = createSentinel()): string => {
+        plantedValues.set(name, value);
         return value;
       };
-      const person = await service.signIn(plant("subject"));
-      plant("session token", person.token);
-      plant("session token's signature", person.token.split(".")[2] ?? "");
-      plant("account", person.userId);
+      const person = await service.signIn(plantValue("subject"));
+      plantValue("session token", person.token);
+      plantValue("session token's signature", person.token.split(".")[2] ?? "");
+      plantValue("account", person.userId);
 
       const { body } = buildSecret(person);
       for (const [name, value] of Object.entries({
@@ -34,18 +34,18 @@ describe("the log", () => {
         state: body.keyring.state,
         sig: body.keyring.sig,
       }))
-        plant(name, value);
-      plant("secret id", body.secret_db_id);
+        plantValue(name, value);
+      plantValue("secret id", body.secret_db_id);
       await service.call("POST", "/secrets/store", person.token, { body });
       confirmChange(person, body.keyring);
       await service.call("POST", "/secrets/store", person.token, {
-        body: { ...body, [plant("unknown member")]: plant("its value") },
+        body: { ...body, [plantValue("unknown member")]: plantValue("its value") },
       });
       await service.call("POST", "/secrets/store", person.token, {
-        body: { ...body, ticket: plant("broken ticket", "*".repeat(40)) },
+        body: { ...body, ticket: plantValue("broken ticket", "*".repeat(40)) },
       });
       await service.call("POST", "/user/me", person.token, {
-        body: { contact_email: `${plant("address")}@example.org` },
+        body: { contact_email: `${plantValue("address")}@example.org` },
       });
       await service.call("POST", "/user/send-validate-email", person.token);
       const [mail] = await readMails(service);
@@ -54,35 +54,35 @@ describe("the log", () => {
       );
       await service.call(
         "GET",
-        `/user/validate-contact-email?value=${plant("asked address", createSentinel())}%40example.org&nonce=${plant("nonce", nonce)}`,
+        `/user/validate-contact-email?value=${plantValue("asked address", createSentinel())}%40example.org&nonce=${plantValue("nonce", nonce)}`,
         person.token,
       );
 
       const large = buildLargeContent({ bytes: 3_000 });
-      const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
-      const upload = plant("upload id", String(started.body["upload_id"]));
-      plant("id of an upload's secret", large.id);
-      plant("digest of a part", sha256B64u(large.content));
+      const startResponse = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+      const upload = plantValue("upload id", String(startResponse.body["upload_id"]));
+      plantValue("id of an upload's secret", large.id);
+      plantValue("digest of a part", sha256B64u(large.content));
       await service.call(
         "POST",
         uploadPath(upload),
         person.token,
-        await large.part(1, { sha256: plant("wrong digest", sha256B64u(Buffer.from(createSentinel()))) }),
+        await large.part(1, { sha256: plantValue("wrong digest", sha256B64u(Buffer.from(createSentinel()))) }),
       );
       await service.call("POST", uploadPath(upload), person.token, await large.part(1));
-      const published = buildFinish(person, large);
-      plant("ticket of an upload", published.ticket);
-      await service.call("PUT", uploadPath(upload), person.token, { body: published });
-      confirmChange(person, published.keyring);
+      const finishBody = buildFinish(person, large);
+      plantValue("ticket of an upload", finishBody.ticket);
+      await service.call("PUT", uploadPath(upload), person.token, { body: finishBody });
+      confirmChange(person, finishBody.keyring);
       await service.call("POST", "/v2/secrets/get-secret", person.token, {
         body: { secret_db_id: large.id },
-        headers: { "if-range": plant("tag") },
+        headers: { "if-range": plantValue("tag") },
       });
-      await service.call("GET", `/secrets/store?since=${plant("query")}`, person.token);
-      await service.call("GET", `/share/${plant("share id", randomBytes(16).toString("base64url"))}`, null);
+      await service.call("GET", `/secrets/store?since=${plantValue("query")}`, person.token);
+      await service.call("GET", `/share/${plantValue("share id", randomBytes(16).toString("base64url"))}`, null);
       await service.call(
         "DELETE",
-        `/share${plant("share id in one piece", randomBytes(16).toString("base64url"))}`,
+        `/share${plantValue("share id in one piece", randomBytes(16).toString("base64url"))}`,
         person.token,
       );
       const reader = await service.signIn();
@@ -94,23 +94,23 @@ describe("the log", () => {
         ticket: share.body.ticket,
         digest: String(share.body.link_auth_sha256),
       }))
-        plant(`${name} of a share`, value);
-      const claim = plant("claim", newPublicId());
+        plantValue(`${name} of a share`, value);
+      const claim = plantValue("claim", createPublicId());
       await service.call("POST", `/share/get-secret/${share.shareId}`, reader.token);
       await service.call("POST", "/share/get-secret", reader.token, {
         body: {
           ...buildOpening(share, claim),
-          pass_auth: plant("wrong password", randomBytes(32).toString("base64url")),
+          pass_auth: plantValue("wrong password", randomBytes(32).toString("base64url")),
         },
       });
       const { download } = (
         await service.call("POST", "/share/get-secret", reader.token, { body: buildOpening(share, claim) })
       ).body as unknown as { download: { token: string } };
       await service.call("POST", "/share/content", reader.token, {
-        body: { token: plant("download token", download.token) },
+        body: { token: plantValue("download token", download.token) },
       });
       await service.call("POST", "/reports/share", null, {
-        body: { share_id: share.shareId, reason: "other", message: plant("what a report says") },
+        body: { share_id: share.shareId, reason: "other", message: plantValue("what a report says") },
       });
       await service.call("DELETE", `/share${share.shareId}`, person.token);
       const request = await createRequest(service, person);
@@ -119,46 +119,50 @@ describe("the log", () => {
         linkAuth: request.linkAuth,
         document: request.body.document,
       }))
-        plant(`${name} of a request`, value);
+        plantValue(`${name} of a request`, value);
       const answer = await answerRequest(service, request, 500);
       for (const [name, value] of Object.entries({ id: answer.id, token: answer.token, ticket: answer.finish.ticket }))
-        plant(`${name} of an answer`, value);
+        plantValue(`${name} of an answer`, value);
       await service.call("POST", "/requests/collect", person.token, { body: { request_id: request.requestId } });
-      await service.call("GET", `/users/${plant("user name", `u${createSentinel()}`)}/key`, person.token);
-      await service.call("GET", "/user/me", plant("wrong token", `${createSentinel()}.${createSentinel()}.x`));
+      await service.call("GET", `/users/${plantValue("user name", `u${createSentinel()}`)}/key`, person.token);
+      await service.call("GET", "/user/me", plantValue("wrong token", `${createSentinel()}.${createSentinel()}.x`));
       await service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
-        body: { token: plant("access token") },
+        body: { token: plantValue("access token") },
       });
       await service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
-        body: `{"token":"${plant("half a body")}`,
+        body: `{"token":"${plantValue("half a body")}`,
         headers: { "content-type": "application/json" },
       });
       await service.call("GET", "/healthz", null, {
-        headers: { cookie: plant("cookie"), "user-agent": plant("user agent"), "x-forwarded-for": "198.51.100.77" },
+        headers: {
+          cookie: plantValue("cookie"),
+          "user-agent": plantValue("user agent"),
+          "x-forwarded-for": "198.51.100.77",
+        },
       });
-      planted.set("address of the network", "198.51.100.77");
+      plantedValues.set("address of the network", "198.51.100.77");
 
       // Now the database itself complains, and drivers put statements and values into their
       // messages.
       await service.app.services.db.execute(sql`alter table secrets rename column favorite to starred`);
-      const failed = await service.call("PATCH", "/secrets/favorite", person.token, {
-        body: { secret_db_id: plant("id in a failing statement", uuidv7()), favorite: true },
+      const failedResponse = await service.call("PATCH", "/secrets/favorite", person.token, {
+        body: { secret_db_id: plantValue("id in a failing statement", uuidv7()), favorite: true },
       });
-      expect(failed).toMatchObject({ status: 500, body: { code: "internal_error" } });
-      expect(Object.keys(failed.body).sort()).toEqual(["code", "request_id", "status", "title", "type"]);
+      expect(failedResponse).toMatchObject({ status: 500, body: { code: "internal_error" } });
+      expect(Object.keys(failedResponse.body).sort()).toEqual(["code", "request_id", "status", "title", "type"]);
 
       const log = service.log();
       expect(log.split("\n").length).toBeGreaterThan(10);
       expect(log).toContain('"route":"/secrets/store"');
-      expect(log).toContain(String(failed.body["request_id"]));
-      for (const [name, value] of planted) {
-        const forms = [
+      expect(log).toContain(String(failedResponse.body["request_id"]));
+      for (const [name, value] of plantedValues) {
+        const encodedForms = [
           value,
           Buffer.from(value).toString("base64"),
           Buffer.from(value).toString("hex"),
           encodeURIComponent(value),
         ];
-        for (const form of forms) expect([name, log.includes(form)]).toEqual([name, false]);
+        for (const encodedForm of encodedForms) expect([name, log.includes(encodedForm)]).toEqual([name, false]);
       }
     } finally {
       await service.stop();
@@ -168,9 +172,9 @@ describe("the log", () => {
   it("would be caught by the test above when it held one", async () => {
     const service = await startService();
     try {
-      const planted = createSentinel();
-      service.app.http.log.info({ planted }, "planted");
-      expect(service.log().includes(planted)).toBe(true);
+      const plantedValue = createSentinel();
+      service.app.http.log.info({ planted: plantedValue }, "planted");
+      expect(service.log().includes(plantedValue)).toBe(true);
     } finally {
       await service.stop();
     }

@@ -31,7 +31,7 @@ export interface LogStream {
  * pino JSON lines; Fastify's own line of each request (it has the address with its query) is
  * replaced by ours below.
  */
-export function loggerOptions(
+export function createLoggerOptions(
   level: string,
   stream?: LogStream,
 ): Pick<FastifyServerOptions, "logger" | "logController"> {

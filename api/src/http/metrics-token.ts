@@ -10,12 +10,12 @@ import { Problem } from "./problem.ts";
  */
 export function requireMetricsToken(request: FastifyRequest, expectedToken: string | undefined): void {
   if (expectedToken === undefined) throw new Problem("not_found");
-  if (!isEqualConstantTime(requireBearerToken(request), expectedToken))
+  if (!equalsInConstantTime(requireBearerToken(request), expectedToken))
     throw new Problem("unauthorized", { headers: { "www-authenticate": "Bearer" } });
 }
 
 /** Takes as long for a wrong one, wherever it differs. */
-function isEqualConstantTime(actual: string, expected: string): boolean {
-  const [givenDigest, expectedDigest] = [actual, expected].map((text) => createHash("sha256").update(text).digest());
-  return givenDigest !== undefined && expectedDigest !== undefined && timingSafeEqual(givenDigest, expectedDigest);
+function equalsInConstantTime(actual: string, expected: string): boolean {
+  const [actualDigest, expectedDigest] = [actual, expected].map((text) => createHash("sha256").update(text).digest());
+  return actualDigest !== undefined && expectedDigest !== undefined && timingSafeEqual(actualDigest, expectedDigest);
 }

@@ -2,7 +2,7 @@ import { describeStatus, isPortalError } from "@relicario/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 
-import { databaseFault } from "../db/faults.ts";
+import { findDatabaseFault } from "../db/faults.ts";
 import { isProblemCode, Problem, statusByCode } from "./problem.ts";
 import { describeError } from "./logging.ts";
 
@@ -51,19 +51,19 @@ function toProblem(error: unknown): Problem {
     const errors = error.validation.map(({ instancePath, keyword }) => ({ path: instancePath, reason: keyword }));
     return new Problem("validation_error", { cause: error, members: { errors } });
   }
-  const status = statusOf(error);
+  const status = getClientErrorStatus(error);
   if (status !== null) {
     const { code } = describeStatus(status);
     if (isProblemCode(code) && statusByCode[code] < 500) return new Problem(code, { cause: error });
     if (status < 500) return new Problem("bad_request", { cause: error });
   }
-  return new Problem(databaseFault(error) === null ? "internal_error" : "service_unavailable", { cause: error });
+  return new Problem(findDatabaseFault(error) === null ? "internal_error" : "service_unavailable", { cause: error });
 }
 
 /**
  * Fastify's own refusals (a body that is no JSON, too large, of another type) carry their status.
  */
-function statusOf(error: unknown): number | null {
+function getClientErrorStatus(error: unknown): number | null {
   if (typeof error !== "object" || error === null || !("statusCode" in error) || typeof error.statusCode !== "number")
     return null;
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;

@@ -1,13 +1,13 @@
 import { Problem } from "./problem.ts";
 
 /** A device's clock may be ahead of ours, and it counts the days. */
-const clockToleranceMs = 3_600_000;
+const clockToleranceMilliseconds = 3_600_000;
 
 /** @throws Problem `validation_error` for a time that is over, or more than `days` away. */
-export function parseExpiry(text: string, days: number, now: Date): Date {
+export function parseExpiry(text: string, maxDays: number, now: Date): Date {
   const expiresAt = new Date(text);
-  const latest = now.getTime() + days * 86_400_000 + clockToleranceMs;
-  if (expiresAt <= now || expiresAt.getTime() > latest)
+  const latestExpiry = now.getTime() + maxDays * 86_400_000 + clockToleranceMilliseconds;
+  if (expiresAt <= now || expiresAt.getTime() > latestExpiry)
     throw new Problem("validation_error", {
       members: { errors: [{ path: "/expires_at", reason: expiresAt <= now ? "too_early" : "too_late" }] },
     });

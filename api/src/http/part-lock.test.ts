@@ -23,34 +23,36 @@ describe("copies of one part", () => {
     );
     const { body, headers } = await large.part(1);
     const address = `${await service.listen()}${uploadPath(id)}`;
-    const files = async (): Promise<string[]> =>
+    const listFiles = async (): Promise<string[]> =>
       (await readdir(service.objectsFolder, { recursive: true, withFileTypes: true }))
         .filter((entry) => entry.isFile())
         .map(({ name }) => name);
 
     const firstHalf = body.subarray(0, body.length / 2);
-    const requests: ClientRequest[] = [];
-    const answers: Promise<IncomingMessage>[] = [];
+    const clientRequests: ClientRequest[] = [];
+    const responses: Promise<IncomingMessage>[] = [];
     for (let attempt = 0; attempt < 6; attempt++) {
       const clientRequest = request(address, {
         method: "POST",
         headers: { ...headers, authorization: `Bearer ${person.token}`, "content-length": body.length },
       });
-      requests.push(clientRequest);
-      answers.push(once(clientRequest, "response").then(([answer]: unknown[]) => (answer as IncomingMessage).resume()));
+      clientRequests.push(clientRequest);
+      responses.push(
+        once(clientRequest, "response").then(([answer]: unknown[]) => (answer as IncomingMessage).resume()),
+      );
       await new Promise<void>((resolve) => {
         clientRequest.write(firstHalf.subarray(0, 300_000), () => {
           resolve();
         });
       });
     }
-    while ((await files()).length === 0);
+    while ((await listFiles()).length === 0);
     // as far as those that were sent before
     for (let call = 0; call < 6; call++) await service.call("GET", uploadPath(id), person.token);
-    expect(await files()).toHaveLength(1);
-    for (const clientRequest of requests) clientRequest.end(body.subarray(300_000));
-    expect((await Promise.all(answers)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 200]);
-    expect(await files()).toHaveLength(1);
+    expect(await listFiles()).toHaveLength(1);
+    for (const clientRequest of clientRequests) clientRequest.end(body.subarray(300_000));
+    expect((await Promise.all(responses)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(await listFiles()).toHaveLength(1);
   });
 });
 
@@ -67,18 +69,18 @@ describe("alone", () => {
 
   it("gives a copy up that stands still while another one waits", async () => {
     const { runExclusively } = createPartLock(5);
-    let giveUp = (): void => undefined;
+    let abortFirstRun = (): void => undefined;
     const firstRun = runExclusively(
       "part",
       buildConnection(
         () => 7,
         () => {
-          giveUp();
+          abortFirstRun();
         },
       ),
       () =>
         new Promise<never>((_, reject) => {
-          giveUp = () => {
+          abortFirstRun = () => {
             reject(new Error("given up"));
           };
         }),

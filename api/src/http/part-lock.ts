@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
  * A copy of a part that has brought nothing for so long while another one waits is given up: a
  * device that changed networks sends it again.
  */
-const stallMilliseconds = 10_000;
+const defaultStallTimeoutMilliseconds = 10_000;
 
 /**
  * One copy of a part at a time in this process. Its bytes have their place in the quota since the
@@ -13,19 +13,19 @@ const stallMilliseconds = 10_000;
  */
 export interface PartLock {
   runExclusively<T>(
-    part: string,
+    partKey: string,
     connection: Pick<IncomingMessage, "socket" | "destroy">,
     task: () => Promise<T>,
   ): Promise<T>;
 }
 
-export function createPartLock(stallTimeout = stallMilliseconds): PartLock {
+export function createPartLock(stallTimeoutMilliseconds = defaultStallTimeoutMilliseconds): PartLock {
   const holders = new Map<string, { readonly watchForStall: () => () => void; readonly finished: Promise<void> }>();
 
   return {
     async runExclusively(part, connection, task) {
       for (let holder = holders.get(part); holder !== undefined; holder = holders.get(part)) {
-        const stallTimer = setInterval(holder.watchForStall(), stallTimeout);
+        const stallTimer = setInterval(holder.watchForStall(), stallTimeoutMilliseconds);
         await holder.finished;
         clearInterval(stallTimer);
       }
@@ -33,14 +33,14 @@ export function createPartLock(stallTimeout = stallMilliseconds): PartLock {
       const finished = new Promise<void>((resolve) => {
         release = resolve;
       });
-      const watchForStall = () => {
+      const createStallCheck = () => {
         let bytesBefore = connection.socket.bytesRead;
         return () => {
           if (connection.socket.bytesRead === bytesBefore) connection.destroy();
           bytesBefore = connection.socket.bytesRead;
         };
       };
-      holders.set(part, { watchForStall, finished });
+      holders.set(part, { watchForStall: createStallCheck, finished });
       try {
         return await task();
       } finally {

@@ -1,21 +1,21 @@
 import { eq } from "drizzle-orm";
 
-import { openDatabase, type OpenDatabase } from "../db/database.ts";
+import { openDatabase, type Database } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
 import type { SweepContext } from "../resource/sweep-context.ts";
-import { serviceDatabase, startService } from "../testing/service.ts";
+import { createServiceDatabase, startService } from "../testing/service.ts";
 import type { TestDatabase } from "@relicario/tooling/database/for-tests";
-import { createRateLimiter, rateRules, type RateLimiter, type RateRule } from "./rate-limits.ts";
+import { createRateLimiter, rateLimitRules, type RateLimiter, type RateLimitRule } from "./rate-limits.ts";
 
 let database: TestDatabase;
-const databases: OpenDatabase[] = [];
+const databases: Database[] = [];
 let clock: Date;
 beforeEach(async () => {
   clock = new Date("2026-11-22T10:00:00Z");
-  database = await serviceDatabase();
+  database = await createServiceDatabase();
 });
 afterEach(async () => {
-  for (const each of databases.splice(0)) await each.close();
+  for (const openedDatabase of databases.splice(0)) await openedDatabase.close();
   await database.drop();
 });
 
@@ -28,7 +28,7 @@ const createLimiter = (overrides: Record<string, number> = {}): RateLimiter => {
 
 const tryConsume = async (
   limiter: RateLimiter,
-  rule: RateRule,
+  rule: RateLimitRule,
   caller: Parameters<RateLimiter["consume"]>[1],
 ): Promise<boolean> => {
   try {
@@ -41,25 +41,26 @@ const tryConsume = async (
 };
 
 const anyCaller = { accountId: null, address: "192.0.2.1" };
-const rowsOf = (rule: RateRule) => databases[0]?.db.select().from(rateLimits).where(eq(rateLimits.rule, rule.name));
+const readRateLimitRows = (rule: RateLimitRule) =>
+  databases[0]?.db.select().from(rateLimits).where(eq(rateLimits.rule, rule.name));
 
 describe("a limit that everybody shares", () => {
-  const rule = rateRules.exchangeGlobal;
+  const rule = rateLimitRules.exchangeGlobal;
 
   it("lets exactly its number through, however many processes count", async () => {
-    const processes = [createLimiter({ exchange_all: 500 }), createLimiter({ exchange_all: 500 })];
-    const passed = await Promise.all(
-      processes.flatMap((limiter) => Array.from({ length: 400 }, () => tryConsume(limiter, rule, anyCaller))),
+    const limiters = [createLimiter({ exchange_all: 500 }), createLimiter({ exchange_all: 500 })];
+    const consumeResults = await Promise.all(
+      limiters.flatMap((limiter) => Array.from({ length: 400 }, () => tryConsume(limiter, rule, anyCaller))),
     );
-    expect(passed.filter(Boolean)).toHaveLength(500);
+    expect(consumeResults.filter(Boolean)).toHaveLength(500);
   });
 
   it("is no row that every call writes: a process takes a hundredth at a time", async () => {
     const limiter = createLimiter({ exchange_all: 500 });
     for (let call = 0; call < 5; call++) await limiter.consume(rule, anyCaller);
-    expect(await rowsOf(rule)).toMatchObject([{ subject: "", calls: 5 }]);
+    expect(await readRateLimitRows(rule)).toMatchObject([{ subject: "", calls: 5 }]);
     await limiter.consume(rule, anyCaller);
-    expect(await rowsOf(rule)).toMatchObject([{ calls: 10 }]);
+    expect(await readRateLimitRows(rule)).toMatchObject([{ calls: 10 }]);
   });
 
   it("begins anew with the next window, and says until when a full one lasts", async () => {
@@ -79,62 +80,62 @@ describe("a limit that everybody shares", () => {
 });
 
 describe("a limit of an account", () => {
-  const ana = { accountId: "0193a5b2-0000-7000-8000-000000000001" };
-  const rule = rateRules.write;
+  const anaCaller = { accountId: "0193a5b2-0000-7000-8000-000000000001" };
+  const rule = rateLimitRules.write;
 
   it("lets exactly its number through, however many processes count", async () => {
-    const processes = [createLimiter(), createLimiter()];
-    const passed = await Promise.all(
-      processes.flatMap((limiter) => Array.from({ length: 1_000 }, () => tryConsume(limiter, rule, ana))),
+    const limiters = [createLimiter(), createLimiter()];
+    const consumeResults = await Promise.all(
+      limiters.flatMap((limiter) => Array.from({ length: 1_000 }, () => tryConsume(limiter, rule, anaCaller))),
     );
-    expect(passed.filter(Boolean)).toHaveLength(rule.calls);
+    expect(consumeResults.filter(Boolean)).toHaveLength(rule.calls);
   });
 
   it("is counted some calls at a time, so that a process that ends gives up no more than a dozen", async () => {
     const limiter = createLimiter({ write: 1_000_000 });
-    for (let call = 0; call < 12; call++) await limiter.consume(rule, ana);
-    expect(await rowsOf(rule)).toMatchObject([{ calls: 12 }]);
-    await limiter.consume(rule, ana);
-    expect(await rowsOf(rule)).toMatchObject([{ calls: 24 }]);
+    for (let call = 0; call < 12; call++) await limiter.consume(rule, anaCaller);
+    expect(await readRateLimitRows(rule)).toMatchObject([{ calls: 12 }]);
+    await limiter.consume(rule, anaCaller);
+    expect(await readRateLimitRows(rule)).toMatchObject([{ calls: 24 }]);
   });
 
   it("is counted call by call where the count goes with a transaction", async () => {
     const limiter = createLimiter();
     const db = databases[0]?.db;
-    await db?.transaction((tx) => limiter.consume(rule, ana, tx));
+    await db?.transaction((tx) => limiter.consume(rule, anaCaller, tx));
     await expect(
       db?.transaction(async (tx) => {
-        await limiter.consume(rule, ana, tx);
+        await limiter.consume(rule, anaCaller, tx);
         throw new Error("undone");
       }),
     ).rejects.toThrow("undone");
-    expect(await rowsOf(rule)).toMatchObject([{ calls: 1 }]);
+    expect(await readRateLimitRows(rule)).toMatchObject([{ calls: 1 }]);
   });
 });
 
 describe("a limit of an address", () => {
   it("that is reached is known without the database until its window ends", async () => {
     const limiter = createLimiter({ exchange: 2 });
-    for (const passed of [true, true, false, false, false])
-      expect(await tryConsume(limiter, rateRules.exchange, anyCaller)).toBe(passed);
-    expect(await rowsOf(rateRules.exchange)).toMatchObject([{ calls: 3 }]);
-    expect(await tryConsume(limiter, rateRules.exchange, { accountId: null, address: "192.0.2.2" })).toBe(true);
+    for (const expectedResult of [true, true, false, false, false])
+      expect(await tryConsume(limiter, rateLimitRules.exchange, anyCaller)).toBe(expectedResult);
+    expect(await readRateLimitRows(rateLimitRules.exchange)).toMatchObject([{ calls: 3 }]);
+    expect(await tryConsume(limiter, rateLimitRules.exchange, { accountId: null, address: "192.0.2.2" })).toBe(true);
     clock = new Date(clock.getTime() + 60_000);
-    expect(await tryConsume(limiter, rateRules.exchange, anyCaller)).toBe(true);
+    expect(await tryConsume(limiter, rateLimitRules.exchange, anyCaller)).toBe(true);
   });
 
-  const countedTogether = async (firstAddress: string, secondAddress: string): Promise<boolean> => {
+  const areCountedTogether = async (firstAddress: string, secondAddress: string): Promise<boolean> => {
     const limiter = createLimiter({ exchange: 1 });
     clock = new Date(clock.getTime() + 60_000);
-    await limiter.consume(rateRules.exchange, { accountId: null, address: firstAddress });
-    return !(await tryConsume(limiter, rateRules.exchange, { accountId: null, address: secondAddress }));
+    await limiter.consume(rateLimitRules.exchange, { accountId: null, address: firstAddress });
+    return !(await tryConsume(limiter, rateLimitRules.exchange, { accountId: null, address: secondAddress }));
   };
 
   it("is one of all addresses that a customer holds: a /64 of IPv6; an IPv4 address in IPv6's clothes is itself", async () => {
-    expect(await countedTogether("2001:db8:1:2::1", "2001:db8:1:2:ffff::9")).toBe(true);
-    expect(await countedTogether("2001:db8:1:2::1", "2001:db8:1:3::1")).toBe(false);
-    expect(await countedTogether("::ffff:192.0.2.7", "192.0.2.7")).toBe(true);
-    expect(await countedTogether("::ffff:192.0.2.7", "::ffff:192.0.2.8")).toBe(false);
+    expect(await areCountedTogether("2001:db8:1:2::1", "2001:db8:1:2:ffff::9")).toBe(true);
+    expect(await areCountedTogether("2001:db8:1:2::1", "2001:db8:1:3::1")).toBe(false);
+    expect(await areCountedTogether("::ffff:192.0.2.7", "192.0.2.7")).toBe(true);
+    expect(await areCountedTogether("::ffff:192.0.2.7", "::ffff:192.0.2.8")).toBe(false);
   });
 });
 
@@ -147,15 +148,15 @@ describe("sweep", () => {
 
   it("forgets windows that are over, and none that is not", async () => {
     const limiter = createLimiter();
-    await limiter.consume(rateRules.exchange, anyCaller);
-    await limiter.consume(rateRules.validationPerRecipient, { subject: "ana@example.org" });
+    await limiter.consume(rateLimitRules.exchange, anyCaller);
+    await limiter.consume(rateLimitRules.validationPerRecipient, { subject: "ana@example.org" });
     clock = new Date("2026-11-22T23:59:59Z");
     await limiter.sweep(createSweepContext());
-    expect(await rowsOf(rateRules.exchange)).toEqual([]);
-    expect(await rowsOf(rateRules.validationPerRecipient)).toHaveLength(1);
+    expect(await readRateLimitRows(rateLimitRules.exchange)).toEqual([]);
+    expect(await readRateLimitRows(rateLimitRules.validationPerRecipient)).toHaveLength(1);
     clock = new Date("2026-11-23T00:00:01Z");
     await limiter.sweep(createSweepContext());
-    expect(await rowsOf(rateRules.validationPerRecipient)).toEqual([]);
+    expect(await readRateLimitRows(rateLimitRules.validationPerRecipient)).toEqual([]);
   });
 });
 
@@ -167,7 +168,7 @@ describe("the address of a call", () => {
   ])("is the caller's: %s", async (_, proxies, forwarded) => {
     const service = await startService({ TRUSTED_PROXIES: proxies, RATE_LIMITS: '{"exchange":1}' });
     try {
-      const ask = async (remoteAddress: string, headers: Record<string, string>) =>
+      const callFrom = async (remoteAddress: string, headers: Record<string, string>) =>
         (
           await service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
             body: { token: "noise" },
@@ -176,9 +177,9 @@ describe("the address of a call", () => {
           })
         ).status;
       // nobody trusts what this one forwards, so this is its own address
-      expect(await ask("203.0.113.9", {})).toBe(401);
-      expect(await ask("127.0.0.1", { "x-forwarded-for": forwarded })).toBe(429);
-      expect(await ask("127.0.0.1", { "x-forwarded-for": "203.0.113.10" })).toBe(401);
+      expect(await callFrom("203.0.113.9", {})).toBe(401);
+      expect(await callFrom("127.0.0.1", { "x-forwarded-for": forwarded })).toBe(429);
+      expect(await callFrom("127.0.0.1", { "x-forwarded-for": "203.0.113.10" })).toBe(401);
     } finally {
       await service.stop();
     }

@@ -6,10 +6,10 @@ import { and, eq, lt, or, sql } from "drizzle-orm";
 import type { Db, Tx } from "../db/database.ts";
 import { rateLimits } from "../db/schema.ts";
 import { deleteInBatches, type SweepContext } from "../resource/sweep-context.ts";
-import { addressGroup } from "./address-group.ts";
+import { getAddressGroup } from "./address-group.ts";
 import { Problem } from "./problem.ts";
 
-export interface RateRule {
+export interface RateLimitRule {
   readonly name: string;
   readonly calls: number;
   readonly windowSeconds: number;
@@ -17,7 +17,7 @@ export interface RateRule {
   readonly per: "account" | "address" | "subject" | "global";
 }
 
-export const rateRules = {
+export const rateLimitRules = {
   exchange: { name: "exchange", calls: 300, windowSeconds: 60, per: "address" },
   /** The next two count tokens whose signature was verified, and no others. */
   exchangePerPerson: { name: "exchange_person", calls: 120, windowSeconds: 60, per: "subject" },
@@ -78,14 +78,14 @@ export const rateRules = {
   /** Looks at mailboxes: a device that waits looks every two seconds. */
   readDeviceLink: { name: "read_device_link", calls: 240, windowSeconds: 60, per: "account" },
   keyDirectory: { name: "key_directory", calls: 120, windowSeconds: 3_600, per: "account" },
-} as const satisfies Record<string, RateRule>;
+} as const satisfies Record<string, RateLimitRule>;
 
-export const rateNames = Object.values(rateRules).map(({ name }) => name);
+export const rateLimitNames = Object.values(rateLimitRules).map(({ name }) => name);
 
 /** Other numbers of calls than those above, by the rules' names. */
-export type RateOverrides = Readonly<Partial<Record<string, number>>>;
+export type RateLimitOverrides = Readonly<Partial<Record<string, number>>>;
 
-interface Caller {
+interface RateLimitCaller {
   readonly accountId?: string | null;
   readonly address?: string;
   /** Kept as a keyed digest. */
@@ -100,9 +100,9 @@ export interface RateLimiter {
    *   `global` rule
    * @throws Problem `too_many_requests` with `Retry-After` when the window is full.
    */
-  consume(rule: RateRule, caller: Caller, tx?: Tx): Promise<void>;
+  consume(rule: RateLimitRule, caller: RateLimitCaller, tx?: Tx): Promise<void>;
   /** Counts one call. @returns false when the window is full. */
-  tryConsume(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean>;
+  tryConsume(rule: RateLimitRule, caller: RateLimitCaller, tx?: Tx): Promise<boolean>;
   /** Forgets windows that are over. */
   sweep(context: SweepContext): Promise<void>;
 }
@@ -135,9 +135,9 @@ const maxLeases = 10_000;
  */
 export function createRateLimiter(
   db: Db,
-  key: Buffer,
+  hmacKey: Buffer,
   now: () => Date = () => new Date(),
-  overrides: RateOverrides = {},
+  overrides: RateLimitOverrides = {},
 ): RateLimiter {
   /** By rule and subject; empty ones stand for windows that are full. */
   const leases = new Map<string, Lease>();
@@ -146,7 +146,7 @@ export function createRateLimiter(
   /** @returns the calls of this window so far, these included. */
   async function addCalls(
     executor: Db | Tx,
-    rule: RateRule,
+    rule: RateLimitRule,
     subject: string,
     start: number,
     calls: number,
@@ -165,7 +165,12 @@ export function createRateLimiter(
   /**
    * A window that is full stays so until it ends: what comes then is refused without the database.
    */
-  async function consumeFromLease(rule: RateRule, subject: string, limit: number, start: number): Promise<boolean> {
+  async function consumeFromLease(
+    rule: RateLimitRule,
+    subject: string,
+    limit: number,
+    start: number,
+  ): Promise<boolean> {
     const leaseKey = `${rule.name} ${subject}`;
     for (;;) {
       const lease = leases.get(leaseKey);
@@ -186,24 +191,27 @@ export function createRateLimiter(
     }
   }
 
-  async function takeLease(rule: RateRule, subject: string, limit: number, start: number): Promise<void> {
-    const defaultSize = Math.ceil(limit / leasesPerWindow);
-    const size = rule.per === "global" ? defaultSize : Math.min(defaultSize, maxLeaseCalls);
-    const remaining = Math.max(0, size - Math.max(0, (await addCalls(db, rule, subject, start, size)) - limit));
+  async function takeLease(rule: RateLimitRule, subject: string, limit: number, start: number): Promise<void> {
+    const defaultLeaseCalls = Math.ceil(limit / leasesPerWindow);
+    const leaseCalls = rule.per === "global" ? defaultLeaseCalls : Math.min(defaultLeaseCalls, maxLeaseCalls);
+    const remaining = Math.max(
+      0,
+      leaseCalls - Math.max(0, (await addCalls(db, rule, subject, start, leaseCalls)) - limit),
+    );
     if (leases.size >= maxLeases) leases.clear(); // those that are full are found so again
-    leases.set(`${rule.name} ${subject}`, { start, remaining, windowExhausted: remaining < size });
+    leases.set(`${rule.name} ${subject}`, { start, remaining, windowExhausted: remaining < leaseCalls });
   }
 
-  function currentWindow({ windowSeconds }: RateRule): { start: number; secondsLeft: number } {
+  function getCurrentWindow({ windowSeconds }: RateLimitRule): { start: number; secondsLeft: number } {
     const seconds = Math.floor(now().getTime() / 1_000);
     const start = seconds - (seconds % windowSeconds);
     return { start, secondsLeft: start + windowSeconds - seconds };
   }
 
-  async function tryConsume(rule: RateRule, caller: Caller, tx?: Tx): Promise<boolean> {
+  async function tryConsume(rule: RateLimitRule, caller: RateLimitCaller, tx?: Tx): Promise<boolean> {
     const limit = overrides[rule.name] ?? rule.calls;
-    const { start } = currentWindow(rule);
-    const subject = rule.per === "global" ? "" : subjectOf(key, rule, caller);
+    const { start } = getCurrentWindow(rule);
+    const subject = rule.per === "global" ? "" : deriveSubject(hmacKey, rule, caller);
     return tx === undefined || rule.per === "global"
       ? consumeFromLease(rule, subject, limit, start)
       : (await addCalls(tx, rule, subject, start, 1)) <= limit;
@@ -212,32 +220,36 @@ export function createRateLimiter(
   return {
     tryConsume,
     async consume(rule, caller, tx) {
-      const { secondsLeft } = currentWindow(rule);
+      const { secondsLeft } = getCurrentWindow(rule);
       if (!(await tryConsume(rule, caller, tx)))
         throw new Problem("too_many_requests", { headers: { "retry-after": String(secondsLeft) } });
     },
     async sweep(context) {
       const { subject, rule, windowStart } = rateLimits;
-      const rules = Object.values(rateRules);
-      const startedBefore = (windowSeconds: number) =>
+      const rules = Object.values(rateLimitRules);
+      const isStartedBefore = (windowSeconds: number) =>
         lt(windowStart, new Date(context.now.getTime() - windowSeconds * 1_000));
       // of rules that there are no more, too
-      const longest = Math.max(...rules.map(({ windowSeconds }) => windowSeconds));
-      const expired = or(
-        startedBefore(longest),
-        ...rules.map(({ name, windowSeconds }) => and(eq(rule, name), startedBefore(windowSeconds))),
+      const longestWindowSeconds = Math.max(...rules.map(({ windowSeconds }) => windowSeconds));
+      const isExpired = or(
+        isStartedBefore(longestWindowSeconds),
+        ...rules.map(({ name, windowSeconds }) => and(eq(rule, name), isStartedBefore(windowSeconds))),
       );
-      await deleteInBatches(context, (rows) => {
-        const batch = db.select({ subject, rule, windowStart }).from(rateLimits).where(expired).limit(rows);
+      await deleteInBatches(context, (batchSize) => {
+        const batch = db.select({ subject, rule, windowStart }).from(rateLimits).where(isExpired).limit(batchSize);
         return db.delete(rateLimits).where(sql`(${subject}, ${rule}, ${windowStart}) in ${batch}`);
       });
     },
   };
 }
 
-function subjectOf(key: Buffer, { name, per }: RateRule, { accountId, address, subject }: Caller): string {
+function deriveSubject(
+  hmacKey: Buffer,
+  { name, per }: RateLimitRule,
+  { accountId, address, subject }: RateLimitCaller,
+): string {
   if (per === "account" && accountId != null) return accountId;
-  const identifier = per === "subject" ? subject : address && addressGroup(address);
-  if (identifier === undefined) throw new Error(`nobody to count for ${name}`);
-  return createHmac("sha256", key).update(`relicario/rate\n${identifier}`).digest("base64url");
+  const subjectText = per === "subject" ? subject : address && getAddressGroup(address);
+  if (subjectText === undefined) throw new Error(`nobody to count for ${name}`);
+  return createHmac("sha256", hmacKey).update(`relicario/rate\n${subjectText}`).digest("base64url");
 }

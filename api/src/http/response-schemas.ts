@@ -4,7 +4,7 @@ import type { z } from "zod";
 /**
  * What a route can answer: its own answer, and problem documents for everything that can go wrong.
  */
-export function responseSchemas<T extends z.ZodType, S extends 200 | 202 | 204 = 200>(body: T, status?: S) {
+export function buildResponseSchemas<T extends z.ZodType, S extends 200 | 202 | 204 = 200>(body: T, status?: S) {
   const problems = {
     400: ProblemDocument,
     401: ProblemDocument,

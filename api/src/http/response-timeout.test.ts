@@ -1,11 +1,11 @@
 import Fastify, { type FastifyInstance } from "fastify";
 
 import { enforceResponseTimeout } from "./response-timeout.ts";
-import { loggerOptions } from "./logging.ts";
+import { createLoggerOptions } from "./logging.ts";
 import { handleErrors } from "./on-error.ts";
 
 let app: FastifyInstance;
-let lines: string[];
+let logLines: string[];
 /** Lets the handler that hangs go on. */
 let finishHandler: () => void;
 let handlerReached: Promise<void>;
@@ -24,8 +24,8 @@ beforeEach(async () => {
       "clearInterval",
     ],
   });
-  lines = [];
-  app = Fastify(loggerOptions("info", { write: (line) => lines.push(line) }));
+  logLines = [];
+  app = Fastify(createLoggerOptions("info", { write: (line) => logLines.push(line) }));
   handleErrors(app);
   enforceResponseTimeout(app);
   const handlerResult = new Promise<string>((resolve) => {
@@ -56,9 +56,9 @@ const call = async (method: string, path: string, seconds: number): Promise<Resp
 
 describe("endLateCalls", () => {
   it("answers 503 when a call without a body takes half a minute", async () => {
-    const answer = await call("GET", "/hangs?planted=1", 31);
-    expect([answer.status, answer.headers.has("retry-after")]).toEqual([503, true]);
-    expect(await answer.json()).toMatchObject({ code: "service_unavailable" });
+    const response = await call("GET", "/hangs?planted=1", 31);
+    expect([response.status, response.headers.has("retry-after")]).toEqual([503, true]);
+    expect(await response.json()).toMatchObject({ code: "service_unavailable" });
   });
 
   it("gives a body its time before, and answers when that was read long ago", async () => {
@@ -73,11 +73,11 @@ describe("endLateCalls", () => {
   });
 
   it("says nothing of the address in the log when the handler comes to its end after all", async () => {
-    const answer = await call("GET", "/hangs?planted=1", 31);
-    await answer.text();
+    const response = await call("GET", "/hangs?planted=1", 31);
+    await response.text();
     finishHandler();
     await app.close();
-    expect(lines.filter((line) => line.includes("FastifyError"))).toHaveLength(1);
-    expect(lines.join("")).not.toContain("planted");
+    expect(logLines.filter((line) => line.includes("FastifyError"))).toHaveLength(1);
+    expect(logLines.join("")).not.toContain("planted");
   });
 });

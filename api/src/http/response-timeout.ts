@@ -15,9 +15,10 @@ const responseTimeoutSeconds = 30;
  */
 export function enforceResponseTimeout(app: FastifyInstance): void {
   app.addHook("onRequest", (request, reply, done) => {
-    const { "content-length": length = "0", "transfer-encoding": transferEncoding } = request.headers;
+    const { "content-length": contentLength = "0", "transfer-encoding": transferEncoding } = request.headers;
     const seconds =
-      (length === "0" && transferEncoding === undefined ? 0 : getBodyTimeoutSeconds(request)) + responseTimeoutSeconds;
+      (contentLength === "0" && transferEncoding === undefined ? 0 : getBodyTimeoutSeconds(request)) +
+      responseTimeoutSeconds;
     const timer = setTimeout(() => {
       if (!reply.sent && !reply.raw.headersSent)
         void reply.send(new Problem("service_unavailable", { detail: "it took too long" }));

@@ -14,8 +14,8 @@ export function retryIdempotentCalls(app: FastifyInstance): void {
     const { handler } = route;
     route.handler = function (request, reply) {
       return retryOnConnectionLoss(async () => {
-        const answer: unknown = await handler.call(this, request, reply);
-        return answer;
+        const result: unknown = await handler.call(this, request, reply);
+        return result;
       });
     };
   });

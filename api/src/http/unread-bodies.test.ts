@@ -44,7 +44,7 @@ const call = async (
   path: string,
   { method = "POST", token = person.token, headers = {}, body, chunked = false }: CallOptions,
 ): Promise<{ status: number; code: unknown }> => {
-  const outgoing = request(`${await service.listen()}${path}`, {
+  const clientRequest = request(`${await service.listen()}${path}`, {
     method,
     agent,
     headers: {
@@ -53,14 +53,15 @@ const call = async (
       ...(chunked ? {} : { "content-length": body.length }),
     },
   });
-  const responded = once(outgoing, "response") as Promise<[IncomingMessage]>;
+  const responseReceived = once(clientRequest, "response") as Promise<[IncomingMessage]>;
   if (chunked)
-    for (let offset = 0; offset < body.length; offset += 65_536) outgoing.write(body.subarray(offset, offset + 65_536));
-  outgoing.end(chunked ? undefined : body);
-  const [answer] = await responded;
-  const text = (await buffer(answer)).toString();
+    for (let offset = 0; offset < body.length; offset += 65_536)
+      clientRequest.write(body.subarray(offset, offset + 65_536));
+  clientRequest.end(chunked ? undefined : body);
+  const [response] = await responseReceived;
+  const text = (await buffer(response)).toString();
   return {
-    status: answer.statusCode ?? 0,
+    status: response.statusCode ?? 0,
     code: text === "" ? undefined : (JSON.parse(text) as { code?: unknown }).code,
   };
 };
@@ -109,31 +110,31 @@ describe("a refused call leaves the connection to the next one", () => {
   });
 
   it("when the disk does not take a part", async () => {
-    const broken = await startService();
+    const brokenService = await startService();
     const originalService = service;
     const originalPerson = person;
     try {
-      service = broken;
-      person = await broken.signIn();
+      service = brokenService;
+      person = await brokenService.signIn();
       const { path, large } = await startUpload();
-      await rm(broken.objectsFolder, { recursive: true });
-      await writeFile(broken.objectsFolder, "no folder");
+      await rm(brokenService.objectsFolder, { recursive: true });
+      await writeFile(brokenService.objectsFolder, "no folder");
       expect((await call(path, await large.part(1))).status).toBeGreaterThanOrEqual(500);
       expect(await callAgain()).toBe(200);
     } finally {
       service = originalService;
       person = originalPerson;
-      await broken.stop();
+      await brokenService.stop();
     }
   });
 
   it.each([false, true])("when a JSON body is over the limit, chunked: %s", async (chunked) => {
-    const json = {
+    const jsonOptions = {
       headers: { "content-type": "application/json" },
       body: Buffer.alloc(maxJsonBodyBytes + 1_000_000, " "),
       chunked,
     };
-    expect(await call("/secrets/store", json)).toMatchObject({ status: 413, code: "payload_too_large" });
+    expect(await call("/secrets/store", jsonOptions)).toMatchObject({ status: 413, code: "payload_too_large" });
     expect(await callAgain()).toBe(200);
   });
 
@@ -148,7 +149,7 @@ describe("a refused call leaves the connection to the next one", () => {
 describe("a body that nobody reads", () => {
   it("is taken in up to the largest that a call may have, and no further", async () => {
     const socket = connect(Number(new URL(await service.listen()).port), "127.0.0.1");
-    const closed = new Promise<void>((resolve) => {
+    const connectionClosed = new Promise<void>((resolve) => {
       socket.once("close", () => {
         resolve();
       });
@@ -157,31 +158,31 @@ describe("a body that nobody reads", () => {
     socket.resume();
     socket.write("POST /nowhere HTTP/1.1\r\nhost: service\r\ntransfer-encoding: chunked\r\n\r\n");
     const chunk = Buffer.concat([Buffer.from("100000\r\n"), Buffer.alloc(1024 ** 2), Buffer.from("\r\n")]);
-    let sent = 0;
-    while (!socket.destroyed && sent < 2 * maxUnreadBytes) {
-      sent += chunk.length;
+    let sentBytes = 0;
+    while (!socket.destroyed && sentBytes < 2 * maxUnreadBytes) {
+      sentBytes += chunk.length;
       if (!socket.write(chunk))
         await new Promise<void>((resolve) => {
           socket.once("drain", resolve);
-          void closed.then(resolve);
+          void connectionClosed.then(resolve);
         });
     }
     expect(socket.destroyed).toBe(true);
-    expect(sent).toBeGreaterThan(maxUnreadBytes);
+    expect(sentBytes).toBeGreaterThan(maxUnreadBytes);
   });
 
   it("is not begun with when its length is beyond that", async () => {
-    const outgoing = request(`${await service.listen()}/nowhere`, {
+    const clientRequest = request(`${await service.listen()}/nowhere`, {
       method: "POST",
       agent,
       headers: { "content-type": "text/csv", "content-length": maxUnreadBytes + 1 },
     });
-    outgoing.on("error", () => undefined);
-    outgoing.flushHeaders();
-    const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+    clientRequest.on("error", () => undefined);
+    clientRequest.flushHeaders();
+    const [answer] = (await once(clientRequest, "response")) as [IncomingMessage];
     expect(answer.headers.connection).toBe("close");
     answer.resume();
-    outgoing.destroy();
+    clientRequest.destroy();
     expect(await callAgain()).toBe(200);
   });
 });

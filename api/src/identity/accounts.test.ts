@@ -9,14 +9,14 @@ import { migrate } from "./database.ts";
 
 let database: TestDatabase;
 let pool: Pool;
-let attempts: AttemptLimiter;
+let attemptLimiter: AttemptLimiter;
 let accounts: Accounts;
 beforeEach(async () => {
   database = await createTestDatabase("identity_empty", () => Promise.resolve());
   pool = new Pool({ connectionString: database.url });
   await migrate(pool);
-  attempts = new AttemptLimiter(pool, "a key of the test");
-  accounts = new Accounts(pool, attempts);
+  attemptLimiter = new AttemptLimiter(pool, "a key of the test");
+  accounts = new Accounts(pool, attemptLimiter);
 });
 afterEach(async () => {
   await pool.end();
@@ -32,7 +32,7 @@ describe("signUp", () => {
   it("is limited for an address, a /64 of IPv6 being one, and counts new accounts alone", async () => {
     const address = "2001:db8:1:2::1";
     for (let count = 1; count < attemptLimits.signUp.max; count++)
-      await attempts.consume(attemptLimits.signUp, "2001:db8:1:2");
+      await attemptLimiter.consume(attemptLimits.signUp, "2001:db8:1:2");
     expect(await accounts.signUp({ ...buildNewAccount(), password: "short" }, address)).toHaveProperty("problems");
     expect(await accounts.signUp(buildNewAccount(), address)).toHaveProperty("account");
     await expect(accounts.signUp(buildNewAccount(), "2001:db8:1:2:ffff::9")).rejects.toThrow(TooManyAttempts);
@@ -42,9 +42,9 @@ describe("signUp", () => {
 
   it("is limited for all, which a full address does not fill", async () => {
     for (let count = 0; count < attemptLimits.signUp.max; count++)
-      await attempts.consume(attemptLimits.signUp, "203.0.113.1");
+      await attemptLimiter.consume(attemptLimits.signUp, "203.0.113.1");
     for (let count = 1; count < attemptLimits.signUpGlobal.max; count++)
-      await attempts.consume(attemptLimits.signUpGlobal, "");
+      await attemptLimiter.consume(attemptLimits.signUpGlobal, "");
     await expect(accounts.signUp(buildNewAccount(), "203.0.113.1")).rejects.toThrow(TooManyAttempts);
     expect(await accounts.signUp(buildNewAccount(), "203.0.113.2")).toHaveProperty("account");
     await expect(accounts.signUp(buildNewAccount(), "203.0.113.3")).rejects.toThrow(TooManyAttempts);

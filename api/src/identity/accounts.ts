@@ -2,7 +2,7 @@ import { ContactEmail } from "@relicario/shared/api";
 import type { Pool } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
-import { addressGroup } from "../http/address-group.ts";
+import { getAddressGroup } from "../http/address-group.ts";
 import { attemptLimits, type AttemptLimiter } from "./attempts.ts";
 import { hashPassword, findPasswordProblem, verifyPassword, type PasswordProblem } from "./passwords.ts";
 
@@ -35,7 +35,7 @@ export interface PasswordChangeProblems {
   readonly new_password?: PasswordProblem;
 }
 
-interface Row extends Account {
+interface AccountRow extends Account {
   readonly password_hash: string;
 }
 
@@ -56,8 +56,8 @@ export class Accounts {
   /**
    * Whether somebody has this user name. For the provider itself: it counts as nobody's question.
    */
-  async isTaken(username: string): Promise<boolean> {
-    return (await this.#findByName(toLookupKey(username))) !== undefined;
+  async isUsernameTaken(username: string): Promise<boolean> {
+    return (await this.#findByLookupKey(toLookupKey(username))) !== undefined;
   }
 
   /**
@@ -67,17 +67,17 @@ export class Accounts {
    * @returns null when name or password is wrong: which one is not told
    * @throws TooManyAttempts, even for the right password, when too many wrong ones came before
    */
-  async signIn(name: string, password: string, address: string | undefined): Promise<Account | null> {
-    const key = toLookupKey(name);
-    const row = await this.#findByName(key);
-    const subject = row?.id ?? `nobody ${key}`; // one count for an account, under its name or its e-mail
-    const addressKey = addressGroup(address);
+  async signIn(login: string, password: string, address: string | undefined): Promise<Account | null> {
+    const key = toLookupKey(login);
+    const row = await this.#findByLookupKey(key);
+    const attemptSubject = row?.id ?? `nobody ${key}`; // one count for an account, under its name or its e-mail
+    const addressKey = getAddressGroup(address);
     await this.#attempts.consume(attemptLimits.address, addressKey);
-    await this.#attempts.consume(attemptLimits.account, subject);
-    const matches = await verifyPassword(password, row?.password_hash);
-    if (!matches || row === undefined) return null;
+    await this.#attempts.consume(attemptLimits.account, attemptSubject);
+    const isPasswordCorrect = await verifyPassword(password, row?.password_hash);
+    if (!isPasswordCorrect || row === undefined) return null;
     await this.#attempts.refund(attemptLimits.address, addressKey);
-    await this.#attempts.reset(attemptLimits.account, subject);
+    await this.#attempts.reset(attemptLimits.account, attemptSubject);
     return { id: row.id, username: row.username, email: row.email };
   }
 
@@ -93,24 +93,25 @@ export class Accounts {
   ): Promise<{ account: Account } | { problems: SignUpProblems }> {
     // A full window refuses every sign-up from there: were it only the taken names, the refusal
     // itself would tell.
-    await this.#attempts.requireRemaining(attemptLimits.takenName, addressGroup(address));
+    await this.#attempts.requireRemaining(attemptLimits.takenName, getAddressGroup(address));
     const username = input.username.trim().normalize("NFC");
     const email = input.email.trim().normalize("NFC");
     const formatProblems = findFormatProblems({ username, email, password: input.password });
-    const existing = await this.#pool.query<{ username_key: string; email_key: string }>(
+    const conflictingAccounts = await this.#pool.query<{ username_key: string; email_key: string }>(
       "select username_key, email_key from accounts where username_key = $1 or email_key = $2",
       [toLookupKey(username), toLookupKey(email)],
     );
     const takenProblems: SignUpProblems = {
-      ...(existing.rows.some((row) => row.username_key === toLookupKey(username))
+      ...(conflictingAccounts.rows.some((row) => row.username_key === toLookupKey(username))
         ? { username: "username_taken" }
         : {}),
-      ...(existing.rows.some((row) => row.email_key === toLookupKey(email)) ? { email: "email_taken" } : {}),
+      ...(conflictingAccounts.rows.some((row) => row.email_key === toLookupKey(email)) ? { email: "email_taken" } : {}),
     };
-    if (existing.rows.length > 0) await this.#attempts.consume(attemptLimits.takenName, addressGroup(address));
+    if (conflictingAccounts.rows.length > 0)
+      await this.#attempts.consume(attemptLimits.takenName, getAddressGroup(address));
     const problems = { ...formatProblems, ...takenProblems };
     if (Object.keys(problems).length > 0) return { problems };
-    await this.#attempts.consume(attemptLimits.signUp, addressGroup(address));
+    await this.#attempts.consume(attemptLimits.signUp, getAddressGroup(address));
     await this.#attempts.consume(attemptLimits.signUpGlobal, "");
     return this.#insert({ id: uuidv7(), username, email }, await hashPassword(input.password));
   }
@@ -125,36 +126,36 @@ export class Accounts {
     id: string,
     { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
   ): Promise<PasswordChangeProblems | null> {
-    const { rows } = await this.#pool.query<Row>(
+    const { rows } = await this.#pool.query<AccountRow>(
       "select id, username, email, password_hash from accounts where id = $1",
       [id],
     );
     const [row] = rows;
     if (row === undefined) return null;
     await this.#attempts.consume(attemptLimits.account, row.id);
-    const matches = await verifyPassword(oldPassword, row.password_hash);
-    if (matches) await this.#attempts.reset(attemptLimits.account, row.id);
+    const isPasswordCorrect = await verifyPassword(oldPassword, row.password_hash);
+    if (isPasswordCorrect) await this.#attempts.reset(attemptLimits.account, row.id);
     const passwordProblem = findPasswordProblem(newPassword, row.username, row.email);
     const problems: PasswordChangeProblems = {
-      ...(matches ? {} : { old_password: "wrong" }),
+      ...(isPasswordCorrect ? {} : { old_password: "wrong" }),
       ...(passwordProblem === null ? {} : { new_password: passwordProblem }),
     };
     if (Object.keys(problems).length > 0) return problems;
     // Of two changes at once the second finds another hash than the one that it was checked
     // against.
-    const update = await this.#pool.query(
+    const updateResult = await this.#pool.query(
       "update accounts set password_hash = $3 where id = $1 and password_hash = $2",
       [id, row.password_hash, await hashPassword(newPassword)],
     );
-    return update.rowCount === 1 ? {} : { old_password: "wrong" };
+    return updateResult.rowCount === 1 ? {} : { old_password: "wrong" };
   }
 
-  async #insert(account: Account, hash: string): Promise<{ account: Account } | { problems: SignUpProblems }> {
+  async #insert(account: Account, passwordHash: string): Promise<{ account: Account } | { problems: SignUpProblems }> {
     const { id, username, email } = account;
     try {
       await this.#pool.query(
         "insert into accounts (id, username, username_key, email, email_key, password_hash) values ($1, $2, $3, $4, $5, $6)",
-        [id, username, toLookupKey(username), email, toLookupKey(email), hash],
+        [id, username, toLookupKey(username), email, toLookupKey(email), passwordHash],
       );
       return { account };
     } catch (error) {
@@ -166,9 +167,9 @@ export class Accounts {
     }
   }
 
-  async #findByName(key: string): Promise<Row | undefined> {
+  async #findByLookupKey(key: string): Promise<AccountRow | undefined> {
     const column = key.includes("@") ? "email_key" : "username_key"; // no user name holds an @
-    const { rows } = await this.#pool.query<Row>(
+    const { rows } = await this.#pool.query<AccountRow>(
       `select id, username, email, password_hash from accounts where ${column} = $1`,
       [key],
     );

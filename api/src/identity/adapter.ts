@@ -2,7 +2,7 @@ import { errors, type Adapter, type AdapterPayload } from "oidc-provider";
 import type { Pool } from "pg";
 
 /** What belongs to a grant and goes with it. */
-const grantable: ReadonlySet<string> = new Set([
+const grantBoundModels: ReadonlySet<string> = new Set([
   "AccessToken",
   "AuthorizationCode",
   "RefreshToken",
@@ -11,7 +11,7 @@ const grantable: ReadonlySet<string> = new Set([
   "PreAuthorizedCode",
 ]);
 
-interface Row {
+interface ProviderRecordRow {
   readonly payload: AdapterPayload;
   readonly consumed: number | null;
 }
@@ -43,7 +43,7 @@ export class PostgresAdapter implements Adapter {
         this.#model,
         id,
         payload,
-        grantable.has(this.#model) ? payload.grantId : null,
+        grantBoundModels.has(this.#model) ? payload.grantId : null,
         payload.uid,
         payload.userCode,
         expiresIn,
@@ -85,7 +85,7 @@ export class PostgresAdapter implements Adapter {
 
   async #findBy(column: "id" | "uid" | "user_code", value: string): Promise<AdapterPayload | undefined> {
     if (value.includes("\0")) return undefined; // no text of PostgreSQL's holds one
-    const { rows } = await this.#pool.query<Row>(
+    const { rows } = await this.#pool.query<ProviderRecordRow>(
       `select payload, extract(epoch from consumed_at)::float8 as consumed from provider_records
        where model = $1 and ${column} = $2 and (expires_at is null or expires_at > now() or consumed_at is not null)`,
       [this.#model, value],

@@ -10,7 +10,7 @@ import type { Appearance } from "./pages/layout.ts";
 const appearanceCookie = "relicario_look";
 
 /** Path of the issuer: everything lies below it, cookies too. */
-export function basePath(settings: IdentitySettings): string {
+export function getBasePath(settings: IdentitySettings): string {
   return new URL(settings.issuer).pathname;
 }
 
@@ -23,16 +23,16 @@ export function resolveAppearance(
   request: IncomingMessage,
   requested: { uiLocales?: unknown; theme?: unknown } = {},
 ): Appearance {
-  const saved = new RegExp(`(?:^|; )${appearanceCookie}=(en|es)\\.(light|dark|system)(?:;|$)`).exec(
+  const savedMatch = new RegExp(`(?:^|; )${appearanceCookie}=(en|es)\\.(light|dark|system)(?:;|$)`).exec(
     request.headers.cookie ?? "",
   );
-  const uiLocales = [requested.uiLocales, saved?.[1]].filter((value) => typeof value === "string").join(" ");
-  const theme = requested.theme ?? saved?.[2];
+  const uiLocales = [requested.uiLocales, savedMatch?.[1]].filter((value) => typeof value === "string").join(" ");
+  const theme = requested.theme ?? savedMatch?.[2];
   return {
     language: chooseLanguage(uiLocales, request.headers["accept-language"]),
     theme: theme === "light" || theme === "dark" ? theme : undefined,
     productName: settings.productName,
-    base: basePath(settings),
+    base: getBasePath(settings),
   };
 }
 

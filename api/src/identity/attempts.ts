@@ -45,12 +45,12 @@ export class TooManyAttempts extends Error {
  */
 export class AttemptLimiter {
   readonly #pool: Pool;
-  readonly #key: string;
+  readonly #hmacKey: string;
 
   /** @param key a secret: the table holds keyed digests, no names and no addresses */
   constructor(pool: Pool, key: string) {
     this.#pool = pool;
-    this.#key = key;
+    this.#hmacKey = key;
   }
 
   /** @throws TooManyAttempts when the window is full; the try that was refused lengthens nothing */
@@ -90,6 +90,6 @@ export class AttemptLimiter {
   }
 
   #digest(limit: AttemptLimit, subject: string): string {
-    return createHmac("sha256", this.#key).update(`attempts\0${limit.name}\0${subject}`).digest("base64url");
+    return createHmac("sha256", this.#hmacKey).update(`attempts\0${limit.name}\0${subject}`).digest("base64url");
   }
 }

@@ -19,15 +19,15 @@ import { requireCode, findFreePort, SignInRequest, Visitor } from "./test-suppor
 
 jest.setTimeout(120_000); // four processes start
 
-const checkout = join(__dirname, "../../..");
+const repositoryRoot = join(__dirname, "../../..");
 let folder: string;
 let databases: Record<"relicario" | "relicario_identity", TestDatabase>;
 let origin: string;
 let issuer: string;
 /** Starts what is still to start. */
 let compose: ReturnType<typeof readCompose>;
-let replacements: readonly (readonly [from: string, to: string])[];
-const running: ChildProcess[] = [];
+let pathReplacements: readonly (readonly [from: string, to: string])[];
+const runningProcesses: ChildProcess[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-compose-"));
@@ -36,16 +36,18 @@ beforeAll(async () => {
     relicario: await createTestDatabase("empty_template", () => Promise.resolve()),
     relicario_identity: await createTestDatabase("empty_template", () => Promise.resolve()),
   };
-  const [gateway, identity, service] = [await findFreePort(), await findFreePort(), await findFreePort()].map(
-    String,
-  ) as [string, string, string];
-  origin = `http://localhost:${gateway}`;
-  issuer = `http://localhost:${identity}/realms/relicario`;
-  replacements = [
+  const [gatewayPort, identityPort, servicePort] = [
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+  ].map(String) as [string, string, string];
+  origin = `http://localhost:${gatewayPort}`;
+  issuer = `http://localhost:${identityPort}/realms/relicario`;
+  pathReplacements = [
     ["http://localhost:3000", origin],
-    ["http://localhost:3001", `http://localhost:${identity}`],
-    ["http://identity:3001", `http://127.0.0.1:${identity}`],
-    ["http://service:8080", `http://127.0.0.1:${service}`],
+    ["http://localhost:3001", `http://localhost:${identityPort}`],
+    ["http://identity:3001", `http://127.0.0.1:${identityPort}`],
+    ["http://service:8080", `http://127.0.0.1:${servicePort}`],
     ["postgresql://relicario:of-no-use-here@postgres:5432/relicario_identity", databases.relicario_identity.url],
     ["postgresql://relicario:of-no-use-here@postgres:5432/relicario", databases.relicario.url],
     ["/relicario/host/dist", join(folder, "host")],
@@ -57,15 +59,15 @@ beforeAll(async () => {
     '<!doctype html><script type="application/json" id="portal-page">{}</script>',
   );
   await Promise.all([
-    startContainer("identity", { IDENTITY_PORT: identity }),
-    startContainer("service", { API_PORT: service }),
+    startContainer("identity", { IDENTITY_PORT: identityPort }),
+    startContainer("service", { API_PORT: servicePort }),
     startContainer("deployer", {}, /^\{"signed":/),
   ]);
-  await startContainer("gateway", { GATEWAY_PORT: gateway });
+  await startContainer("gateway", { GATEWAY_PORT: gatewayPort });
 });
 
 afterAll(async () => {
-  for (const child of running) {
+  for (const child of runningProcesses) {
     if (child.exitCode !== null) continue;
     child.kill("SIGTERM");
     await once(child, "exit");
@@ -92,7 +94,7 @@ async function startContainer(
     join(folder, volume.split(":")[0] ?? ""),
   ]);
   const relocate = (text: string): string =>
-    [...replacements, ...mounts].reduce(
+    [...pathReplacements, ...mounts].reduce(
       (result, [from, to]) => (from.startsWith("/") ? (result === from ? to : result) : result.replaceAll(from, to)),
       text,
     );
@@ -104,13 +106,13 @@ async function startContainer(
   );
   for (const [, mount] of mounts) await mkdir(mount, { recursive: true });
 
-  const [, ...args] = container.command;
-  const child = spawn(process.execPath, args, {
-    cwd: checkout,
+  const [, ...commandArguments] = container.command;
+  const child = spawn(process.execPath, commandArguments, {
+    cwd: repositoryRoot,
     env: { PATH: process.env["PATH"], ...environment, ...ports },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  running.push(child);
+  runningProcesses.push(child);
   let errorOutput = "";
   child.stderr.on("data", (piece: Buffer) => {
     errorOutput += piece.toString();
@@ -127,28 +129,31 @@ async function startContainer(
 
 describe("the system of docker-compose.yml", () => {
   it("signs somebody in: at the provider by its public name, at the service behind the gateway", async () => {
-    const demo = JSON.parse(await readFile(join(folder, "identity-keys/demo-account.json"), "utf8")) as {
+    const demoAccount = JSON.parse(await readFile(join(folder, "identity-keys/demo-account.json"), "utf8")) as {
       email: string;
       password: string;
     };
     const request = new SignInRequest(issuer);
     const visitor = new Visitor();
-    const form = await visitor.get(request.buildUrl({ redirect_uri: `${origin}/` }));
-    const finalPage = await visitor.submit(form, { name: demo.email, password: demo.password });
+    const signInPage = await visitor.get(request.buildUrl({ redirect_uri: `${origin}/` }));
+    const finalPage = await visitor.submit(signInPage, { name: demoAccount.email, password: demoAccount.password });
     expect(finalPage.url.origin).toBe(origin);
     const tokens = (await (
       await request.redeem(requireCode(finalPage, origin), { redirect_uri: `${origin}/` }, { origin })
     ).json()) as { access_token: string };
 
-    const exchange = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {
+    const exchangeResponse = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {
       method: "POST",
       headers: { "content-type": "application/json", origin },
       body: JSON.stringify({ token: tokens.access_token }),
     });
-    expect(exchange.status).toBe(200);
-    const { token } = (await exchange.json()) as { token: string };
-    const me = await fetch(`${origin}/api/user/me`, { headers: { authorization: `Bearer ${token}` } });
-    expect({ status: me.status, ...((await me.json()) as object) }).toMatchObject({ status: 200, username: "demo" });
+    expect(exchangeResponse.status).toBe(200);
+    const { token } = (await exchangeResponse.json()) as { token: string };
+    const meResponse = await fetch(`${origin}/api/user/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect({ status: meResponse.status, ...((await meResponse.json()) as object) }).toMatchObject({
+      status: 200,
+      username: "demo",
+    });
     expect((await fetch(`${origin}/api/auth/certs`)).status).toBe(200);
   });
 });

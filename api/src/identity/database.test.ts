@@ -26,15 +26,15 @@ describe("openPool", () => {
   });
 
   it("outlives a connection that ends while it is in use", async () => {
-    const lostErrors: Error[] = [];
-    const pool = openPool(database.url, (error) => lostErrors.push(error));
+    const connectionErrors: Error[] = [];
+    const pool = openPool(database.url, (error) => connectionErrors.push(error));
     const client = await pool.connect();
     const faultInjector = await openFaultInjector(database.url);
-    const ended = new Promise((resolve) => client.once("end", resolve));
+    const connectionEnded = new Promise((resolve) => client.once("end", resolve));
     expect(await faultInjector.terminate("all")).toBe(1);
-    await ended;
+    await connectionEnded;
     client.release(true);
-    expect(lostErrors.length).toBeGreaterThan(0);
+    expect(connectionErrors.length).toBeGreaterThan(0);
     await faultInjector.close();
     await pool.end();
   });

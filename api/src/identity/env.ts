@@ -79,7 +79,7 @@ export interface IdentitySettings {
 }
 
 /** @throws Error with one line that names every missing or wrong variable, and no value. */
-export function readSettings(environment: Readonly<Record<string, string | undefined>>): IdentitySettings {
+export function parseSettings(environment: Readonly<Record<string, string | undefined>>): IdentitySettings {
   const parsed = Environment.safeParse(environment);
   if (!parsed.success) {
     const problems = new Map(parsed.error.issues.map((issue) => [issue.path.join("."), issue.message]));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 
-interface Policy {
+interface SecurityPolicy {
   /** Scripts that stand in the page, word by word. Without any, no script runs. */
   readonly scripts?: readonly string[];
   /** Where forms may lead, redirects included: browsers hold a form to it up to the last hop. */
@@ -13,7 +13,7 @@ interface Policy {
 /** Headers of everything that the provider answers. Later calls replace what earlier ones said. */
 export function setSecurityHeaders(
   response: ServerResponse,
-  { scripts = [], forms = [], framedBy = [] }: Policy,
+  { scripts = [], forms = [], framedBy = [] }: SecurityPolicy,
 ): void {
   const directives = [
     "default-src 'none'",

@@ -9,14 +9,14 @@ import { TooManyAttempts } from "./attempts.ts";
 import type { IdentitySettings } from "./env.ts";
 import { readForm, sendHtml } from "./http.ts";
 import type { Log } from "./log.ts";
-import { basePath, resolveAppearance, saveAppearance } from "./appearance.ts";
+import { getBasePath, resolveAppearance, saveAppearance } from "./appearance.ts";
 import { renderSignInPage, renderSignUpPage, type SignInForm, type SignUpForm } from "./pages/forms.ts";
 import { renderNoticePage } from "./pages/notices.ts";
 import { getReturnUrl } from "./provider.ts";
 
 /** A name that is too long is refused by looking it up, not by an error: nobody has it. */
-const SignIn = z.object({ name: z.string().default(""), password: z.string().default("") });
-const SignUp = z.object({
+const SignInFields = z.object({ name: z.string().default(""), password: z.string().default("") });
+const SignUpFields = z.object({
   username: z.string().default(""),
   email: z.string().default(""),
   password: z.string().default(""),
@@ -39,7 +39,7 @@ export type InteractionPage = "sign-in" | "sign-up";
  * elsewhere is refused (http.ts).
  */
 export function createInteractionHandler({ settings, provider, accounts, log }: InteractionDeps) {
-  const base = basePath(settings);
+  const base = getBasePath(settings);
 
   return async function handleInteraction(
     request: IncomingMessage,
@@ -70,88 +70,95 @@ export function createInteractionHandler({ settings, provider, accounts, log }: 
       theme: params["theme"],
     });
     saveAppearance(response, appearance);
-    const signInAddress = `${base}/interaction/${interaction.uid}`;
-    const signUpAddress = `${signInAddress}/sign-up`;
-    const finish = (accountId: string) =>
+    const signInPath = `${base}/interaction/${interaction.uid}`;
+    const signUpPath = `${signInPath}/sign-up`;
+    const finishInteraction = (accountId: string) =>
       provider.interactionFinished(
         request,
         response,
         { login: { accountId, amr: ["pwd"] } },
         { mergeWithLastSubmission: false },
       );
-    const expected = await expectedAccount(interaction.prompt.details["id_token_hint"]);
-    const showSignIn = (status: number, form: Pick<SignInForm, "name" | "problems" | "notice">): void => {
+    const expectedAccount = await findExpectedAccount(interaction.prompt.details["id_token_hint"]);
+    const sendSignInPage = (status: number, form: Pick<SignInForm, "name" | "problems" | "notice">): void => {
       sendHtml(
         response,
         status,
         renderSignInPage(appearance, {
           ...form,
-          reauthentication: expected !== undefined,
-          action: signInAddress,
-          otherAction: signUpAddress,
+          reauthentication: expectedAccount !== undefined,
+          action: signInPath,
+          otherAction: signUpPath,
         }),
       );
     };
-    const showSignUp = (status: number, form: Pick<SignUpForm, "username" | "email" | "problems" | "notice">): void => {
+    const sendSignUpPage = (
+      status: number,
+      form: Pick<SignUpForm, "username" | "email" | "problems" | "notice">,
+    ): void => {
       sendHtml(
         response,
         status,
-        renderSignUpPage(appearance, { ...form, action: signUpAddress, otherAction: signInAddress }),
+        renderSignUpPage(appearance, { ...form, action: signUpPath, otherAction: signInPath }),
       );
     };
 
     if (request.method !== "POST") {
-      if (target.page === "sign-up" && expected === undefined)
-        showSignUp(200, { username: "", email: emailFromHint(params["login_hint"]), problems: {} });
+      if (target.page === "sign-up" && expectedAccount === undefined)
+        sendSignUpPage(200, { username: "", email: getEmailFromHint(params["login_hint"]), problems: {} });
       else
-        showSignIn(200, {
-          name: expected?.username ?? (await suggestName(interaction.session?.accountId, params["login_hint"])),
+        sendSignInPage(200, {
+          name: expectedAccount?.username ?? (await suggestName(interaction.session?.accountId, params["login_hint"])),
           problems: {},
         });
       return;
     }
     const form = await readForm(request);
-    if (target.page === "sign-in" || expected !== undefined) await signIn(SignIn.parse(form));
-    else await signUp(SignUp.parse(form));
+    if (target.page === "sign-in" || expectedAccount !== undefined) await signIn(SignInFields.parse(form));
+    else await signUp(SignUpFields.parse(form));
 
-    async function signIn({ name, password }: z.infer<typeof SignIn>): Promise<void> {
+    async function signIn({ name, password }: z.infer<typeof SignInFields>): Promise<void> {
       const problems: SignInForm["problems"] = {
         ...(name.trim() === "" ? { name: "name_missing" } : {}),
         ...(password === "" ? { password: "password_missing" } : {}),
       };
       if (Object.keys(problems).length > 0) {
-        showSignIn(422, { name, problems });
+        sendSignInPage(422, { name, problems });
         return;
       }
       try {
         const account = await accounts.signIn(name, password, request.socket.remoteAddress);
         log.info(account === null ? "sign-in refused" : "signed in", { account: account?.id });
-        if (account === null) showSignIn(401, { name, problems: {}, notice: { problem: "wrong" } });
-        else if (expected !== undefined && expected.id !== account.id)
-          showSignIn(403, { name, problems: {}, notice: { problem: "other_person", username: expected.username } });
-        else await finish(account.id);
+        if (account === null) sendSignInPage(401, { name, problems: {}, notice: { problem: "wrong" } });
+        else if (expectedAccount !== undefined && expectedAccount.id !== account.id)
+          sendSignInPage(403, {
+            name,
+            problems: {},
+            notice: { problem: "other_person", username: expectedAccount.username },
+          });
+        else await finishInteraction(account.id);
       } catch (error) {
-        showSignIn(429, { name, problems: {}, notice: tooManyAttemptsNotice(error, response) });
+        sendSignInPage(429, { name, problems: {}, notice: createTooManyAttemptsNotice(error, response) });
       }
     }
 
-    async function signUp({ username, email, password }: z.infer<typeof SignUp>): Promise<void> {
+    async function signUp({ username, email, password }: z.infer<typeof SignUpFields>): Promise<void> {
       try {
         const result = await accounts.signUp({ username, email, password }, request.socket.remoteAddress);
         if ("problems" in result) {
-          showSignUp(422, { username, email, problems: result.problems satisfies SignUpProblems });
+          sendSignUpPage(422, { username, email, problems: result.problems satisfies SignUpProblems });
           return;
         }
         log.info("signed up", { account: result.account.id });
-        await finish(result.account.id);
+        await finishInteraction(result.account.id);
       } catch (error) {
-        showSignUp(429, { username, email, problems: {}, notice: tooManyAttemptsNotice(error, response) });
+        sendSignUpPage(429, { username, email, problems: {}, notice: createTooManyAttemptsNotice(error, response) });
       }
     }
   };
 
   /** Who has to sign in, where the portal's ID token says so; the library has checked it. */
-  async function expectedAccount(idToken: unknown) {
+  async function findExpectedAccount(idToken: unknown) {
     const subject = typeof idToken === "string" ? decodeJwt(idToken).sub : undefined;
     return subject === undefined ? undefined : accounts.find(subject);
   }
@@ -165,11 +172,14 @@ export function createInteractionHandler({ settings, provider, accounts, log }: 
   }
 }
 
-function emailFromHint(hint: unknown): string {
+function getEmailFromHint(hint: unknown): string {
   return typeof hint === "string" && hint.includes("@") ? hint : "";
 }
 
-function tooManyAttemptsNotice(error: unknown, response: ServerResponse): { problem: "too_many"; minutes: number } {
+function createTooManyAttemptsNotice(
+  error: unknown,
+  response: ServerResponse,
+): { problem: "too_many"; minutes: number } {
   if (!(error instanceof TooManyAttempts)) throw error;
   response.setHeader("Retry-After", String(error.retryAfterSeconds));
   return { problem: "too_many", minutes: Math.ceil(error.retryAfterSeconds / 60) };

@@ -1,15 +1,15 @@
-import { readSettings } from "./env.ts";
+import { parseSettings } from "./env.ts";
 import { createLog, describeError } from "./log.ts";
-import { startIdentity } from "./server.ts";
+import { startIdentityProvider } from "./server.ts";
 
 const log = createLog();
 
 try {
-  const server = await startIdentity(readSettings(process.env), log);
-  let stopping = false;
+  const server = await startIdentityProvider(parseSettings(process.env), log);
+  let isStopping = false;
   const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
+    if (isStopping) return;
+    isStopping = true;
     void server.stop().then(() => {
       log.info("stopped");
     });

@@ -36,16 +36,16 @@ describe("verifyPassword", () => {
   it("knows the password and no other", async () => {
     const hash = await hashPassword("llueve sobre mojado");
     expect(await verifyPassword("llueve sobre mojado", hash)).toBe(true);
-    for (const other of ["llueve sobre mojado ", "Llueve sobre mojado", "", "x".repeat(100_000)])
-      expect(await verifyPassword(other, hash)).toBe(false);
+    for (const otherPassword of ["llueve sobre mojado ", "Llueve sobre mojado", "", "x".repeat(100_000)])
+      expect(await verifyPassword(otherPassword, hash)).toBe(false);
   });
 
   it.each<[string, () => Promise<unknown>]>([
     ["hashing", () => hashPassword("llueve sobre mojado")],
     ["comparing", async () => verifyPassword("llueve sobre mojado", legacyHash)],
-  ])("leaves the event loop to others while it is %s", async (_, compute) => {
+  ])("leaves the event loop to others while it is %s", async (_, runHash) => {
     const [processUsage, threadUsage] = [process.cpuUsage(), process.threadCpuUsage()];
-    for (let round = 0; round < 4; round++) await compute();
+    for (let round = 0; round < 4; round++) await runHash();
     // processor time: however busy the machine is
     const [processDelta, threadDelta] = [process.cpuUsage(processUsage), process.threadCpuUsage(threadUsage)];
     // nearly 1 when it is computed on the loop, at once or in pieces

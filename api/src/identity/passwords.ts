@@ -26,26 +26,26 @@ export function findPasswordProblem(password: string, username: string, email: s
   if (length === 0) return "password_missing";
   if (length < minPasswordLength) return "password_short";
   if (length > maxPasswordLength) return "password_long";
-  const folded = normalizePassword(password).toLowerCase();
+  const normalizedPassword = normalizePassword(password).toLowerCase();
   const names = [username, email, email.split("@")[0] ?? ""].map((name) =>
     normalizePassword(name).trim().toLowerCase(),
   );
-  if (names.includes(folded)) return "password_is_name";
-  if (commonPasswords.has(folded) || new Set(folded).size === 1) return "password_common";
+  if (names.includes(normalizedPassword)) return "password_is_name";
+  if (commonPasswords.has(normalizedPassword) || new Set(normalizedPassword).size === 1) return "password_common";
   return null;
 }
 
 /** @returns an encoded hash: algorithm, cost and salt stand in it */
 export async function hashPassword(password: string): Promise<string> {
-  const nonce = randomBytes(16);
+  const salt = randomBytes(16);
   const hash = await argon2Async("argon2id", {
     message: normalizePassword(password),
-    nonce,
+    nonce: salt,
     ...hashCost,
     tagLength: hashBytes,
   });
   const { memory, passes, parallelism } = hashCost;
-  return `$argon2id$v=19$m=${String(memory)},t=${String(passes)},p=${String(parallelism)}$${toUnpaddedBase64(nonce)}$${toUnpaddedBase64(hash)}`;
+  return `$argon2id$v=19$m=${String(memory)},t=${String(passes)},p=${String(parallelism)}$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(hash)}`;
 }
 
 /**
@@ -73,11 +73,11 @@ function parseHash(encoded: string): {
   nonce: Buffer;
   expected: Buffer;
 } {
-  const [, memory, passes, parallelism, nonce, expected] =
+  const [, memory, passes, parallelism, salt, expected] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(encoded) ?? [];
-  if (nonce === undefined || expected === undefined) throw new Error("not an Argon2id hash");
-  const costs = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  return { ...costs, nonce: Buffer.from(nonce, "base64"), expected: Buffer.from(expected, "base64") };
+  if (salt === undefined || expected === undefined) throw new Error("not an Argon2id hash");
+  const hashCosts = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return { ...hashCosts, nonce: Buffer.from(salt, "base64"), expected: Buffer.from(expected, "base64") };
 }
 
 function toUnpaddedBase64(bytes: Buffer): string {

@@ -7,16 +7,16 @@ import { PostgresAdapter } from "./adapter.ts";
 import type { Client, IdentitySettings } from "./env.ts";
 import { setSecurityHeaders } from "./headers.ts";
 import { describeError, type Log } from "./log.ts";
-import { basePath, resolveAppearance } from "./appearance.ts";
+import { getBasePath, resolveAppearance } from "./appearance.ts";
 import type { Appearance } from "./pages/layout.ts";
 import {
   renderNoticePage,
-  renderSigningOutPage,
-  renderSignOutPage,
+  renderAutoSignOutPage,
+  renderSignOutConfirmationPage,
   signOutScript,
   type NoticeName,
 } from "./pages/notices.ts";
-import { browserStateCookie, browserStateOf, sessionStateOf } from "./session-state.ts";
+import { browserStateCookie, deriveBrowserState, deriveSessionState } from "./session-state.ts";
 
 /** What access tokens are for. */
 const audience = "relicario-api";
@@ -28,7 +28,7 @@ const oidcScope = "openid profile email";
  * Seconds. A session is prolonged by each use, and an open portal renews its token every few
  * minutes.
  */
-const ttl = { code: 60, idToken: 600, interaction: 3600, session: 12 * 3600 } as const;
+const ttlSeconds = { code: 60, idToken: 600, interaction: 3600, session: 12 * 3600 } as const;
 
 interface ProviderDeps {
   readonly settings: IdentitySettings;
@@ -43,14 +43,14 @@ export function getReturnUrl(settings: IdentitySettings, clientId?: unknown): st
   return client?.post_logout_redirect_uris[0];
 }
 
-export function allOrigins(settings: IdentitySettings): string[] {
+export function collectClientOrigins(settings: IdentitySettings): string[] {
   return [...new Set(settings.clients.flatMap((client) => client.origins))];
 }
 
 export function createProvider({ settings, pool, accounts, log }: ProviderDeps): Provider {
-  const base = basePath(settings);
+  const base = getBasePath(settings);
   const clients: ReadonlyMap<string, Client> = new Map(settings.clients.map((client) => [client.client_id, client]));
-  const appearanceOf = (ctx: Pick<KoaContextWithOIDC, "query" | "req">): Appearance =>
+  const getAppearance = (ctx: Pick<KoaContextWithOIDC, "query" | "req">): Appearance =>
     resolveAppearance(settings, ctx.req, { uiLocales: ctx.query["ui_locales"], theme: ctx.query["theme"] });
 
   const configuration: Configuration = {
@@ -101,17 +101,17 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
         logoutSource: (ctx, form) => {
           const hint = ctx.oidc.entities.IdTokenHint?.payload["sub"];
           if (hint !== undefined && hint === ctx.oidc.session?.accountId) {
-            setSecurityHeaders(ctx.res, { scripts: [signOutScript], forms: allOrigins(settings) });
-            ctx.body = renderSigningOutPage(appearanceOf(ctx), { form });
+            setSecurityHeaders(ctx.res, { scripts: [signOutScript], forms: collectClientOrigins(settings) });
+            ctx.body = renderAutoSignOutPage(getAppearance(ctx), { form });
           } else {
-            ctx.body = renderSignOutPage(appearanceOf(ctx), {
+            ctx.body = renderSignOutConfirmationPage(getAppearance(ctx), {
               form,
               stayUrl: getReturnUrl(settings, ctx.oidc.client?.clientId),
             });
           }
         },
         postLogoutSuccessSource: (ctx) => {
-          ctx.body = renderNoticePage(appearanceOf(ctx), "signed_out", {
+          ctx.body = renderNoticePage(getAppearance(ctx), "signed_out", {
             returnUrl: getReturnUrl(settings, ctx.oidc.client?.clientId),
           });
         },
@@ -141,20 +141,20 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
         auth_time: code?.authTime,
         // so that signing out ends what other tabs of this sign-in exchanged
         sid: session?.sidFor(code?.clientId ?? ""),
-        ...(account === undefined ? {} : claimsOf(account)),
+        ...(account === undefined ? {} : buildUserClaims(account)),
       };
     },
     findAccount: async (_ctx, id) => {
       const account = await accounts.find(id);
-      return account && { accountId: account.id, claims: () => ({ sub: account.id, ...claimsOf(account) }) };
+      return account && { accountId: account.id, claims: () => ({ sub: account.id, ...buildUserClaims(account) }) };
     },
     // The only clients are the portal's own: nobody is asked for consent.
     loadExistingGrant: async (ctx) => {
       const { session, client, account } = ctx.oidc;
       if (session === undefined || client === undefined || account === undefined) return undefined;
       const grantId = session.grantIdFor(client.clientId);
-      const existing = grantId === undefined ? undefined : await ctx.oidc.provider.Grant.find(grantId);
-      if (existing !== undefined) return existing;
+      const existingGrant = grantId === undefined ? undefined : await ctx.oidc.provider.Grant.find(grantId);
+      if (existingGrant !== undefined) return existingGrant;
       const grant = new ctx.oidc.provider.Grant({ clientId: client.clientId, accountId: account.accountId });
       grant.addOIDCScope(oidcScope);
       grant.addResourceScope(resource, resourceScope);
@@ -165,30 +165,30 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
     renderError: (ctx, out, error) => {
       ctx.type = "html";
       const name: NoticeName = ctx.status >= 500 ? "failed" : error.name === "SessionNotFound" ? "expired" : "refused";
-      ctx.body = renderNoticePage(appearanceOf(ctx), name, {
+      ctx.body = renderNoticePage(getAppearance(ctx), name, {
         returnUrl: getReturnUrl(settings),
         code: name === "expired" ? undefined : out.error,
       });
     },
     ttl: {
       AccessToken: settings.accessTokenTtl,
-      AuthorizationCode: ttl.code,
-      IdToken: ttl.idToken,
-      Interaction: ttl.interaction,
-      Session: ttl.session,
-      Grant: ttl.session,
+      AuthorizationCode: ttlSeconds.code,
+      IdToken: ttlSeconds.idToken,
+      Interaction: ttlSeconds.interaction,
+      Session: ttlSeconds.session,
+      Grant: ttlSeconds.session,
     },
   };
 
   const provider = new Provider(settings.issuer, configuration);
   addSessionState(provider, base);
-  addUserInfoForJwt(provider, { settings, accounts });
+  serveUserInfoForJwt(provider, { settings, accounts });
   provider.use(async (ctx, next) => {
     await next();
     if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.accepts("json", "html") !== "html")
       return;
     ctx.type = "html";
-    ctx.body = renderNoticePage(appearanceOf(ctx), "not_found", { returnUrl: getReturnUrl(settings) });
+    ctx.body = renderNoticePage(getAppearance(ctx), "not_found", { returnUrl: getReturnUrl(settings) });
     ctx.status = 404;
   });
   provider.on("server_error", (_ctx, error) => {
@@ -197,14 +197,14 @@ export function createProvider({ settings, pool, accounts, log }: ProviderDeps):
   return provider;
 }
 
-function claimsOf(account: { username: string; email: string }): Record<string, string | boolean> {
+function buildUserClaims(account: { username: string; email: string }): Record<string, string | boolean> {
   // No mail is sent from here, so nothing shows that an address is somebody's.
   return { preferred_username: account.username, email: account.email, email_verified: false };
 }
 
 /** [Note: Session check] of session-state.ts, step 1 and step 4. */
 function addSessionState(provider: Provider, base: string): void {
-  const cookie = { httpOnly: false, sameSite: "lax", path: base, signed: false, overwrite: true } as const;
+  const cookieOptions = { httpOnly: false, sameSite: "lax", path: base, signed: false, overwrite: true } as const;
   provider.on("authorization.success", (ctx, response) => {
     const { session, client, params } = ctx.oidc;
     const redirectUri = params?.["redirect_uri"];
@@ -215,17 +215,17 @@ function addSessionState(provider: Provider, base: string): void {
       response === undefined
     )
       return;
-    const browserState = browserStateOf({ uid: session.uid, accountId: session.accountId });
+    const browserState = deriveBrowserState({ uid: session.uid, accountId: session.accountId });
     // The answer is sent after this event, so what is added here goes along.
-    response["session_state"] = sessionStateOf({
+    response["session_state"] = deriveSessionState({
       clientId: client.clientId,
       origin: new URL(redirectUri).origin,
       browserState,
     });
-    ctx.cookies.set(browserStateCookie, browserState, { ...cookie, maxAge: ttl.session * 1000 });
+    ctx.cookies.set(browserStateCookie, browserState, { ...cookieOptions, maxAge: ttlSeconds.session * 1000 });
   });
   provider.on("end_session.success", (ctx) => {
-    ctx.cookies.set(browserStateCookie, null, cookie);
+    ctx.cookies.set(browserStateCookie, null, cookieOptions);
   });
 }
 
@@ -233,27 +233,28 @@ function addSessionState(provider: Provider, base: string): void {
  * The library answers userinfo to opaque tokens alone; ours are JWTs (Keycloak takes its own
  * there). Anything else is left to the library.
  */
-function addUserInfoForJwt(
+function serveUserInfoForJwt(
   provider: Provider,
   { settings, accounts }: Pick<ProviderDeps, "settings" | "accounts">,
 ): void {
   const publicKeys = createLocalJWKSet({
     keys: settings.keys.keys.map(({ kty, kid, alg, use, n, e }) => ({ kty, kid, alg, use, n, e })),
   });
-  const origins = allOrigins(settings);
+  const origins = collectClientOrigins(settings);
   provider.use(async (ctx, next) => {
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(ctx.get("authorization"))?.[1];
     if (ctx.path !== "/me" || ctx.method !== "GET" || token === undefined) {
       await next();
       return;
     }
-    const verified = await jwtVerify(token, publicKeys, {
+    const verifiedToken = await jwtVerify(token, publicKeys, {
       issuer: settings.issuer,
       audience,
       algorithms: ["RS256"],
       typ: "at+jwt",
     }).catch(() => null);
-    const account = typeof verified?.payload.sub === "string" ? await accounts.find(verified.payload.sub) : undefined;
+    const account =
+      typeof verifiedToken?.payload.sub === "string" ? await accounts.find(verifiedToken.payload.sub) : undefined;
     if (account === undefined) {
       await next();
       return;
@@ -262,6 +263,6 @@ function addUserInfoForJwt(
     const origin = ctx.get("origin");
     if (origins.includes(origin)) ctx.set("Access-Control-Allow-Origin", origin);
     ctx.set("Cache-Control", "no-store");
-    ctx.body = { sub: account.id, ...claimsOf(account) };
+    ctx.body = { sub: account.id, ...buildUserClaims(account) };
   });
 }

@@ -8,35 +8,35 @@ import {
   clientId,
   requireCode,
   demoAccount,
-  environmentFor,
+  createEnvironment,
   findFreePort,
   portalOrigin,
   SignInRequest,
   startProcess,
   Visitor,
-  visibleText,
+  getVisibleText,
   type Environment,
-  type Page,
+  type VisitedPage,
   type RunningProcess,
 } from "./test-support.ts";
 
 let database: TestDatabase;
 let environment: Environment;
 let issuer: string;
-let running: RunningProcess;
+let identityProcess: RunningProcess;
 /** What no log may hold. */
 const sentinels = new Set<string>();
 
 beforeAll(async () => {
   database = await createTestDatabase("identity_empty", () => Promise.resolve());
   const port = await findFreePort();
-  environment = await environmentFor(database.url, port);
+  environment = await createEnvironment(database.url, port);
   issuer = environment["IDENTITY_ISSUER"] ?? "";
-  running = await startProcess(environment);
+  identityProcess = await startProcess(environment);
 });
 
 afterAll(async () => {
-  await running.stop();
+  await identityProcess.stop();
   await database.drop();
 });
 
@@ -50,9 +50,9 @@ const query = async (text: string, values: readonly unknown[] = []): Promise<Rec
   }
 };
 
-let people = 0;
+let personCount = 0;
 const buildPerson = () => {
-  const username = `person${String(++people)}`;
+  const username = `person${String(++personCount)}`;
   return {
     username,
     email: `${username}@example.org`,
@@ -60,12 +60,13 @@ const buildPerson = () => {
   };
 };
 
-const link = (page: Page): URL => new URL(/<a class="link" href="([^"]+)"/.exec(page.text)?.[1] ?? "", page.url);
+const findLinkUrl = (page: VisitedPage): URL =>
+  new URL(/<a class="link" href="([^"]+)"/.exec(page.text)?.[1] ?? "", page.url);
 
 const signUp = async (visitor: Visitor, person = buildPerson()) => {
   const request = new SignInRequest(issuer);
   const signInPage = await visitor.get(request.buildUrl());
-  const finalPage = await visitor.submit(await visitor.get(link(signInPage)), person);
+  const finalPage = await visitor.submit(await visitor.get(findLinkUrl(signInPage)), person);
   sentinels.add(person.password).add(person.username).add(person.email).add(requireCode(finalPage));
   return { request, person, finalPage };
 };
@@ -73,17 +74,17 @@ const signUp = async (visitor: Visitor, person = buildPerson()) => {
 const signIn = async (
   visitor: Visitor,
   { name, password }: { name: string; password: string },
-  changes: Record<string, string> = {},
+  parameterOverrides: Record<string, string> = {},
 ) => {
   const request = new SignInRequest(issuer);
-  const finalPage = await visitor.submit(await visitor.get(request.buildUrl(changes)), { name, password });
+  const finalPage = await visitor.submit(await visitor.get(request.buildUrl(parameterOverrides)), { name, password });
   return { request, finalPage };
 };
 
-const tokensOf = async (request: SignInRequest, page: Page) => {
-  const answer = await request.redeem(requireCode(page));
-  expect(answer.status).toBe(200);
-  const tokens = (await answer.json()) as {
+const redeemTokens = async (request: SignInRequest, page: VisitedPage) => {
+  const response = await request.redeem(requireCode(page));
+  expect(response.status).toBe(200);
+  const tokens = (await response.json()) as {
     access_token: string;
     id_token: string;
     expires_in: number;
@@ -93,13 +94,13 @@ const tokensOf = async (request: SignInRequest, page: Page) => {
   return tokens;
 };
 
-const keysOfIssuer = () => createRemoteJWKSet(new URL(`${issuer}/jwks`));
+const createIssuerKeySet = () => createRemoteJWKSet(new URL(`${issuer}/jwks`));
 
 describe("discovery", () => {
   it("names every endpoint that the sign-in client uses, code flow with S256 alone, and both languages", async () => {
-    const answer = await fetch(`${issuer}/.well-known/openid-configuration`, { headers: { Origin: portalOrigin } });
-    expect(answer.headers.get("access-control-allow-origin")).toBe(portalOrigin);
-    expect(await answer.json()).toMatchObject({
+    const response = await fetch(`${issuer}/.well-known/openid-configuration`, { headers: { Origin: portalOrigin } });
+    expect(response.headers.get("access-control-allow-origin")).toBe(portalOrigin);
+    expect(await response.json()).toMatchObject({
       issuer,
       authorization_endpoint: `${issuer}/auth`,
       token_endpoint: `${issuer}/token`,
@@ -128,34 +129,40 @@ describe("the code flow", () => {
     const { request, person, finalPage } = await signUp(new Visitor());
     expect(finalPage.url.searchParams.get("state")).toBe(request.state);
     expect(finalPage.url.searchParams.get("iss")).toBe(issuer);
-    const tokens = await tokensOf(request, finalPage);
+    const tokens = await redeemTokens(request, finalPage);
     expect(tokens).toMatchObject({ expires_in: 300, token_type: "Bearer" });
     expect(tokens.refresh_token).toBeUndefined();
 
-    const access = await jwtVerify(tokens.access_token, keysOfIssuer(), {
+    const verifiedAccessToken = await jwtVerify(tokens.access_token, createIssuerKeySet(), {
       issuer,
       audience: "relicario-api",
       algorithms: ["RS256"],
       typ: "at+jwt",
     });
-    expect(access.payload).toMatchObject({
+    expect(verifiedAccessToken.payload).toMatchObject({
       azp: clientId,
       client_id: clientId,
       preferred_username: person.username,
       email: person.email,
     });
-    expect(access.payload.sub).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect((access.payload.exp ?? 0) - (access.payload.iat ?? 0)).toBe(300);
+    expect(verifiedAccessToken.payload.sub).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    expect((verifiedAccessToken.payload.exp ?? 0) - (verifiedAccessToken.payload.iat ?? 0)).toBe(300);
 
-    const id = await jwtVerify(tokens.id_token, keysOfIssuer(), { issuer, audience: clientId, algorithms: ["RS256"] });
+    const id = await jwtVerify(tokens.id_token, createIssuerKeySet(), {
+      issuer,
+      audience: clientId,
+      algorithms: ["RS256"],
+    });
     expect(id.payload).toMatchObject({
-      sub: access.payload.sub,
+      sub: verifiedAccessToken.payload.sub,
       nonce: request.nonce,
       preferred_username: person.username,
       email: person.email,
       email_verified: false,
     });
-    expect(id.payload["auth_time"]).toEqual(access.payload["auth_time"]);
+    expect(id.payload["auth_time"]).toEqual(verifiedAccessToken.payload["auth_time"]);
     expect(typeof id.payload["auth_time"]).toBe("number");
     expect(decodeProtectedHeader(tokens.id_token).kid).toBe(decodeProtectedHeader(tokens.access_token).kid);
   });
@@ -166,33 +173,33 @@ describe("the code flow", () => {
     ["the e-mail", demoAccount.email],
   ])("signs in with %s", async (_case, name) => {
     const { request, finalPage } = await signIn(new Visitor(), { name, password: demoAccount.password });
-    const { access_token } = await tokensOf(request, finalPage);
-    const { payload } = await jwtVerify(access_token, keysOfIssuer());
+    const { access_token } = await redeemTokens(request, finalPage);
+    const { payload } = await jwtVerify(access_token, createIssuerKeySet());
     expect(payload["preferred_username"]).toBe("demo");
   });
 
   it("keeps two sign-ins of one browser apart", async () => {
     const visitor = new Visitor();
     const [firstRequest, secondRequest] = [new SignInRequest(issuer), new SignInRequest(issuer)];
-    const first = await visitor.get(firstRequest.buildUrl());
-    const second = await visitor.get(secondRequest.buildUrl());
+    const firstPage = await visitor.get(firstRequest.buildUrl());
+    const secondPage = await visitor.get(secondRequest.buildUrl());
     const person = { name: demoAccount.username, password: demoAccount.password };
-    await tokensOf(firstRequest, await visitor.submit(first, person));
-    expect((await visitor.submit(second, person)).url.origin).toBe(portalOrigin);
+    await redeemTokens(firstRequest, await visitor.submit(firstPage, person));
+    expect((await visitor.submit(secondPage, person)).url.origin).toBe(portalOrigin);
   });
 
   it("answers a request without PKCE, or with the plain method, with an error", async () => {
     const request = new SignInRequest(issuer);
-    const withoutPkce = await new Visitor().get(
+    const pageWithoutPkce = await new Visitor().get(
       request.buildUrl({ code_challenge: null, code_challenge_method: null }),
     );
     expect([
-      withoutPkce.url.origin,
-      withoutPkce.url.searchParams.get("error"),
-      withoutPkce.url.searchParams.get("code"),
+      pageWithoutPkce.url.origin,
+      pageWithoutPkce.url.searchParams.get("error"),
+      pageWithoutPkce.url.searchParams.get("code"),
     ]).toEqual([portalOrigin, "invalid_request", null]);
-    const plain = await new Visitor().get(request.buildUrl({ code_challenge_method: "plain" }));
-    expect(plain.url.searchParams.get("error")).toBe("invalid_request");
+    const pageWithPlainPkce = await new Visitor().get(request.buildUrl({ code_challenge_method: "plain" }));
+    expect(pageWithPlainPkce.url.searchParams.get("error")).toBe("invalid_request");
   });
 
   it.each(["token", "id_token", "code id_token"])("refuses the response type %s", async (response_type) => {
@@ -205,34 +212,40 @@ describe("the code flow", () => {
     expect(page.status).toBe(400);
     expect(page.url.origin).toBe(new URL(issuer).origin);
     expect(page.headers.get("location")).toBeNull();
-    expect(visibleText(page)).toContain("This sign-in cannot continue");
-    expect(visibleText(page)).toContain("invalid_redirect_uri");
+    expect(getVisibleText(page)).toContain("This sign-in cannot continue");
+    expect(getVisibleText(page)).toContain("invalid_redirect_uri");
     expect(page.text).not.toContain("evil.example");
   });
 
   it("gives tokens for a code once, to the right verifier", async () => {
     const { request, finalPage } = await signUp(new Visitor());
-    const wrong = await request.redeem(requireCode(finalPage), { code_verifier: "x".repeat(43) });
-    expect([wrong.status, await wrong.json()]).toEqual([400, expect.objectContaining({ error: "invalid_grant" })]);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => request.redeem(requireCode(finalPage))));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
+    const wrongVerifierResponse = await request.redeem(requireCode(finalPage), { code_verifier: "x".repeat(43) });
+    expect([wrongVerifierResponse.status, await wrongVerifierResponse.json()]).toEqual([
+      400,
+      expect.objectContaining({ error: "invalid_grant" }),
+    ]);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => request.redeem(requireCode(finalPage))));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
   });
 
   it("lets the portal's pages call the token endpoint, and no others", async () => {
     const allowedSignUp = await signUp(new Visitor());
-    const allowed = await allowedSignUp.request.redeem(
+    const allowedResponse = await allowedSignUp.request.redeem(
       requireCode(allowedSignUp.finalPage),
       {},
       { Origin: portalOrigin },
     );
-    expect([allowed.status, allowed.headers.get("access-control-allow-origin")]).toEqual([200, portalOrigin]);
+    expect([allowedResponse.status, allowedResponse.headers.get("access-control-allow-origin")]).toEqual([
+      200,
+      portalOrigin,
+    ]);
     const refusedSignUp = await signUp(new Visitor());
-    const refused = await refusedSignUp.request.redeem(
+    const refusedResponse = await refusedSignUp.request.redeem(
       requireCode(refusedSignUp.finalPage),
       {},
       { Origin: "https://evil.example" },
     );
-    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([400, null]);
+    expect([refusedResponse.status, refusedResponse.headers.get("access-control-allow-origin")]).toEqual([400, null]);
   });
 });
 
@@ -256,18 +269,20 @@ describe("signing in again", () => {
   it("asks for the password whatever session there is, and the ID token says when", async () => {
     const visitor = new Visitor();
     const first = await signIn(visitor, demoPerson);
-    const before = await tokensOf(first.request, first.finalPage);
-    const { request, page } = await reauthenticate(visitor, before.id_token);
-    expect(visibleText(page)).toContain("Confirm that it is you");
-    expect(visibleText(page)).not.toContain("Create an account");
+    const tokensBefore = await redeemTokens(first.request, first.finalPage);
+    const { request, page } = await reauthenticate(visitor, tokensBefore.id_token);
+    expect(getVisibleText(page)).toContain("Confirm that it is you");
+    expect(getVisibleText(page)).not.toContain("Create an account");
     expect(page.text).toMatch(/<input id="name"[^>]* value="demo"/);
     const startedAt = Math.floor(Date.now() / 1000);
     const finalPage = await visitor.submit(page, { password: demoAccount.password });
     expect(finalPage.url.pathname).toBe("/silent-renew.html");
-    const answer = await request.redeem(requireCode(finalPage), { redirect_uri: `${portalOrigin}/silent-renew.html` });
-    const { id_token, access_token } = (await answer.json()) as { id_token: string; access_token: string };
+    const response = await request.redeem(requireCode(finalPage), {
+      redirect_uri: `${portalOrigin}/silent-renew.html`,
+    });
+    const { id_token, access_token } = (await response.json()) as { id_token: string; access_token: string };
     const [id, access] = await Promise.all(
-      [id_token, access_token].map(async (token) => (await jwtVerify(token, keysOfIssuer())).payload),
+      [id_token, access_token].map(async (token) => (await jwtVerify(token, createIssuerKeySet())).payload),
     );
     expect(id?.["auth_time"]).toBeGreaterThanOrEqual(startedAt);
     expect(access?.["auth_time"]).toBe(id?.["auth_time"]);
@@ -276,67 +291,70 @@ describe("signing in again", () => {
   it("lets nobody else in, keeps the session as it is, and offers no new account", async () => {
     const visitor = new Visitor();
     const first = await signIn(visitor, demoPerson);
-    const tokens = await tokensOf(first.request, first.finalPage);
+    const tokens = await redeemTokens(first.request, first.finalPage);
     const other = await signUp(new Visitor());
     const { page } = await reauthenticate(visitor, tokens.id_token);
     const refused = await visitor.submit(page, { name: other.person.username, password: other.person.password });
     expect(refused.status).toBe(403);
-    expect(visibleText(refused)).toContain("That is another account. To continue here, sign in as demo.");
-    expect(visibleText(await visitor.get(`${page.url.href}/sign-up`))).toContain("Confirm that it is you");
-    const silent = new SignInRequest(issuer);
-    const { id_token } = await tokensOf(silent, await visitor.get(silent.buildUrl({ prompt: "none" })));
-    expect((await jwtVerify(id_token, keysOfIssuer())).payload["preferred_username"]).toBe("demo");
+    expect(getVisibleText(refused)).toContain("That is another account. To continue here, sign in as demo.");
+    expect(getVisibleText(await visitor.get(`${page.url.href}/sign-up`))).toContain("Confirm that it is you");
+    const silentRequest = new SignInRequest(issuer);
+    const { id_token } = await redeemTokens(
+      silentRequest,
+      await visitor.get(silentRequest.buildUrl({ prompt: "none" })),
+    );
+    expect((await jwtVerify(id_token, createIssuerKeySet())).payload["preferred_username"]).toBe("demo");
   });
 });
 
 describe("the session that an access token comes from", () => {
   it("is the same for every renewal of a sign-in, and another after signing in anew", async () => {
-    const sidOf = async (request: SignInRequest, page: Page) =>
-      (await jwtVerify((await tokensOf(request, page)).access_token, keysOfIssuer())).payload["sid"];
+    const readSid = async (request: SignInRequest, page: VisitedPage) =>
+      (await jwtVerify((await redeemTokens(request, page)).access_token, createIssuerKeySet())).payload["sid"];
     const visitor = new Visitor();
     const first = await signIn(visitor, { name: demoAccount.username, password: demoAccount.password });
-    const sid = await sidOf(first.request, first.finalPage);
+    const sid = await readSid(first.request, first.finalPage);
     expect(sid).toEqual(expect.stringMatching(/^[\w-]{21,}$/));
-    const silent = new SignInRequest(issuer);
-    expect(await sidOf(silent, await visitor.get(silent.buildUrl({ prompt: "none" })))).toBe(sid);
-    const elsewhere = await signIn(new Visitor(), { name: demoAccount.username, password: demoAccount.password });
-    expect(await sidOf(elsewhere.request, elsewhere.finalPage)).not.toBe(sid);
+    const silentRequest = new SignInRequest(issuer);
+    expect(await readSid(silentRequest, await visitor.get(silentRequest.buildUrl({ prompt: "none" })))).toBe(sid);
+    const otherSignIn = await signIn(new Visitor(), { name: demoAccount.username, password: demoAccount.password });
+    expect(await readSid(otherSignIn.request, otherSignIn.finalPage)).not.toBe(sid);
   });
 });
 
 describe("userinfo and revocation", () => {
   it("answers who holds an access token, and 401 to anything else", async () => {
     const { request, person, finalPage } = await signUp(new Visitor());
-    const { access_token } = await tokensOf(request, finalPage);
-    const answer = await fetch(`${issuer}/me`, {
+    const { access_token } = await redeemTokens(request, finalPage);
+    const response = await fetch(`${issuer}/me`, {
       headers: { Authorization: `Bearer ${access_token}`, Origin: portalOrigin },
     });
-    expect(await answer.json()).toMatchObject({
+    expect(await response.json()).toMatchObject({
       preferred_username: person.username,
       email: person.email,
       email_verified: false,
     });
-    expect(answer.headers.get("access-control-allow-origin")).toBe(portalOrigin);
-    const last = access_token.at(-10) === "A" ? "B" : "A";
-    const altered = `${access_token.slice(0, -10)}${last}${access_token.slice(-9)}`;
-    expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${altered}` } })).status).toBe(401);
+    expect(response.headers.get("access-control-allow-origin")).toBe(portalOrigin);
+    const replacementCharacter = access_token.at(-10) === "A" ? "B" : "A";
+    const alteredToken = `${access_token.slice(0, -10)}${replacementCharacter}${access_token.slice(-9)}`;
+    expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${alteredToken}` } })).status).toBe(401);
     expect((await fetch(`${issuer}/me`)).status).toBe(401);
   });
 
   it("does not take an ID token for an access token", async () => {
     const { request, finalPage } = await signUp(new Visitor());
-    const { id_token } = await tokensOf(request, finalPage);
+    const { id_token } = await redeemTokens(request, finalPage);
     expect((await fetch(`${issuer}/me`, { headers: { Authorization: `Bearer ${id_token}` } })).status).toBe(401);
   });
 
   it("says that a JWT cannot be revoked", async () => {
     const { request, finalPage } = await signUp(new Visitor());
-    const { access_token } = await tokensOf(request, finalPage);
-    const answer = await fetch(`${issuer}/token/revocation`, {
+    const { access_token } = await redeemTokens(request, finalPage);
+    const response = await fetch(`${issuer}/token/revocation`, {
       method: "POST",
       body: new URLSearchParams({ token: access_token, client_id: clientId }),
     });
-    expect([answer.status, await answer.json()]).toEqual([
+    expect([response.status, await response.json()]).toEqual([
       400,
       expect.objectContaining({ error: "unsupported_token_type" }),
     ]);
@@ -363,19 +381,20 @@ describe("the sign-in page", () => {
     );
     expect(finalPage.status).toBe(401);
     expect(finalPage.text).toContain(`<html lang="${ui_locales}"`);
-    expect(visibleText(finalPage)).toContain(sentence);
-    expect(visibleText(finalPage)).toContain(footer);
+    expect(getVisibleText(finalPage)).toContain(sentence);
+    expect(getVisibleText(finalPage)).toContain(footer);
     expect(finalPage.text).toMatch(/<input id="name"[^>]* value="demo"/);
     expect(finalPage.text).not.toContain("not the phrase");
     expect(finalPage.headers.get("cache-control")).toBe("no-store");
   });
 
   it("answers a name that nobody has exactly as a wrong password", async () => {
-    const known = await signIn(new Visitor(), { name: "demo", password: "not the phrase" });
-    const unknown = await signIn(new Visitor(), { name: "omed", password: "not the phrase" });
-    const stripNames = (page: Page) => page.text.replaceAll(/interaction\/[\w-]+/g, "").replaceAll(/demo|omed/g, "");
-    expect(stripNames(unknown.finalPage)).toBe(stripNames(known.finalPage));
-    expect(unknown.finalPage.status).toBe(known.finalPage.status);
+    const knownUserResult = await signIn(new Visitor(), { name: "demo", password: "not the phrase" });
+    const unknownUserResult = await signIn(new Visitor(), { name: "omed", password: "not the phrase" });
+    const stripNames = (page: VisitedPage) =>
+      page.text.replaceAll(/interaction\/[\w-]+/g, "").replaceAll(/demo|omed/g, "");
+    expect(stripNames(unknownUserResult.finalPage)).toBe(stripNames(knownUserResult.finalPage));
+    expect(unknownUserResult.finalPage.status).toBe(knownUserResult.finalPage.status);
   });
 
   it("shows markup in a name as text", async () => {
@@ -388,8 +407,8 @@ describe("the sign-in page", () => {
   it("says beside each field what is missing", async () => {
     const { finalPage } = await signIn(new Visitor(), { name: " ", password: "" });
     expect(finalPage.status).toBe(422);
-    expect(visibleText(finalPage)).toContain("Enter your user name or your e-mail.");
-    expect(visibleText(finalPage)).toContain("Enter a password.");
+    expect(getVisibleText(finalPage)).toContain("Enter your user name or your e-mail.");
+    expect(getVisibleText(finalPage)).toContain("Enter a password.");
     expect(finalPage.text).toMatch(/<input id="name"[^>]* aria-describedby="name-problem" aria-invalid="true"/);
   });
 
@@ -398,16 +417,16 @@ describe("the sign-in page", () => {
       new SignInRequest(issuer).buildUrl({ theme: "dark" }),
     );
     expect(page.text).toContain('<html lang="es" data-theme="dark">');
-    const odd = await new Visitor().get(
+    const pageWithOddHint = await new Visitor().get(
       new SignInRequest(issuer).buildUrl({ theme: '"><script>', ui_locales: "xx fr" }),
     );
-    expect(odd.text).toContain('<html lang="en">');
+    expect(pageWithOddHint.text).toContain('<html lang="en">');
   });
 
   it("fills in the name that the portal hints at", async () => {
     const page = await new Visitor().get(new SignInRequest(issuer).buildUrl({ login_hint: "ana@example.org" }));
     expect(page.text).toMatch(/<input id="name"[^>]* value="ana@example.org"/);
-    expect((await new Visitor().get(link(page))).status).toBe(400); // another browser
+    expect((await new Visitor().get(findLinkUrl(page))).status).toBe(400); // another browser
   });
 
   it("may not be framed, runs no script, and leads only to itself and the portal", async () => {
@@ -449,8 +468,8 @@ describe("the sign-in page", () => {
     const page = await visitor.get(new SignInRequest(issuer).buildUrl());
     expect((await visitor.submit(page, {}, { "Content-Type": "application/json" })).status).toBe(415);
     expect((await visitor.submit(page, { name: "x".repeat(20_000) })).status).toBe(413);
-    const nul = await visitor.submit(page, { name: "de\0mo", password: "not the phrase" });
-    expect(nul.status).toBe(401);
+    const pageAfterNul = await visitor.submit(page, { name: "de\0mo", password: "not the phrase" });
+    expect(pageAfterNul.status).toBe(401);
   });
 
   it("says that it has expired when it belongs to another browser, and offers the way back", async () => {
@@ -460,19 +479,19 @@ describe("the sign-in page", () => {
       password: demoAccount.password,
     });
     expect(other.status).toBe(400);
-    expect(visibleText(other)).toContain("Esta página ha caducado");
+    expect(getVisibleText(other)).toContain("Esta página ha caducado");
     expect(other.text).toContain(`href="${portalOrigin}/"`);
   });
 });
 
 describe("the sign-up page", () => {
   const openSignUp = async (visitor: Visitor, ui_locales = "en") =>
-    visitor.get(link(await visitor.get(new SignInRequest(issuer).buildUrl({ ui_locales }))));
+    visitor.get(findLinkUrl(await visitor.get(new SignInRequest(issuer).buildUrl({ ui_locales }))));
 
   it("says the rules before", async () => {
-    const words = visibleText(await openSignUp(new Visitor()));
-    expect(words).toContain("At least 10 characters. Not your user name, and not one of the most common passwords.");
-    expect(words).toContain("3 to 40 letters and digits");
+    const pageText = getVisibleText(await openSignUp(new Visitor()));
+    expect(pageText).toContain("At least 10 characters. Not your user name, and not one of the most common passwords.");
+    expect(pageText).toContain("3 to 40 letters and digits");
   });
 
   it.each([
@@ -490,15 +509,15 @@ describe("the sign-up page", () => {
     ["nothing", { username: "", email: "", password: "" }, "Elige un nombre de usuario."],
   ])("refuses %s in words, and keeps what was typed", async (_case, wrong, sentence) => {
     const visitor = new Visitor();
-    const typed = { ...buildPerson(), ...wrong };
-    const page = await visitor.submit(await openSignUp(visitor, "es"), typed);
+    const submittedFields = { ...buildPerson(), ...wrong };
+    const page = await visitor.submit(await openSignUp(visitor, "es"), submittedFields);
     expect(page.status).toBe(422);
-    expect(visibleText(page)).toContain(sentence);
+    expect(getVisibleText(page)).toContain(sentence);
     const fieldValue = (name: string) =>
       new RegExp(`<input id="${name}"[^>]* value="([^"]*)"`).exec(page.text)?.[1] ?? "";
     expect([fieldValue("username").replaceAll("&lt;", "<").replaceAll("&gt;", ">"), fieldValue("email")]).toEqual([
-      typed.username,
-      typed.email,
+      submittedFields.username,
+      submittedFields.email,
     ]);
     expect(page.text).not.toMatch(/type="password"[^>]* value=/);
     expect(page.text).not.toContain("<b>");
@@ -527,46 +546,49 @@ describe("the sign-up page", () => {
 describe("the session", () => {
   it("answers prompt=none with a code when signed in, and login_required when not", async () => {
     const visitor = new Visitor();
-    const signedOut = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
-    expect([signedOut.url.origin, signedOut.url.searchParams.get("error")]).toEqual([portalOrigin, "login_required"]);
+    const pageAfterSignOut = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
+    expect([pageAfterSignOut.url.origin, pageAfterSignOut.url.searchParams.get("error")]).toEqual([
+      portalOrigin,
+      "login_required",
+    ]);
     await signUp(visitor);
     const request = new SignInRequest(issuer);
-    const silent = await visitor.get(
+    const silentPage = await visitor.get(
       request.buildUrl({ prompt: "none", redirect_uri: `${portalOrigin}/silent-renew.html` }),
     );
-    expect(silent.url.pathname).toBe("/silent-renew.html");
+    expect(silentPage.url.pathname).toBe("/silent-renew.html");
     expect(
-      (await request.redeem(requireCode(silent), { redirect_uri: `${portalOrigin}/silent-renew.html` })).status,
+      (await request.redeem(requireCode(silentPage), { redirect_uri: `${portalOrigin}/silent-renew.html` })).status,
     ).toBe(200);
   });
 
   it("asks again, with the name filled in, for prompt=login and when the sign-in is older than max_age", async () => {
     const visitor = new Visitor();
     const { person, request, finalPage } = await signUp(visitor);
-    const before = await jwtVerify((await tokensOf(request, finalPage)).access_token, keysOfIssuer());
+    const before = await jwtVerify((await redeemTokens(request, finalPage)).access_token, createIssuerKeySet());
     expect((await visitor.get(new SignInRequest(issuer).buildUrl({ max_age: "600" }))).url.origin).toBe(portalOrigin);
     await query(
       "update provider_records set payload = jsonb_set(payload, '{loginTs}', to_jsonb((payload->>'loginTs')::int - 1000)) where model = 'Session' and payload->>'accountId' = $1",
       [before.payload.sub],
     );
-    const silent = await visitor.get(new SignInRequest(issuer).buildUrl({ max_age: "600", prompt: "none" }));
-    expect(silent.url.searchParams.get("error")).toBe("login_required");
+    const silentPage = await visitor.get(new SignInRequest(issuer).buildUrl({ max_age: "600", prompt: "none" }));
+    expect(silentPage.url.searchParams.get("error")).toBe("login_required");
     for (const changes of [{ max_age: "600" }, { prompt: "login" }]) {
-      const repeated = new SignInRequest(issuer);
-      const page = await visitor.get(repeated.buildUrl(changes));
+      const repeatedRequest = new SignInRequest(issuer);
+      const page = await visitor.get(repeatedRequest.buildUrl(changes));
       expect(page.text).toContain(`value="${person.username}"`);
-      const after = await jwtVerify(
-        (await tokensOf(repeated, await visitor.submit(page, { password: person.password }))).access_token,
-        keysOfIssuer(),
+      const verifiedIdToken = await jwtVerify(
+        (await redeemTokens(repeatedRequest, await visitor.submit(page, { password: person.password }))).access_token,
+        createIssuerKeySet(),
       );
-      expect(after.payload.sub).toBe(before.payload.sub);
-      expect(Number(after.payload["auth_time"])).toBeGreaterThanOrEqual(Number(before.payload["auth_time"]));
+      expect(verifiedIdToken.payload.sub).toBe(before.payload.sub);
+      expect(Number(verifiedIdToken.payload["auth_time"])).toBeGreaterThanOrEqual(Number(before.payload["auth_time"]));
     }
   });
 
   it("does not renew silently for another subject than the hint names", async () => {
     const other = await signUp(new Visitor());
-    const { id_token } = await tokensOf(other.request, other.finalPage);
+    const { id_token } = await redeemTokens(other.request, other.finalPage);
     const visitor = new Visitor();
     await signUp(visitor);
     const page = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none", id_token_hint: id_token }));
@@ -583,7 +605,7 @@ describe("the session", () => {
     });
     // the library signs the former one out first
     const finalPage = nextPage.url.origin === portalOrigin ? nextPage : await visitor.submit(nextPage);
-    const { payload } = await jwtVerify((await tokensOf(request, finalPage)).access_token, keysOfIssuer());
+    const { payload } = await jwtVerify((await redeemTokens(request, finalPage)).access_token, createIssuerKeySet());
     expect(payload["preferred_username"]).toBe("demo");
   });
 
@@ -610,22 +632,22 @@ describe("the session", () => {
   it("survives a restart of the process", async () => {
     const visitor = new Visitor();
     const { request, finalPage, person } = await signUp(visitor);
-    const { id_token } = await tokensOf(request, finalPage);
+    const { id_token } = await redeemTokens(request, finalPage);
     const pendingRequest = new SignInRequest(issuer);
     const otherVisitor = new Visitor();
     const page = await otherVisitor.get(pendingRequest.buildUrl());
-    expect(await running.stop()).toBe(0);
+    expect(await identityProcess.stop()).toBe(0);
     sentinels.forEach((sentinel) => {
-      expect(running.output()).not.toContain(sentinel);
+      expect(identityProcess.output()).not.toContain(sentinel);
     });
-    running = await startProcess(environment);
-    const renewal = new SignInRequest(issuer);
-    const tokens = await tokensOf(
-      renewal,
-      await visitor.get(renewal.buildUrl({ prompt: "none", id_token_hint: id_token })),
+    identityProcess = await startProcess(environment);
+    const renewalRequest = new SignInRequest(issuer);
+    const tokens = await redeemTokens(
+      renewalRequest,
+      await visitor.get(renewalRequest.buildUrl({ prompt: "none", id_token_hint: id_token })),
     );
-    await jwtVerify(tokens.access_token, keysOfIssuer(), { audience: "relicario-api" });
-    await tokensOf(
+    await jwtVerify(tokens.access_token, createIssuerKeySet(), { audience: "relicario-api" });
+    await redeemTokens(
       pendingRequest,
       await otherVisitor.submit(page, { name: person.username, password: person.password }),
     );
@@ -636,7 +658,7 @@ describe("signing out", () => {
   it("happens without a question when the portal shows who is signed in, and goes back to it", async () => {
     const visitor = new Visitor();
     const { request, finalPage } = await signUp(visitor);
-    const { id_token } = await tokensOf(request, finalPage);
+    const { id_token } = await redeemTokens(request, finalPage);
     const address = new URL(`${issuer}/session/end`);
     address.search = new URLSearchParams({
       id_token_hint: id_token,
@@ -645,25 +667,25 @@ describe("signing out", () => {
       ui_locales: "es",
     }).toString();
     const page = await visitor.get(address);
-    expect(visibleText(page)).toContain("Cerrando tu sesión");
+    expect(getVisibleText(page)).toContain("Cerrando tu sesión");
     const script = /<script>([\s\S]*)<\/script>/.exec(page.text)?.[1] ?? "";
     expect(script).toContain("click()");
     expect(page.headers.get("content-security-policy")).toContain(
       `script-src 'sha256-${createHash("sha256").update(script).digest("base64")}'`,
     );
-    const after = await visitor.submit(page);
-    expect(after.url.href).toBe(`${portalOrigin}/?state=bye`);
+    const nextPage = await visitor.submit(page);
+    expect(nextPage.url.href).toBe(`${portalOrigin}/?state=bye`);
     expect(visitor.cookie("relicario_session")).toBeUndefined();
     expect(visitor.cookie("relicario_browser_state")).toBeUndefined();
-    const silent = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
-    expect(silent.url.searchParams.get("error")).toBe("login_required");
+    const silentPage = await visitor.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
+    expect(silentPage.url.searchParams.get("error")).toBe("login_required");
   });
 
   it("asks first when nothing shows that the portal sent the browser", async () => {
     const visitor = new Visitor();
     await signUp(visitor);
     const page = await visitor.get(`${issuer}/session/end?client_id=${clientId}`);
-    expect(visibleText(page)).toContain("Do you want to sign out of Relicario in this browser?");
+    expect(getVisibleText(page)).toContain("Do you want to sign out of Relicario in this browser?");
     expect(page.text).not.toContain("<script");
     expect(page.text).toContain(`href="${portalOrigin}/"`);
     expect(
@@ -684,10 +706,10 @@ describe("signing out", () => {
 
 describe("wrong passwords", () => {
   it("do not keep the process from starting, however often it has", async () => {
-    for (let starts = 0; starts < 2; starts++) {
-      await running.stop();
+    for (let start = 0; start < 2; start++) {
+      await identityProcess.stop();
       await query("update attempts set count = 1000, ends_at = now() + interval '1 hour'"); // as after many starts
-      running = await startProcess(environment);
+      identityProcess = await startProcess(environment);
     }
     await query("delete from attempts");
   });
@@ -698,8 +720,8 @@ describe("wrong passwords", () => {
       expect(
         (await signIn(new Visitor(), { name: person.username, password: "not the phrase" })).finalPage.status,
       ).toBe(401);
-    await running.stop();
-    running = await startProcess(environment);
+    await identityProcess.stop();
+    identityProcess = await startProcess(environment);
     const { finalPage } = await signIn(
       new Visitor(),
       { name: person.email, password: person.password },
@@ -707,7 +729,7 @@ describe("wrong passwords", () => {
     );
     expect(finalPage.status).toBe(429);
     expect(Number(finalPage.headers.get("retry-after"))).toBeGreaterThan(60);
-    expect(visibleText(finalPage)).toMatch(/Demasiados intentos\. Espera 15 minutos e inténtalo otra vez\./);
+    expect(getVisibleText(finalPage)).toMatch(/Demasiados intentos\. Espera 15 minutos e inténtalo otra vez\./);
     expect(finalPage.text).toContain(`value="${person.email}"`);
     expect(
       (await signIn(new Visitor(), { name: demoAccount.username, password: demoAccount.password })).finalPage.url
@@ -736,7 +758,7 @@ describe("the process", () => {
   it("has a page for addresses that are none", async () => {
     for (const path of ["/", "/realms/relicario", "/realms/relicario/nothing", "/realms/relicariox/auth"]) {
       const page = await new Visitor().get(new URL(path, issuer));
-      expect([page.status, visibleText(page)]).toEqual([404, expect.stringContaining("There is no such page")]);
+      expect([page.status, getVisibleText(page)]).toEqual([404, expect.stringContaining("There is no such page")]);
       expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
     }
   });
@@ -744,20 +766,22 @@ describe("the process", () => {
   it("writes neither names nor passwords, codes, tokens or cookies to its log", async () => {
     const visitor = new Visitor();
     const { request, finalPage } = await signUp(visitor);
-    await tokensOf(request, finalPage);
+    await redeemTokens(request, finalPage);
     await signIn(new Visitor(), { name: "a-name-in-no-log", password: "a-phrase-in-no-log" });
     for (const secret of [...sentinels, ...visitor.cookies(), "a-name-in-no-log", "a-phrase-in-no-log", request.state])
-      expect(running.output()).not.toContain(secret);
-    expect(running.output()).toContain('"msg":"signed up"'); // it does write
+      expect(identityProcess.output()).not.toContain(secret);
+    expect(identityProcess.output()).toContain('"msg":"signed up"'); // it does write
   });
 
   it("can be started twice at once on an empty database", async () => {
-    const empty = await createTestDatabase("identity_empty", () => Promise.resolve());
+    const emptyDatabase = await createTestDatabase("identity_empty", () => Promise.resolve());
     const processes = await Promise.all(
-      [findFreePort(), findFreePort()].map(async (port) => startProcess(await environmentFor(empty.url, await port))),
+      [findFreePort(), findFreePort()].map(async (port) =>
+        startProcess(await createEnvironment(emptyDatabase.url, await port)),
+      ),
     );
     expect(await Promise.all(processes.map((each) => each.stop()))).toEqual([0, 0]);
-    await empty.drop();
+    await emptyDatabase.drop();
   });
 
   it("says in one line what is wrong with its settings, without their values", async () => {
@@ -767,13 +791,13 @@ describe("the process", () => {
       IDENTITY_KEYS: "no json of mine",
       COOKIE_KEYS: "",
     };
-    const failure = await startProcess(wrong).then(
+    const startFailure = await startProcess(wrong).then(
       () => "",
       (error: unknown) => (error instanceof Error ? error.message : ""),
     );
-    expect(failure.trim().split("\n")).toHaveLength(1);
-    for (const name of ["IDENTITY_ISSUER", "IDENTITY_KEYS", "COOKIE_KEYS"]) expect(failure).toContain(name);
-    expect(failure).not.toContain("no json of mine");
+    expect(startFailure.trim().split("\n")).toHaveLength(1);
+    for (const name of ["IDENTITY_ISSUER", "IDENTITY_KEYS", "COOKIE_KEYS"]) expect(startFailure).toContain(name);
+    expect(startFailure).not.toContain("no json of mine");
   });
 
   it("says in one line that its port is in use", async () => {

@@ -3,17 +3,17 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { Accounts } from "./accounts.ts";
 import { createAdminHandler } from "./administration.ts";
 import { AttemptLimiter } from "./attempts.ts";
-import { migrate, openPool, removeExpired } from "./database.ts";
+import { migrate, openPool, deleteExpiredRows } from "./database.ts";
 import type { IdentitySettings } from "./env.ts";
 import { setSecurityHeaders } from "./headers.ts";
 import { RequestError, requireSameOrigin, sendHtml } from "./http.ts";
 import { createInteractionHandler, type InteractionPage } from "./interactions.ts";
 import { describeError, type Log } from "./log.ts";
-import { basePath, resolveAppearance } from "./appearance.ts";
+import { getBasePath, resolveAppearance } from "./appearance.ts";
 import { findAsset } from "./pages/assets.ts";
 import { renderNoticePage, type NoticeName } from "./pages/notices.ts";
 import { getDummyHash } from "./passwords.ts";
-import { allOrigins, createProvider, getReturnUrl } from "./provider.ts";
+import { collectClientOrigins, createProvider, getReturnUrl } from "./provider.ts";
 import { sessionCheckPage, sessionCheckScript } from "./session-state.ts";
 
 interface IdentityServer {
@@ -23,21 +23,21 @@ interface IdentityServer {
 }
 
 const cleanupIntervalMilliseconds = 10 * 60 * 1000; // milliseconds
-const graceMilliseconds = 5_000;
+const shutdownGraceMilliseconds = 5_000;
 
 /** Starts the identity provider: database brought up to date, demo account there, port open. */
-export async function startIdentity(settings: IdentitySettings, log: Log): Promise<IdentityServer> {
+export async function startIdentityProvider(settings: IdentitySettings, log: Log): Promise<IdentityServer> {
   const pool = openPool(settings.databaseUrl, (error) => {
     log.error("lost a database connection", describeError(error));
   });
   try {
     await migrate(pool).catch((cause: unknown) => {
       throw new Error(
-        `identity provider: its database cannot be used (${String(codeOf(cause))}); look at IDENTITY_DATABASE_URL`,
+        `identity provider: its database cannot be used (${String(getErrorCode(cause))}); look at IDENTITY_DATABASE_URL`,
         { cause },
       );
     });
-    await removeExpired(pool);
+    await deleteExpiredRows(pool);
     await getDummyHash();
     const accounts = new Accounts(pool, new AttemptLimiter(pool, settings.cookieKeys[0] ?? ""));
     await ensureDemoAccount(settings, accounts, log);
@@ -55,7 +55,7 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
     const { servers, port } = await listen(handler, settings);
 
     const cleanupTimer = setInterval(() => {
-      removeExpired(pool).catch((error: unknown) => {
+      deleteExpiredRows(pool).catch((error: unknown) => {
         log.error("cleaning failed", describeError(error)); // the next round does it
       });
     }, cleanupIntervalMilliseconds);
@@ -75,7 +75,7 @@ export async function startIdentity(settings: IdentitySettings, log: Log): Promi
 }
 
 async function ensureDemoAccount({ demoAccount }: IdentitySettings, accounts: Accounts, log: Log): Promise<void> {
-  if (demoAccount === undefined || (await accounts.isTaken(demoAccount.username))) return;
+  if (demoAccount === undefined || (await accounts.isUsernameTaken(demoAccount.username))) return;
   const result = await accounts.signUp(demoAccount, undefined);
   if ("account" in result) log.info("made the demo account", { account: result.account.id });
   else if (result.problems.username !== "username_taken")
@@ -104,13 +104,13 @@ function createHandler({
   handleOidc,
   checkReady,
 }: HandlerDeps): RequestListener {
-  const base = basePath(settings);
+  const base = getBasePath(settings);
   const issuer = new URL(settings.issuer);
-  const origins = allOrigins(settings);
+  const origins = collectClientOrigins(settings);
 
   return (request, response) => {
     const startedAt = performance.now();
-    const path = pathOf(request);
+    const path = getRequestPath(request);
     response.on("close", () => {
       log.info("request", {
         method: request.method,
@@ -165,19 +165,19 @@ function createHandler({
         .end(sessionCheckPage);
       return;
     }
-    const interaction = /^\/interaction\/([\w-]{1,64})(\/sign-up)?$/.exec(relativePath);
-    if (interaction !== null) {
+    const interactionMatch = /^\/interaction\/([\w-]{1,64})(\/sign-up)?$/.exec(relativePath);
+    if (interactionMatch !== null) {
       if (request.method === "POST") requireSameOrigin(request, issuer.origin);
       else if (request.method !== "GET" && request.method !== "HEAD") throw new RequestError(405, "no such method");
       await handleInteraction(request, response, {
-        uid: interaction[1] ?? "",
-        page: interaction[2] === undefined ? "sign-in" : "sign-up",
+        uid: interactionMatch[1] ?? "",
+        page: interactionMatch[2] === undefined ? "sign-in" : "sign-up",
       });
       return;
     }
     // The library learns where it is mounted from the difference of these two.
-    const address = request.url ?? "/";
-    Object.assign(request, { originalUrl: address, url: address.slice(base.length) || "/" });
+    const originalUrl = request.url ?? "/";
+    Object.assign(request, { originalUrl: originalUrl, url: originalUrl.slice(base.length) || "/" });
     await handleOidc(request, response);
   }
 
@@ -201,7 +201,7 @@ function createHandler({
   }
 }
 
-function pathOf(request: IncomingMessage): string {
+function getRequestPath(request: IncomingMessage): string {
   return (request.url ?? "/").split("?", 1)[0] ?? "/";
 }
 
@@ -215,14 +215,14 @@ async function listen(
 ): Promise<{ servers: Server[]; port: number }> {
   if (host !== "localhost") {
     const server = await listenAt(handler, host, port);
-    return { servers: [server], port: portOf(server) };
+    return { servers: [server], port: getPort(server) };
   }
   const ipv4Server = await listenAt(handler, "127.0.0.1", port);
   try {
-    return { servers: [ipv4Server, await listenAt(handler, "::1", portOf(ipv4Server))], port: portOf(ipv4Server) };
+    return { servers: [ipv4Server, await listenAt(handler, "::1", getPort(ipv4Server))], port: getPort(ipv4Server) };
   } catch (error) {
-    if (codeOf(error) === "EADDRNOTAVAIL" || codeOf(error) === "EAFNOSUPPORT")
-      return { servers: [ipv4Server], port: portOf(ipv4Server) }; // no IPv6 here
+    if (getErrorCode(error) === "EADDRNOTAVAIL" || getErrorCode(error) === "EAFNOSUPPORT")
+      return { servers: [ipv4Server], port: getPort(ipv4Server) }; // no IPv6 here
     await closeServer(ipv4Server);
     throw error;
   }
@@ -232,7 +232,7 @@ function listenAt(handler: RequestListener, host: string, port: number): Promise
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, handler);
   return new Promise((resolve, reject) => {
     server.once("error", (error) => {
-      const isPortInUse = codeOf(error) === "EADDRINUSE";
+      const isPortInUse = getErrorCode(error) === "EADDRINUSE";
       reject(
         isPortInUse
           ? new Error(`identity provider: port ${String(port)} is in use; stop what uses it or choose another PORT`, {
@@ -247,11 +247,11 @@ function listenAt(handler: RequestListener, host: string, port: number): Promise
   });
 }
 
-function codeOf(error: unknown): unknown {
+function getErrorCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-function portOf(server: Server): number {
+function getPort(server: Server): number {
   const address = server.address();
   return address !== null && typeof address === "object" ? address.port : 0;
 }
@@ -260,7 +260,7 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const graceTimer = setTimeout(() => {
       server.closeAllConnections();
-    }, graceMilliseconds);
+    }, shutdownGraceMilliseconds);
     server.close(() => {
       clearTimeout(graceTimer);
       resolve();

@@ -21,11 +21,11 @@ export const browserStateCookie = "relicario_browser_state";
  * Tells no more than that the session is the same: not its id, which is random, and not who it
  * belongs to.
  */
-export function browserStateOf(session: { readonly uid: string; readonly accountId: string }): string {
+export function deriveBrowserState(session: { readonly uid: string; readonly accountId: string }): string {
   return createHash("sha256").update(`browser state\n${session.uid}\n${session.accountId}`).digest("base64url");
 }
 
-export function sessionStateOf({
+export function deriveSessionState({
   clientId,
   origin,
   browserState,

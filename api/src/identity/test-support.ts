@@ -25,7 +25,7 @@ export async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-export async function environmentFor(databaseUrl: string, port: number): Promise<Environment> {
+export async function createEnvironment(databaseUrl: string, port: number): Promise<Environment> {
   return {
     PATH: process.env["PATH"] ?? "",
     IDENTITY_PORT: String(port),
@@ -80,7 +80,7 @@ export async function startProcess(environment: Environment): Promise<RunningPro
 }
 
 /** Where one hop led, and what it said. */
-export interface Page {
+export interface VisitedPage {
   readonly url: URL;
   readonly status: number;
   readonly headers: Headers;
@@ -110,22 +110,22 @@ export class Visitor {
     return [...this.#cookies.values()].map(({ value }) => value);
   }
 
-  async get(address: string | URL): Promise<Page> {
+  async get(address: string | URL): Promise<VisitedPage> {
     return this.#request(new URL(address), { method: "GET" });
   }
 
   /** Fills in the form of a page and sends it with the button that has a name, if one has. */
   async submit(
-    page: Page,
+    page: VisitedPage,
     fields: Readonly<Record<string, string>> = {},
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Page> {
+  ): Promise<VisitedPage> {
     const action = /<form[^>]* action="([^"]+)"/.exec(page.text)?.[1];
     if (action === undefined) throw new Error(`no form at ${page.url.pathname}: ${page.text}`);
     const body = new URLSearchParams();
     for (const [tag] of page.text.matchAll(/<(?:input|button)[^>]*>/g)) {
       const name = / name="([^"]*)"/.exec(tag)?.[1];
-      if (name !== undefined) body.set(name, unescape(/ value="([^"]*)"/.exec(tag)?.[1] ?? ""));
+      if (name !== undefined) body.set(name, unescapeHtml(/ value="([^"]*)"/.exec(tag)?.[1] ?? ""));
     }
     for (const [name, value] of Object.entries(fields)) body.set(name, value);
     return this.#request(new URL(action, page.url), { method: "POST", body, headers });
@@ -134,20 +134,20 @@ export class Visitor {
   async #request(
     url: URL,
     { headers = {}, ...init }: { method: string; body?: URLSearchParams; headers?: Readonly<Record<string, string>> },
-  ): Promise<Page> {
-    const answer = await fetch(url, {
+  ): Promise<VisitedPage> {
+    const response = await fetch(url, {
       ...init,
       redirect: "manual",
       headers: { Accept: "text/html", ...this.#headers, ...headers, Cookie: this.#cookiesFor(url) },
     });
-    this.#storeCookies(answer.headers.getSetCookie());
-    const location = answer.headers.get("location");
+    this.#storeCookies(response.headers.getSetCookie());
+    const location = response.headers.get("location");
     if (location !== null) {
       const next = new URL(location, url);
       if (next.origin === url.origin) return this.#request(next, { method: "GET" });
-      return { url: next, status: answer.status, headers: answer.headers, text: "" };
+      return { url: next, status: response.status, headers: response.headers, text: "" };
     }
-    return { url, status: answer.status, headers: answer.headers, text: await answer.text() };
+    return { url, status: response.status, headers: response.headers, text: await response.text() };
   }
 
   #cookiesFor(url: URL): string {
@@ -176,7 +176,7 @@ export class Visitor {
 /** One sign-in of the portal: the address to go to, and what is needed to redeem the code. */
 export class SignInRequest {
   readonly issuer: string;
-  readonly verifier = randomBytes(32).toString("base64url");
+  readonly codeVerifier = randomBytes(32).toString("base64url");
   readonly nonce = randomBytes(16).toString("base64url");
   readonly state = randomBytes(16).toString("base64url");
 
@@ -192,7 +192,7 @@ export class SignInRequest {
       response_type: "code",
       scope: "openid profile email",
       redirect_uri: `${portalOrigin}/`,
-      code_challenge: createHash("sha256").update(this.verifier).digest("base64url"),
+      code_challenge: createHash("sha256").update(this.codeVerifier).digest("base64url"),
       code_challenge_method: "S256",
       nonce: this.nonce,
       state: this.state,
@@ -215,28 +215,28 @@ export class SignInRequest {
         client_id: clientId,
         redirect_uri: `${portalOrigin}/`,
         code,
-        code_verifier: this.verifier,
+        code_verifier: this.codeVerifier,
         ...overrides,
       }),
     });
   }
 }
 
-export function requireCode(page: Page, origin = portalOrigin): string {
+export function requireCode(page: VisitedPage, origin = portalOrigin): string {
   const code = page.url.searchParams.get("code");
   if (page.url.origin !== origin || code === null) throw new Error(`no code at ${page.url.href}: ${page.text}`);
   return code;
 }
 
 /** What a reader sees of a page, without tags. */
-export function visibleText(page: Page): string {
-  return unescape(page.text.replace(/<head>[\s\S]*<\/head>|<script>[\s\S]*?<\/script>|<[^>]+>/g, " ")).replace(
+export function getVisibleText(page: VisitedPage): string {
+  return unescapeHtml(page.text.replace(/<head>[\s\S]*<\/head>|<script>[\s\S]*?<\/script>|<[^>]+>/g, " ")).replace(
     /\s+/g,
     " ",
   );
 }
 
-function unescape(text: string): string {
+function unescapeHtml(text: string): string {
   return text
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">")

@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from "uuid";
 import {
   accounts,
   emailValidations,
-  keyringFormer,
+  formerKeyringParts,
   orphanedObjects,
   mails,
   rateLimits,
@@ -17,7 +17,7 @@ import { orphanObjects } from "../objects/orphaned-objects.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
 import { readMetric, metricsToken } from "../testing/metrics.ts";
 import { buildSecret } from "../testing/person.ts";
-import { outboxOf, startService, type TestService } from "../testing/service.ts";
+import { getOutboxFolder, startService, type TestService } from "../testing/service.ts";
 
 let service: TestService;
 let clock: Date;
@@ -40,9 +40,9 @@ const createTrashedSecret = async () => {
   const { body } = buildSecret(person);
   await service.call("POST", "/secrets/store", person.token, { body });
   await service.call("DELETE", `/secrets/store/${body.secret_db_id}`, person.token);
-  const dropped = async () =>
+  const readDroppedAt = async () =>
     (await db().select().from(secrets).where(eq(secrets.accountId, person.userId)))[0]?.droppedAt != null;
-  return { person, dropped };
+  return { person, dropped: readDroppedAt };
 };
 
 const createOrphanedObject = async (accountId: string): Promise<{ key: string; path: string }> => {
@@ -54,7 +54,7 @@ const createOrphanedObject = async (accountId: string): Promise<{ key: string; p
 };
 
 const countSentMails = async (): Promise<number> =>
-  (await readdir(outboxOf(service.objectsFolder))).filter((name) => name.endsWith(".eml")).length;
+  (await readdir(getOutboxFolder(service.objectsFolder))).filter((name) => name.endsWith(".eml")).length;
 
 const queueDueMail = async (): Promise<void> => {
   const { userId } = await service.signIn();
@@ -70,24 +70,24 @@ const queueDueMail = async (): Promise<void> => {
 describe("the sweep", () => {
   it("goes past an object that cannot be deleted, says so without its key, and tries it again an hour later", async () => {
     const accountId = uuidv7();
-    const bad = await createOrphanedObject(accountId);
-    await mkdir(bad.path); // a folder in its place
-    const good = await createOrphanedObject(accountId);
-    await writeFile(good.path, "x");
+    const undeletableObject = await createOrphanedObject(accountId);
+    await mkdir(undeletableObject.path); // a folder in its place
+    const deletableObject = await createOrphanedObject(accountId);
+    await writeFile(deletableObject.path, "x");
     await queueDueMail();
     const readOrphanedKeys = async () => (await db().select().from(orphanedObjects)).map(({ objectKey }) => objectKey);
 
     expect(await service.app.sweep()).toBe(true);
-    expect(await readOrphanedKeys()).toEqual([bad.key]);
-    await expect(readdir(dirname(good.path))).resolves.toEqual([]);
+    expect(await readOrphanedKeys()).toEqual([undeletableObject.key]);
+    await expect(readdir(dirname(deletableObject.path))).resolves.toEqual([]);
     expect(await countSentMails()).toBe(1);
     expect(await countFailures("objects")).toBe(1);
     expect(service.log()).toMatch(/"step":"objects","failed":1/);
-    expect(service.log()).not.toContain(bad.key);
+    expect(service.log()).not.toContain(undeletableObject.key);
 
-    await rm(bad.path, { recursive: true });
+    await rm(undeletableObject.path, { recursive: true });
     await service.app.sweep();
-    expect(await readOrphanedKeys()).toEqual([bad.key]); // not again at once
+    expect(await readOrphanedKeys()).toEqual([undeletableObject.key]); // not again at once
     advanceDays(0.05);
     await service.app.sweep();
     expect(await readOrphanedKeys()).toEqual([]);
@@ -95,7 +95,7 @@ describe("the sweep", () => {
   });
 
   it("goes past a step that fails as a whole, and past an account of which something cannot be dropped", async () => {
-    const [stuck, free] = [await createTrashedSecret(), await createTrashedSecret()];
+    const [undroppableSecret, droppableSecret] = [await createTrashedSecret(), await createTrashedSecret()];
     advanceDays(23.1);
     await service.app.sweep();
     await db().execute(sql`alter table keyring_former rename to elsewhere`);
@@ -104,7 +104,7 @@ describe("the sweep", () => {
     );
     await db().execute(
       sql.raw(
-        `create trigger refuses before update on secrets for each row when (new.account_id = '${stuck.person.userId}') execute function refuse()`,
+        `create trigger refuses before update on secrets for each row when (new.account_id = '${undroppableSecret.person.userId}') execute function refuse()`,
       ),
     );
     const { path } = await createOrphanedObject(uuidv7());
@@ -112,7 +112,7 @@ describe("the sweep", () => {
     await queueDueMail();
     advanceDays(7.1);
     await service.app.sweep();
-    expect([await stuck.dropped(), await free.dropped()]).toEqual([false, true]);
+    expect([await undroppableSecret.dropped(), await droppableSecret.dropped()]).toEqual([false, true]);
     expect(await readdir(dirname(path))).toEqual([]);
     expect(await countSentMails()).toBe(1);
     expect([await countFailures("trash"), await countFailures("former")]).toEqual([1, 1]);
@@ -120,7 +120,7 @@ describe("the sweep", () => {
 
     await db().execute(sql`drop trigger refuses on secrets`);
     await service.app.sweep();
-    expect(await stuck.dropped()).toBe(true);
+    expect(await undroppableSecret.dropped()).toBe(true);
   });
 
   it("never deletes more than a thousand rows in a statement", async () => {
@@ -135,11 +135,11 @@ describe("the sweep", () => {
       );
     }
     const { userId: accountId } = await service.signIn();
-    const old = new Date(clock.getTime() - 40 * 86_400_000);
+    const oldDate = new Date(clock.getTime() - 40 * 86_400_000);
     const numbers = Array.from({ length: 1_500 }, (_, index) => index + 1);
     await db().update(accounts).set({ storageUsed: numbers.length }).where(eq(accounts.id, accountId)); // a byte each
     await db()
-      .insert(keyringFormer)
+      .insert(formerKeyringParts)
       .values(
         numbers.map((stateRev) => ({
           accountId,
@@ -147,7 +147,7 @@ describe("the sweep", () => {
           part: "book" as const,
           partId: "",
           value: Buffer.alloc(1),
-          endedAt: old,
+          endedAt: oldDate,
         })),
       );
     await db()
@@ -156,15 +156,15 @@ describe("the sweep", () => {
         numbers.map((subject) => ({
           subject: String(subject),
           rule: "of a former release",
-          windowStart: old,
+          windowStart: oldDate,
           calls: 1,
         })),
       );
     await db()
       .insert(emailValidations)
-      .values(numbers.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: old })));
+      .values(numbers.map(() => ({ accountId: uuidv7(), id: uuidv7(), address: "a@example.org", createdAt: oldDate })));
     await service.app.sweep();
-    for (const table of [keyringFormer, emailValidations]) expect(await db().$count(table)).toBe(0);
+    for (const table of [formerKeyringParts, emailValidations]) expect(await db().$count(table)).toBe(0);
     expect(await db().$count(rateLimits, eq(rateLimits.rule, "of a former release"))).toBe(0);
     expect([
       await countFailures("former"),
@@ -186,7 +186,7 @@ describe("the sweep", () => {
     await writeFile(path, "x");
     const faultInjector = await openFaultInjector(service.database.url);
     await faultInjector.lockTable("keyring_former");
-    const swept = service.app.sweep();
+    const sweepPromise = service.app.sweep();
     await faultInjector.waitForBlocked(1);
     expect(
       await faultInjector.query(
@@ -195,7 +195,7 @@ describe("the sweep", () => {
     ).toHaveLength(1);
     while (!service.log().includes("lost a database connection")) await faultInjector.query("select 1");
     await faultInjector.release();
-    await swept;
+    await sweepPromise;
     expect(await readdir(dirname(path))).toHaveLength(1);
     await faultInjector.close();
     expect(await service.app.sweep()).toBe(true);

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from "fastify";
 import { Counter, type Registry } from "prom-client";
 
-import type { OpenDatabase } from "../db/database.ts";
+import type { Database } from "../db/database.ts";
 import { describeError, type ErrorDescription } from "../http/logging.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { SweepContext } from "../resource/sweep-context.ts";
@@ -10,7 +10,7 @@ import type { Services } from "../services/services.ts";
 export interface SweepDeps {
   readonly resources: readonly Resource<Services>[];
   readonly services: Services;
-  readonly database: OpenDatabase;
+  readonly database: Database;
   /** By `step`. */
   readonly failures: Counter<"step">;
   readonly log: FastifyBaseLogger;

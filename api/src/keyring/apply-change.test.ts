@@ -1,6 +1,6 @@
 import type { KeyringChange } from "@relicario/shared/api";
 
-import { createChangeCall, findRecordedAnswer } from "./apply-change.ts";
+import { createChangeCall, findRecordedResponse } from "./apply-change.ts";
 import type { KeyringRow } from "./queries.ts";
 
 describe("repeatOf", () => {
@@ -11,8 +11,8 @@ describe("repeatOf", () => {
       },
     });
     const stored = { stateRev: 7, lastChangeSha256: Buffer.alloc(32) } as unknown as KeyringRow;
-    expect(findRecordedAnswer(stored, createChangeCall(change))).toBeNull();
-    expect(() => findRecordedAnswer({ ...stored, stateRev: 9 }, createChangeCall(change))).toThrow(
+    expect(findRecordedResponse(stored, createChangeCall(change))).toBeNull();
+    expect(() => findRecordedResponse({ ...stored, stateRev: 9 }, createChangeCall(change))).toThrow(
       "it was read through",
     );
   });

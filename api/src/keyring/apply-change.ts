@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { canonicalBytes, type Json, type KeyringChange } from "@relicario/shared/api";
+import { encodeCanonical, type Json, type KeyringChange } from "@relicario/shared/api";
 
 import type { AccountRow } from "../accounts/lock-account.ts";
 import { recordActivity, type ActivityEvent } from "../activity/record-activity.ts";
@@ -17,7 +17,7 @@ import { writeChange, type KeyringRow } from "./queries.ts";
  * a change
  *
  * 1. answers as the first time when the change is the stored last one, byte for byte
- *    (`findRecordedAnswer`);
+ *    (`findRecordedResponse`);
  * 2. looks for its own conflicts: `id_taken`, `version_conflict`;
  * 3. looks for `state_conflict`, checks signature and contents, and writes the change
  *    (`applyChange`);
@@ -39,15 +39,15 @@ export function createChangeCall(change: KeyringChange, rest: Json = null): Chan
   return {
     change,
     get changeSha256() {
-      return (changeSha256 ??= sha256(canonicalBytes(change)));
+      return (changeSha256 ??= sha256(encodeCanonical(change)));
     },
     get callSha256() {
-      return (callSha256 ??= sha256(canonicalBytes(rest)));
+      return (callSha256 ??= sha256(encodeCanonical(rest)));
     },
   };
 }
 
-export interface RecordedAnswer {
+export interface RecordedResponse {
   readonly stateRev: number;
   readonly secretId: string | null;
   readonly version: number | null;
@@ -59,10 +59,10 @@ export interface RecordedAnswer {
  *
  * @throws Problem `state_conflict` for such a call.
  */
-export function findRecordedAnswer(stored: KeyringRow | null, call: ChangeCall): RecordedAnswer | null {
+export function findRecordedResponse(stored: KeyringRow | null, call: ChangeCall): RecordedResponse | null {
   if (stored?.stateRev !== call.change.state_rev || !stored.lastChangeSha256.equals(call.changeSha256)) return null;
   const hasOnlyChange = call.callSha256.equals(emptyCallSha256);
-  if (!hasOnlyChange && !stored.lastCallSha256.equals(call.callSha256)) throw stateConflict(stored);
+  if (!hasOnlyChange && !stored.lastCallSha256.equals(call.callSha256)) throw createStateConflict(stored);
   return { stateRev: stored.stateRev, secretId: stored.lastSecretId, version: stored.lastVersion };
 }
 
@@ -87,7 +87,7 @@ export function checkChangeCall(
   targetSecret: TargetSecret | null,
 ): void {
   if (stored === null && change.state_rev !== 1) throw new Problem("no_keyring");
-  if (stored !== null && change.state_rev !== stored.stateRev + 1) throw stateConflict(stored);
+  if (stored !== null && change.state_rev !== stored.stateRev + 1) throw createStateConflict(stored);
   if (stored === null && targetSecret === null) {
     throw new Problem("keyring_change_invalid", { detail: "the first change comes with the first secret" });
   }
@@ -115,13 +115,13 @@ export async function applyChange(
 ): Promise<number> {
   const { change } = call;
   checkChangeCall(account.id, stored, call, targetSecret);
-  const record = {
+  const changeRecord = {
     changeSha256: call.changeSha256,
     callSha256: call.callSha256,
     secretId: targetSecret?.secretId ?? null,
     version: targetSecret?.version ?? null,
   };
-  const addedBytes = await writeChange(tx, account.id, stored, change, record, deps.recordBox, context.now);
+  const addedBytes = await writeChange(tx, account.id, stored, change, changeRecord, deps.recordBox, context.now);
   const freedBytes = await deps.onKeyringChange(tx, {
     accountId: account.id,
     vendorId: account.vendorId,
@@ -130,7 +130,7 @@ export async function applyChange(
     now: context.now,
   });
   if (hasOpenerChanges(change)) await deps.mailer.queue(tx, account.id, "openers_changed", context);
-  await recordActivity(tx, account.id, openerEvents(stored, change), context.now);
+  await recordActivity(tx, account.id, buildOpenerEvents(stored, change), context.now);
   return addedBytes - freedBytes;
 }
 
@@ -154,7 +154,7 @@ function hasOpenerChanges({ slots, image_records: records, key_statement: statem
 }
 
 /** What a person calls it: an opener that is sealed to once more is none that was added. */
-function openerEvents(stored: KeyringRow | null, { slots, key_epoch: epoch }: KeyringChange): ActivityEvent[] {
+function buildOpenerEvents(stored: KeyringRow | null, { slots, key_epoch: epoch }: KeyringChange): ActivityEvent[] {
   const previousIds = new Set(stored?.slots.map(({ openerId }) => openerId));
   const addedCount = (slots?.set ?? []).filter(({ opener_id: id }) => !previousIds.has(id)).length;
   const removedCount = (slots?.remove ?? []).filter((id) => previousIds.has(id)).length;
@@ -165,7 +165,7 @@ function openerEvents(stored: KeyringRow | null, { slots, key_epoch: epoch }: Ke
   ];
 }
 
-export function stateConflict(stored: KeyringRow): Problem {
+export function createStateConflict(stored: KeyringRow): Problem {
   return new Problem("state_conflict", { members: { keyring: presentKeyring(stored) } });
 }
 
@@ -173,4 +173,4 @@ function sha256(bytes: Uint8Array): Buffer {
   return createHash("sha256").update(bytes).digest();
 }
 
-const emptyCallSha256 = sha256(canonicalBytes(null));
+const emptyCallSha256 = sha256(encodeCanonical(null));

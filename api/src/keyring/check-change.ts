@@ -1,5 +1,5 @@
 import {
-  fromB64u,
+  fromBase64url,
   hasValidSignature,
   maxOpeners,
   type KeyringChange,
@@ -8,7 +8,7 @@ import {
 } from "@relicario/shared/api";
 
 import { Problem } from "../http/problem.ts";
-import { hasHeader, digestSealedDocument } from "./sealed-header.ts";
+import { hasExpectedHeader, digestSealedDocument } from "./sealed-header.ts";
 
 /** What the service has, as far as a change is judged by it. */
 export interface StoredKeyring {
@@ -105,13 +105,13 @@ export function checkAccountReset(accountId: string, stored: StoredKeyring, chan
 
 function checkSelfSignedStatement(accountId: string, statement: KeyStatement, change: KeyringChange): void {
   if (statement.user_id !== accountId) rejectChange("the key statement names another account");
-  const signingKey = fromB64u(statement.signing_key);
+  const signingKey = fromBase64url(statement.signing_key);
   if (!hasValidSignature("key", statement, signingKey)) rejectChange("the key statement does not verify");
   if (!hasValidSignature("put", change, signingKey)) rejectChange("the signature does not verify");
 }
 
 function checkLaterChange(stored: StoredKeyring, change: KeyringChange): void {
-  if (!hasValidSignature("put", change, fromB64u(stored.keyStatement.signing_key)))
+  if (!hasValidSignature("put", change, fromBase64url(stored.keyStatement.signing_key)))
     rejectChange("the signature does not verify");
   if ((change.stage_id === undefined) !== (change.stage_sha256 === undefined))
     rejectChange("a stage is named by id and digest");
@@ -149,12 +149,12 @@ function checkRotation(
     statement.recipient === stored.keyStatement.recipient
   )
     rejectChange("the account key is the same");
-  if (!hasValidSignature("key", statement, fromB64u(statement.signing_key)))
+  if (!hasValidSignature("key", statement, fromBase64url(statement.signing_key)))
     rejectChange("the key statement does not verify");
-  const { previous_sig: previousSig, ...unsigned } = statement;
+  const { previous_sig: previousSig, ...statementFields } = statement;
   if (
     previousSig === null ||
-    !hasValidSignature("key", { ...unsigned, sig: previousSig }, fromB64u(stored.keyStatement.signing_key))
+    !hasValidSignature("key", { ...statementFields, sig: previousSig }, fromBase64url(stored.keyStatement.signing_key))
   )
     rejectChange("the key before did not sign the key statement");
 }
@@ -166,13 +166,16 @@ function checkRotation(
 function checkDocuments(accountId: string, stored: StoredKeyring | null, change: KeyringChange): void {
   const ownerHeader = { user_id: accountId, key_epoch: change.key_epoch };
   const previous = stored === null ? null : digestSealedDocument(stored.state);
-  if (!hasHeader(change.state, { typ: "relicario-state", ...ownerHeader, previous }))
+  if (!hasExpectedHeader(change.state, { typ: "relicario-state", ...ownerHeader, previous }))
     rejectChange("the state's header does not fit");
-  if (change.book !== undefined && !hasHeader(change.book, { typ: "relicario-book", ...ownerHeader }))
+  if (change.book !== undefined && !hasExpectedHeader(change.book, { typ: "relicario-book", ...ownerHeader }))
     rejectChange("the book's header does not fit");
-  if (change.shares !== undefined && !hasHeader(change.shares, { typ: "relicario-shares", ...ownerHeader }))
+  if (change.shares !== undefined && !hasExpectedHeader(change.shares, { typ: "relicario-shares", ...ownerHeader }))
     rejectChange("the header of shares does not fit");
-  if (change.requests !== undefined && !hasHeader(change.requests, { typ: "relicario-requests", ...ownerHeader }))
+  if (
+    change.requests !== undefined &&
+    !hasExpectedHeader(change.requests, { typ: "relicario-requests", ...ownerHeader })
+  )
     rejectChange("the header of requests does not fit");
 }
 

@@ -4,7 +4,7 @@ import { Keyring, maxStatesPageSize, type Json, type KeyringChange } from "@reli
 import { asc, eq } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { imageRecords, keyringFormer, keyrings, keyringStates } from "../db/schema.ts";
+import { imageRecords, formerKeyringParts, keyrings, keyringStates } from "../db/schema.ts";
 import {
   buildChange,
   buildImageRecord,
@@ -15,8 +15,8 @@ import {
   buildStatement,
   confirmChange,
   createPerson,
-  digestOf,
-  signWith,
+  computeDigest,
+  signDocument,
   type Person,
 } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
@@ -32,8 +32,8 @@ afterAll(() => service.stop());
 const createPersonWithKeyring = async (): Promise<{ person: Person; secretId: string }> => {
   const person = await service.signIn();
   const { body } = buildSecret(person);
-  const answer = await service.call("POST", "/secrets/store", person.token, { body });
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await service.call("POST", "/secrets/store", person.token, { body });
+  if (response.status !== 200) throw new Error(response.text);
   confirmChange(person, body.keyring);
   return { person, secretId: body.secret_db_id };
 };
@@ -41,7 +41,7 @@ const createPersonWithKeyring = async (): Promise<{ person: Person; secretId: st
 const putChange = (person: Person, change: KeyringChange): Promise<TestResponse> =>
   service.call("PUT", "/user/keyring", person.token, { body: change });
 
-const stateRevOf = async (person: Person): Promise<unknown> =>
+const readStateRev = async (person: Person): Promise<unknown> =>
   (await service.call("GET", "/user/keyring", person.token)).body["state_rev"];
 
 describe("the first keyring change", () => {
@@ -49,9 +49,9 @@ describe("the first keyring change", () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
-    const answer = await service.call("GET", "/user/keyring", person.token);
+    const response = await service.call("GET", "/user/keyring", person.token);
     const { book, shares, state, slots, key_statement } = body.keyring;
-    expect(Keyring.parse(answer.body)).toEqual({
+    expect(Keyring.parse(response.body)).toEqual({
       key_epoch: 1,
       state_rev: 1,
       book,
@@ -61,8 +61,8 @@ describe("the first keyring change", () => {
       slots: slots?.set,
       key_statement,
     });
-    const records = await service.call("GET", "/user/image-records", person.token);
-    expect(records.body).toEqual({ image_records: body.keyring.image_records?.set });
+    const imageRecordsResponse = await service.call("GET", "/user/image-records", person.token);
+    expect(imageRecordsResponse.body).toEqual({ image_records: body.keyring.image_records?.set });
   });
 
   it("is 404 no_keyring before, or nothing where that was asked for", async () => {
@@ -126,7 +126,7 @@ describe("the first keyring change", () => {
     [
       "a state that has one before",
       (person) => ({
-        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }),
+        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: computeDigest("x") }),
       }),
     ],
     [
@@ -148,8 +148,8 @@ describe("the first keyring change", () => {
   ])("is refused with %s, and leaves nothing", async (_, overrides) => {
     const person = await service.signIn();
     const { body } = buildSecret(person, { change: overrides(person) });
-    const answer = await service.call("POST", "/secrets/store", person.token, { body });
-    expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    const response = await service.call("POST", "/secrets/store", person.token, { body });
+    expect(response).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     expect(await service.call("GET", "/secrets/store", person.token)).toMatchObject({
       body: { total: 0, state_rev: 0, changes: 0 },
     });
@@ -164,7 +164,7 @@ describe("a later keyring change", () => {
     [
       "a state that does not follow",
       (person) => ({
-        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: digestOf("x") }),
+        state: buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous: computeDigest("x") }),
       }),
     ],
     [
@@ -209,9 +209,9 @@ describe("a later keyring change", () => {
     ["one purged twice", (_, secretId) => ({ purge: [secretId, secretId] })],
   ])("is refused with %s, and leaves nothing", async (_, overrides) => {
     const { person, secretId } = await createPersonWithKeyring();
-    const answer = await putChange(person, buildChange(person, overrides(person, secretId)));
-    expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
-    expect(await stateRevOf(person)).toBe(1);
+    const response = await putChange(person, buildChange(person, overrides(person, secretId)));
+    expect(response).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    expect(await readStateRev(person)).toBe(1);
   });
 
   it("is refused when any member was altered after signing", async () => {
@@ -220,35 +220,37 @@ describe("a later keyring change", () => {
       slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] },
       purge: [],
     });
-    const altered: Partial<Record<keyof KeyringChange, unknown>> = {
+    const alteredMembers: Partial<Record<keyof KeyringChange, unknown>> = {
       state: buildChange(person).state,
       slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] },
       purge: undefined,
       book: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }),
       sig: buildChange(person).sig,
     };
-    for (const [member, value] of Object.entries(altered)) {
-      const answer = await putChange(person, { ...change, [member]: value });
-      expect([member, answer.status, answer.body.code]).toEqual([member, 422, "keyring_change_invalid"]);
+    for (const [member, value] of Object.entries(alteredMembers)) {
+      const response = await putChange(person, { ...change, [member]: value });
+      expect([member, response.status, response.body.code]).toEqual([member, 422, "keyring_change_invalid"]);
     }
     expect(await putChange(person, change)).toMatchObject({ status: 200, body: { state_rev: 2 } });
   });
 
   it("is refused when another key signed it, even with a statement of that key", async () => {
     const { person } = await createPersonWithKeyring();
-    const thief = { ...person, signingKey: generateKeyPairSync("ed25519").privateKey };
-    expect(await putChange(person, buildChange(thief))).toMatchObject({
+    const signerWithOtherKey = { ...person, signingKey: generateKeyPairSync("ed25519").privateKey };
+    expect(await putChange(person, buildChange(signerWithOtherKey))).toMatchObject({
       status: 422,
       body: { code: "keyring_change_invalid" },
     });
-    expect(await putChange(person, buildChange(thief, { key_statement: buildStatement(thief) }))).toMatchObject({
+    expect(
+      await putChange(person, buildChange(signerWithOtherKey, { key_statement: buildStatement(signerWithOtherKey) })),
+    ).toMatchObject({
       status: 422,
     });
   });
 
   it("is refused when it was signed for another purpose", async () => {
     const { person } = await createPersonWithKeyring();
-    const change = signWith("key", buildChange(person), person.signingKey);
+    const change = signDocument("key", buildChange(person), person.signingKey);
     expect(await putChange(person, change)).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
   });
 
@@ -262,10 +264,13 @@ describe("a later keyring change", () => {
 
   it("answers 409 with the current keyring when it does not follow the stored one", async () => {
     const { person } = await createPersonWithKeyring();
-    const current = (await service.call("GET", "/user/keyring", person.token)).body;
+    const currentKeyring = (await service.call("GET", "/user/keyring", person.token)).body;
     for (const stateRev of [0, 2]) {
-      const answer = await putChange(person, buildChange({ ...person, stateRev }, stateRev === 0 ? { purge: [] } : {}));
-      expect(answer).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: current } });
+      const response = await putChange(
+        person,
+        buildChange({ ...person, stateRev }, stateRev === 0 ? { purge: [] } : {}),
+      );
+      expect(response).toMatchObject({ status: 409, body: { code: "state_conflict", keyring: currentKeyring } });
     }
   });
 
@@ -289,25 +294,25 @@ describe("a later keyring change", () => {
   it("lets exactly one of many writers win", async () => {
     const { person } = await createPersonWithKeyring();
     const changes = Array.from({ length: 6 }, () => buildChange(person));
-    const answers = await Promise.all(changes.map((change) => putChange(person, change)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
-    const winner = changes[answers.findIndex(({ status }) => status === 200)];
+    const responses = await Promise.all(changes.map((change) => putChange(person, change)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+    const winningChange = changes[responses.findIndex(({ status }) => status === 200)];
     expect(await service.call("GET", "/user/keyring", person.token)).toMatchObject({
-      body: { state_rev: 2, state: winner?.state },
+      body: { state_rev: 2, state: winningChange?.state },
     });
   });
 
   it("answers all of many identical writers as the first", async () => {
     const { person } = await createPersonWithKeyring();
     const change = buildChange(person);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => putChange(person, change)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    expect(await stateRevOf(person)).toBe(2);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => putChange(person, change)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+    expect(await readStateRev(person)).toBe(2);
   });
 
   it("replaces an opener, and keeps what it replaced", async () => {
     const { person } = await createPersonWithKeyring();
-    const before = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
+    const keyringBefore = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
     const nextImageId = uuidv7();
     const change = buildChange(person, {
       book: buildJwe({ typ: "relicario-book", user_id: person.userId, key_epoch: 1 }),
@@ -315,26 +320,26 @@ describe("a later keyring change", () => {
       image_records: { set: [buildImageRecord(nextImageId)], remove: [person.imageId] },
     });
     expect((await putChange(person, change)).status).toBe(200);
-    const after = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
-    expect(after.slots.map(({ opener_id }) => opener_id)).not.toContain(person.imageId);
-    expect(after.slots).toHaveLength(2);
-    const records = await service.call("GET", "/user/image-records", person.token);
-    expect(records.body).toEqual({ image_records: change.image_records?.set });
+    const keyringAfter = Keyring.parse((await service.call("GET", "/user/keyring", person.token)).body);
+    expect(keyringAfter.slots.map(({ opener_id }) => opener_id)).not.toContain(person.imageId);
+    expect(keyringAfter.slots).toHaveLength(2);
+    const imageRecordsResponse = await service.call("GET", "/user/image-records", person.token);
+    expect(imageRecordsResponse.body).toEqual({ image_records: change.image_records?.set });
 
     const { db, recordBox } = service.app.services;
-    const former = await db
+    const formerParts = await db
       .select()
-      .from(keyringFormer)
-      .where(eq(keyringFormer.accountId, person.userId))
-      .orderBy(asc(keyringFormer.part));
-    expect(former.map(({ part, stateRev }) => [part, stateRev])).toEqual([
+      .from(formerKeyringParts)
+      .where(eq(formerKeyringParts.accountId, person.userId))
+      .orderBy(asc(formerKeyringParts.part));
+    expect(formerParts.map(({ part, stateRev }) => [part, stateRev])).toEqual([
       ["book", 2],
       ["image_record", 2],
       ["slot", 2],
     ]);
-    expect(former[0]?.value.toString()).toBe(before.book);
-    expect(former[1] && recordBox.open(person.userId, person.imageId, former[1].value)).toHaveLength(454);
-    expect(former[2]?.value.toString("base64url")).toBe(before.slots[0]?.slot);
+    expect(formerParts[0]?.value.toString()).toBe(keyringBefore.book);
+    expect(formerParts[1] && recordBox.open(person.userId, person.imageId, formerParts[1].value)).toHaveLength(454);
+    expect(formerParts[2]?.value.toString("base64url")).toBe(keyringBefore.slots[0]?.slot);
   });
 });
 
@@ -351,14 +356,14 @@ describe("requests", () => {
       sealedDocuments.push(String(change.requests));
       expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(change.requests);
     }
-    const unchanged = buildChange(person);
-    expect((await putChange(person, unchanged)).status).toBe(200);
+    const changeWithoutMembers = buildChange(person);
+    expect((await putChange(person, changeWithoutMembers)).status).toBe(200);
     expect((await service.call("GET", "/user/keyring", person.token)).body["requests"]).toBe(sealedDocuments[1]);
-    const former = await service.app.services.db
+    const formerParts = await service.app.services.db
       .select()
-      .from(keyringFormer)
-      .where(eq(keyringFormer.accountId, person.userId));
-    expect(former.map(({ part, value }) => [part, value.toString()])).toEqual([["requests", sealedDocuments[0]]]);
+      .from(formerKeyringParts)
+      .where(eq(formerKeyringParts.accountId, person.userId));
+    expect(formerParts.map(({ part, value }) => [part, value.toString()])).toEqual([["requests", sealedDocuments[0]]]);
   });
 });
 
@@ -369,7 +374,7 @@ describe("GET /user/keyring?states_since", () => {
       typ: "relicario-state",
       user_id: person.userId,
       key_epoch: 2,
-      previous: digestOf(String(person.state)),
+      previous: computeDigest(String(person.state)),
     });
     const { db } = service.app.services;
     await db
@@ -396,13 +401,13 @@ describe("GET /user/keyring?states_since", () => {
       createdAt: new Date(),
     }));
     await db.insert(keyringStates).values(laterStates);
-    const stateRevsAfter = async (since: number): Promise<number[]> =>
+    const readStateRevsAfter = async (since: number): Promise<number[]> =>
       (
         Keyring.parse((await service.call("GET", `/user/keyring?states_since=${String(since)}`, person.token)).body)
           .states ?? []
       ).map(({ state_rev: rev }) => rev);
-    expect(await stateRevsAfter(0)).toEqual(Array.from({ length: maxStatesPageSize }, (_, index) => index + 1));
-    expect(await stateRevsAfter(maxStatesPageSize)).toEqual([maxStatesPageSize + 1, maxStatesPageSize + 2]);
+    expect(await readStateRevsAfter(0)).toEqual(Array.from({ length: maxStatesPageSize }, (_, index) => index + 1));
+    expect(await readStateRevsAfter(maxStatesPageSize)).toEqual([maxStatesPageSize + 1, maxStatesPageSize + 2]);
   });
 
   it("gives the chain of states, oldest first, each following the one before", async () => {
@@ -435,22 +440,28 @@ describe("purge", () => {
   it("removes for good what is in the trash, its objects too, and never lets the id be used again", async () => {
     const { person, secretId } = await createPersonWithKeyring();
     await service.call("DELETE", `/secrets/store/${secretId}`, person.token);
-    const before = await service.call("GET", "/secrets/store", person.token);
-    expect(before.body["total"]).toBe(1);
+    const listBefore = await service.call("GET", "/secrets/store", person.token);
+    expect(listBefore.body["total"]).toBe(1);
     const change = buildChange(person, { purge: [secretId] });
     expect((await putChange(person, change)).status).toBe(200);
     confirmChange(person, change);
 
-    const since = Number(before.body["changes"]);
-    const list = await service.call("GET", `/secrets/store?since=${String(since)}`, person.token);
-    expect(list.body).toMatchObject({ total: 0, secrets: [], purged: [secretId], changes: since + 1, state_rev: 2 });
+    const since = Number(listBefore.body["changes"]);
+    const listResponse = await service.call("GET", `/secrets/store?since=${String(since)}`, person.token);
+    expect(listResponse.body).toMatchObject({
+      total: 0,
+      secrets: [],
+      purged: [secretId],
+      changes: since + 1,
+      state_rev: 2,
+    });
     expect(
       await service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: secretId } }),
     ).toMatchObject({ status: 404 });
     expect(await checkStoredContents(service, person)).toBe(0);
     expect((await service.call("GET", "/user/me", person.token)).body["licence"]).toMatchObject({ secrets: 0 });
-    const reuse = buildSecret(person, { id: secretId });
-    expect(await service.call("POST", "/secrets/store", person.token, { body: reuse.body })).toMatchObject({
+    const reusedIdSecret = buildSecret(person, { id: secretId });
+    expect(await service.call("POST", "/secrets/store", person.token, { body: reusedIdSecret.body })).toMatchObject({
       status: 409,
       body: { code: "id_taken" },
     });
@@ -496,14 +507,14 @@ describe("GET /user/image-records", () => {
 describe("GET /users/{user_name}/key", () => {
   it("gives the statement whatever the case of the name, and 404 for nobody and for who has none", async () => {
     const { person } = await createPersonWithKeyring();
-    const asker = await service.signIn();
-    const answer = await service.call("GET", `/users/${person.subject.toUpperCase()}/key`, asker.token);
+    const directoryReader = await service.signIn();
+    const response = await service.call("GET", `/users/${person.subject.toUpperCase()}/key`, directoryReader.token);
     const { keyStatement } =
       (await service.app.services.db.select().from(keyrings).where(eq(keyrings.accountId, person.userId)))[0] ?? {};
-    expect(answer).toMatchObject({ status: 200, body: { user_id: person.userId, v: 1 } });
-    expect(answer.body).toEqual(JSON.parse(String(keyStatement)));
-    for (const name of ["nobody-here", asker.subject]) {
-      expect(await service.call("GET", `/users/${name}/key`, asker.token)).toMatchObject({
+    expect(response).toMatchObject({ status: 200, body: { user_id: person.userId, v: 1 } });
+    expect(response.body).toEqual(JSON.parse(String(keyStatement)));
+    for (const name of ["nobody-here", directoryReader.subject]) {
+      expect(await service.call("GET", `/users/${name}/key`, directoryReader.token)).toMatchObject({
         status: 404,
         body: { code: "not_found" },
       });

@@ -1,11 +1,11 @@
-import { canonicalText, KeyStatement, maxStatesPageSize, type KeyringChange } from "@relicario/shared/api";
+import { stringifyCanonical, KeyStatement, maxStatesPageSize, type KeyringChange } from "@relicario/shared/api";
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 
-import { nameKeyOf } from "../accounts/user-names.ts";
+import { toNameKey } from "../accounts/user-names.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { recordOverheadBytes, type RecordBox } from "../db/record-box.ts";
-import { imageRecords, keyringFormer, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
+import { imageRecords, formerKeyringParts, keyrings, keyringStates, slots, userNames } from "../db/schema.ts";
 import type { StoredKeyring } from "./check-change.ts";
 
 export interface KeyringRow extends StoredKeyring {
@@ -66,17 +66,17 @@ export async function readKeyStatement(
   { vendorId }: AccountScope,
   userName: string,
 ): Promise<KeyStatement | null> {
-  const [person] = await db
+  const [userNameRow] = await db
     .select({ accountId: userNames.accountId })
     .from(userNames)
     .where(
-      and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(userName)), isNull(userNames.releasedAt)),
+      and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, toNameKey(userName)), isNull(userNames.releasedAt)),
     );
-  if (person === undefined) return null;
+  if (userNameRow === undefined) return null;
   const [row] = await db
     .select({ keyStatement: keyrings.keyStatement })
     .from(keyrings)
-    .where(eq(keyrings.accountId, person.accountId));
+    .where(eq(keyrings.accountId, userNameRow.accountId));
   return row === undefined ? null : KeyStatement.parse(JSON.parse(row.keyStatement));
 }
 
@@ -98,7 +98,7 @@ export async function writeChange(
   accountId: string,
   stored: KeyringRow | null,
   change: KeyringChange,
-  record: ChangeRecord,
+  changeRecord: ChangeRecord,
   box: RecordBox,
   now: Date,
 ): Promise<number> {
@@ -110,11 +110,11 @@ export async function writeChange(
     ...(change.book === undefined ? {} : { book: change.book }),
     ...(change.shares === undefined ? {} : { shares: change.shares }),
     ...(change.requests === undefined ? {} : { requests: change.requests }),
-    ...(change.key_statement === undefined ? {} : { keyStatement: canonicalText(change.key_statement) }),
-    lastChangeSha256: record.changeSha256,
-    lastCallSha256: record.callSha256,
-    lastSecretId: record.secretId,
-    lastVersion: record.version,
+    ...(change.key_statement === undefined ? {} : { keyStatement: stringifyCanonical(change.key_statement) }),
+    lastChangeSha256: changeRecord.changeSha256,
+    lastCallSha256: changeRecord.callSha256,
+    lastSecretId: changeRecord.secretId,
+    lastVersion: changeRecord.version,
     updatedAt: now,
   };
   if (stored === null) {
@@ -150,10 +150,10 @@ function countAddedBytes(
   const statementBytes =
     statement === undefined
       ? 0
-      : canonicalText(statement).length - (stored === null ? 0 : canonicalText(stored.keyStatement).length);
-  const slotBytes = (slotChanges?.set ?? []).reduce((sum, { slot }) => sum + b64uByteLength(slot), 0);
+      : stringifyCanonical(statement).length - (stored === null ? 0 : stringifyCanonical(stored.keyStatement).length);
+  const slotBytes = (slotChanges?.set ?? []).reduce((sum, { slot }) => sum + countB64uBytes(slot), 0);
   const recordBytes = (recordChanges?.set ?? []).reduce(
-    (sum, { helper }) => sum + b64uByteLength(helper) + recordOverheadBytes,
+    (sum, { helper }) => sum + countB64uBytes(helper) + recordOverheadBytes,
     0,
   );
   return (
@@ -168,7 +168,7 @@ function countAddedBytes(
   );
 }
 
-function b64uByteLength(text: string): number {
+function countB64uBytes(text: string): number {
   return Buffer.byteLength(text, "base64url");
 }
 
@@ -260,6 +260,6 @@ async function archiveReplacedParts(
   }
   if (replacedParts.length === 0) return;
   await tx
-    .insert(keyringFormer)
+    .insert(formerKeyringParts)
     .values(replacedParts.map((part) => ({ accountId, stateRev: change.state_rev, endedAt: now, ...part })));
 }

@@ -7,10 +7,10 @@ import { requireActor } from "../auth/access.ts";
 import type { Actor } from "../auth/actor.ts";
 import { withSnapshot, type Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage, type RequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
-import { applyChange, createChangeCall, findRecordedAnswer, type ChangeCall } from "./apply-change.ts";
+import { applyChange, createChangeCall, findRecordedResponse, type ChangeCall } from "./apply-change.ts";
 import { isAccountReset } from "./check-change.ts";
 import { presentImageRecord, presentKeyring } from "./present.ts";
 import { type KeyringRow, readImageRecords, readKeyring, readKeyStatement, readStates } from "./queries.ts";
@@ -53,15 +53,15 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
       {
         schema: keyringSchemas.put,
         bodyLimit: maxJsonBodyBytes,
-        config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
+        config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
       },
       async (request) => {
         const actor = requireActor(request);
         const call = createChangeCall(request.body);
         return withLockedAccount(services, actor.accountId, async (tx, account) => {
           const stored = await readKeyring(tx, actor);
-          const recordedAnswer = findRecordedAnswer(stored, call);
-          if (recordedAnswer === null) {
+          const recordedResponse = findRecordedResponse(stored, call);
+          if (recordedResponse === null) {
             const context = { now: now(), language: getPreferredLanguage(request) };
             const isReset = stored !== null && isAccountReset(stored, call.change);
             const addedBytes = await (isReset
@@ -76,7 +76,7 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
 
     app.get(
       "/user/image-records",
-      { schema: keyringSchemas.imageRecords, config: { access: "signed_in", rates: [rateRules.imageRecords] } },
+      { schema: keyringSchemas.imageRecords, config: { access: "signed_in", rates: [rateLimitRules.imageRecords] } },
       async (request) => {
         const scope = requireActor(request);
         const rows = await readImageRecords(db, scope);
@@ -86,7 +86,7 @@ export function createKeyringRoutes(completeReset: CompleteReset): FastifyPlugin
 
     app.get(
       "/users/:user_name/key",
-      { schema: keyringSchemas.keyOf, config: { access: "signed_in", rates: [rateRules.keyDirectory] } },
+      { schema: keyringSchemas.keyOf, config: { access: "signed_in", rates: [rateLimitRules.keyDirectory] } },
       async (request) => {
         const statement = await readKeyStatement(db, requireActor(request), request.params.user_name);
         if (statement === null) throw new Problem("not_found");

@@ -8,7 +8,7 @@ import {
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const keyringSchemas = {
   get: {
@@ -18,20 +18,20 @@ export const keyringSchemas = {
       states_since: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
       or_none: z.literal("true").optional(),
     }),
-    response: { ...responseSchemas(Keyring), ...responseSchemas(z.null().describe("nothing"), 204) },
+    response: { ...buildResponseSchemas(Keyring), ...buildResponseSchemas(z.null().describe("nothing"), 204) },
   },
   put: {
     summary: "A keyring change without a secret",
     body: KeyringChange,
-    response: responseSchemas(KeyringChangeResponse),
+    response: buildResponseSchemas(KeyringChangeResponse),
   },
   imageRecords: {
     summary: "Helpers of the present image openers; the only call that gives them",
-    response: responseSchemas(ImageRecords),
+    response: buildResponseSchemas(ImageRecords),
   },
   keyOf: {
     summary: "The published key of a person of the same vendor",
     params: z.strictObject({ user_name: UserName }),
-    response: responseSchemas(KeyStatement),
+    response: buildResponseSchemas(KeyStatement),
   },
 };

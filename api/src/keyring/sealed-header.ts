@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { fromB64u } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 import { z } from "zod";
 
 const Header = z.record(z.string(), z.unknown());
@@ -17,7 +17,7 @@ export interface ExpectedHeader {
  * (sealing.md, JWE). The service cannot open it; it refuses one that its own device could never
  * open again. A member whose expected value is undefined may have any.
  */
-export function hasHeader(jwe: string, expected: ExpectedHeader, freeMembers: readonly string[] = []): boolean {
+export function hasExpectedHeader(jwe: string, expected: ExpectedHeader, freeMembers: readonly string[] = []): boolean {
   const header = parseHeader(jwe);
   if (header === null) return false;
   const requiredMembers: Record<string, unknown> = { alg: "dir", enc: "A256GCM", ...expected };
@@ -31,7 +31,7 @@ export function hasHeader(jwe: string, expected: ExpectedHeader, freeMembers: re
 
 function parseHeader(jwe: string): Record<string, unknown> | null {
   try {
-    return Header.parse(JSON.parse(Buffer.from(fromB64u(jwe.slice(0, jwe.indexOf(".")))).toString("utf8")));
+    return Header.parse(JSON.parse(Buffer.from(fromBase64url(jwe.slice(0, jwe.indexOf(".")))).toString("utf8")));
   } catch {
     return null; // not base64url, not JSON, not an object: not a header
   }

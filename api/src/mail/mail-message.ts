@@ -15,7 +15,7 @@ export interface MailMessage {
  * What a mail may say of an account: times, links, and to the operator the id of a share. Nothing
  * that somebody typed or sealed stands in one.
  */
-export interface MailFacts {
+export interface MailVariables {
   readonly product: string;
   readonly link: string;
   /** When it happened. */
@@ -29,12 +29,12 @@ export interface MailFacts {
   readonly unsubscribe?: string;
 }
 
-const texts = { en, es } as const satisfies Record<Language, typeof en>;
+const textsByLanguage = { en, es } as const satisfies Record<Language, typeof en>;
 
 export function renderMail(
   kind: MailKind,
   language: Language,
-  { product, link, occurredAt, effectiveAt, validationUrl, shareId, unsubscribe }: MailFacts,
+  { product, link, occurredAt, effectiveAt, validationUrl, shareId, unsubscribe }: MailVariables,
 ): MailMessage {
   const time = new Intl.DateTimeFormat(language, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" }).format(
     occurredAt,
@@ -44,7 +44,7 @@ export function renderMail(
       ? ""
       : new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(effectiveAt);
   const values = { product, link, time, date, validation: validationUrl ?? "", share: shareId ?? "" };
-  const { subject, body } = texts[language][kind];
-  const text = `${interpolate(body, values)}\n\n-- \n${interpolate(texts[language].footer, values)}\n`;
+  const { subject, body } = textsByLanguage[language][kind];
+  const text = `${interpolate(body, values)}\n\n-- \n${interpolate(textsByLanguage[language].footer, values)}\n`;
   return { subject: interpolate(subject, values), text, ...(unsubscribe === undefined ? {} : { unsubscribe }) };
 }

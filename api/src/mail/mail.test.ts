@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from "uuid";
 
 import { accounts, mails } from "../db/schema.ts";
 import { openFaultInjector } from "../testing/database-faults.ts";
-import { readMails, readMail, type ReceivedMail } from "../testing/outbox.ts";
+import { readMails, parseMail, type ReceivedMail } from "../testing/outbox.ts";
 import {
   buildChange,
   buildImageRecord,
@@ -16,7 +16,7 @@ import {
 } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { claimSeconds, createMailer, type MailerDeps } from "./mailer.ts";
-import { openTransport, sendSeconds } from "./transport.ts";
+import { openMailTransport, sendTimeoutSeconds } from "./transport.ts";
 
 let service: TestService;
 let clock: Date;
@@ -31,7 +31,7 @@ const advanceDays = (days: number): void => {
 };
 
 /** Somebody with a secret, whose contact address is verified. */
-const createReader = async (
+const createMailReader = async (
   address = "ana@example.org",
   language = "en",
 ): Promise<{ person: Person; secretId: string }> => {
@@ -60,26 +60,28 @@ const readSubjects = async (): Promise<string[]> => (await readMails(service)).m
 
 describe("a mail", () => {
   it("goes to the verified address when slots, key statement or image records change, and not at every saved secret", async () => {
-    const { person } = await createReader();
+    const { person } = await createMailReader();
     expect(await readMails(service)).toMatchObject([
       { to: "ana@example.org", from: "no-reply@localhost", subject: "What opens your Relicario account was changed" },
     ]);
     await storeAnotherSecret(person);
     expect(await readMails(service)).toHaveLength(1);
-    const code = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
-    expect((await service.call("PUT", "/user/keyring", person.token, { body: code })).status).toBe(200);
-    confirmChange(person, code);
-    const image = uuidv7();
-    const picture = buildChange(person, {
-      slots: { set: [buildSlot(image)], remove: [] },
-      image_records: { set: [buildImageRecord(image)], remove: [] },
+    const recoveryCodeChange = buildChange(person, {
+      slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] },
     });
-    expect((await service.call("PUT", "/user/keyring", person.token, { body: picture })).status).toBe(200);
+    expect((await service.call("PUT", "/user/keyring", person.token, { body: recoveryCodeChange })).status).toBe(200);
+    confirmChange(person, recoveryCodeChange);
+    const imageId = uuidv7();
+    const imageChange = buildChange(person, {
+      slots: { set: [buildSlot(imageId)], remove: [] },
+      image_records: { set: [buildImageRecord(imageId)], remove: [] },
+    });
+    expect((await service.call("PUT", "/user/keyring", person.token, { body: imageChange })).status).toBe(200);
     expect(await readMails(service)).toHaveLength(3);
   });
 
   it("is not sent for a change that was refused, and once for one that is sent twice", async () => {
-    const { person } = await createReader();
+    const { person } = await createMailReader();
     const change = buildChange(person, { slots: { set: [buildSlot(uuidv7(), "recovery_code")], remove: [] } });
     await service.call("PUT", "/user/keyring", person.token, { body: { ...change, sig: "A".repeat(86) } });
     expect(await readMails(service)).toHaveLength(1);
@@ -88,10 +90,10 @@ describe("a mail", () => {
   });
 
   it("says that something went to the trash, once a day", async () => {
-    const { person, secretId } = await createReader();
-    const second = await storeAnotherSecret(person);
+    const { person, secretId } = await createMailReader();
+    const secondId = await storeAnotherSecret(person);
     await moveToTrash(person, secretId);
-    await moveToTrash(person, second);
+    await moveToTrash(person, secondId);
     expect((await readSubjects()).slice(1)).toEqual(["Something is in your Relicario trash"]);
     advanceDays(1);
     await moveToTrash(person, await storeAnotherSecret(person));
@@ -99,7 +101,7 @@ describe("a mail", () => {
   });
 
   it("goes nowhere without a verified address", async () => {
-    const { person, secretId } = await createReader();
+    const { person, secretId } = await createMailReader();
     await service.app.services.mailer.deliver();
     await service.app.services.db
       .update(accounts)
@@ -111,7 +113,7 @@ describe("a mail", () => {
   });
 
   it("tells the former address that it is no longer the one", async () => {
-    const { person } = await createReader();
+    const { person } = await createMailReader();
     await service.call("POST", "/user/me", person.token, { body: { contact_email: "thief@example.org" } });
     expect((await readMails(service)).at(-1)).toMatchObject({
       to: "ana@example.org",
@@ -124,7 +126,7 @@ describe("a mail", () => {
   });
 
   it("is written in the language of the person's calls, also when nobody calls", async () => {
-    const { person, secretId } = await createReader("eva@example.org", "es-MX,es;q=0.9,en;q=0.5");
+    const { person, secretId } = await createMailReader("eva@example.org", "es-MX,es;q=0.9,en;q=0.5");
     await moveToTrash(person, secretId);
     advanceDays(23.1);
     await service.app.sweep();
@@ -136,17 +138,17 @@ describe("a mail", () => {
   });
 
   it("holds nothing of a secret, a token, or another account, and the log nothing of a mail", async () => {
-    const { person, secretId } = await createReader();
+    const { person, secretId } = await createMailReader();
     await moveToTrash(person, secretId);
-    const all = (await readMails(service)).map(({ source }) => source).join("\n");
+    const allSources = (await readMails(service)).map(({ source }) => source).join("\n");
     for (const planted of [secretId, person.userId, person.token, person.subject, person.state ?? ""])
-      expect(all).not.toContain(planted);
+      expect(allSources).not.toContain(planted);
     expect(service.log()).toContain('"mail":"trashed"');
     expect(service.log()).not.toContain("ana@example.org");
   });
 
   it("is sent once when several processes look at once", async () => {
-    const { person, secretId } = await createReader();
+    const { person, secretId } = await createMailReader();
     await moveToTrash(person, secretId);
     const { mailer } = service.app.services;
     await Promise.all([mailer.deliver(), mailer.deliver(), service.app.sweep()]);
@@ -154,16 +156,16 @@ describe("a mail", () => {
   });
 
   it("is sent soon, too, when it is queued while another one is on its way", async () => {
-    const { person } = await createReader();
+    const { person } = await createMailReader();
     await readMails(service);
     const { db, vendors } = service.app.services;
     const recipients: string[] = [];
-    let release: () => void = () => undefined;
+    let releaseSend: () => void = () => undefined;
     const transport = {
       send: (to: string) => {
         recipients.push(to);
         return new Promise<void>((resolve) => {
-          release = resolve;
+          releaseSend = resolve;
         });
       },
       close: () => undefined,
@@ -178,35 +180,35 @@ describe("a mail", () => {
       log: service.app.http.log,
       now: () => clock,
     });
-    const queue = () => db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
+    const queueMail = () => db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
     const waitUntilSent = async (count: number) => {
       while (recipients.length < count) await db.select().from(mails);
     };
 
-    await queue();
-    const first = mailer.deliver();
+    await queueMail();
+    const firstDelivery = mailer.deliver();
     await waitUntilSent(1);
-    await queue();
-    const second = mailer.deliver();
-    release();
+    await queueMail();
+    const secondDelivery = mailer.deliver();
+    releaseSend();
     await waitUntilSent(2);
-    release();
-    expect(await Promise.all([first, second])).toEqual([2, 2]);
+    releaseSend();
+    expect(await Promise.all([firstDelivery, secondDelivery])).toEqual([2, 2]);
   });
 });
 
 describe("smtp://", () => {
   let server: Server;
-  let received: ReceivedMail[];
+  let receivedMails: ReceivedMail[];
   let isRefusing: boolean;
-  let dialogue: string[];
+  let smtpCommands: string[];
   beforeEach(async () => {
-    [received, dialogue, isRefusing] = [[], [], false];
+    [receivedMails, smtpCommands, isRefusing] = [[], [], false];
     server = createServer((socket) => {
       serveSmtp(socket, {
         isRefusing: () => isRefusing,
-        onCommand: (line) => dialogue.push(line),
-        onMail: (source) => received.push(readMail(source)),
+        onCommand: (line) => smtpCommands.push(line),
+        onMail: (source) => receivedMails.push(parseMail(source)),
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -217,79 +219,79 @@ describe("smtp://", () => {
     const address = server.address();
     if (address === null || typeof address === "string") throw new Error("no port");
     let now = new Date();
-    const sender = await startService(
+    const smtpService = await startService(
       { MAIL_URL: `smtp://127.0.0.1:${String(address.port)}`, MAIL_FROM: "portal@example.org" },
       () => now,
     );
     try {
-      const person = await sender.signIn();
-      const { db, mailer } = sender.app.services;
+      const person = await smtpService.signIn();
+      const { db, mailer } = smtpService.app.services;
       await db
         .update(accounts)
         .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
         .where(eq(accounts.id, person.userId));
       isRefusing = true;
-      await sender.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
+      await smtpService.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
       await mailer.deliver();
-      expect(received).toEqual([]);
+      expect(receivedMails).toEqual([]);
       isRefusing = false;
       expect(await mailer.deliver()).toBe(0); // its pause is not over
       now = new Date(now.getTime() + 61_000);
       expect(await mailer.deliver()).toBe(1);
-      expect(received).toMatchObject([
+      expect(receivedMails).toMatchObject([
         { from: "portal@example.org", to: "ana@example.org", subject: "What opens your Relicario account was changed" },
       ]);
-      expect(dialogue).toContain("RCPT TO:<ana@example.org>");
+      expect(smtpCommands).toContain("RCPT TO:<ana@example.org>");
       expect(await db.select().from(mails)).toEqual([]);
-      expect(sender.log()).not.toContain("ana@example.org");
+      expect(smtpService.log()).not.toContain("ana@example.org");
     } finally {
-      await sender.stop();
+      await smtpService.stop();
     }
   });
 
   it("gives a mail up after three days", async () => {
     let now = new Date();
-    const sender = await startService({ MAIL_URL: "smtp://127.0.0.1:1" }, () => now);
+    const smtpService = await startService({ MAIL_URL: "smtp://127.0.0.1:1" }, () => now);
     try {
-      const person = await sender.signIn();
-      const { db, mailer } = sender.app.services;
+      const person = await smtpService.signIn();
+      const { db, mailer } = smtpService.app.services;
       await db
         .update(accounts)
         .set({ contactEmail: "ana@example.org", contactEmailVerified: true })
         .where(eq(accounts.id, person.userId));
-      await sender.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
+      await smtpService.call("POST", "/secrets/store", person.token, { body: buildSecret(person).body });
       await mailer.deliver();
       expect(await db.select().from(mails)).toMatchObject([{ attempts: 1 }]);
       now = new Date(now.getTime() + 3.1 * 86_400_000);
       await mailer.deliver();
       expect(await db.select().from(mails)).toEqual([]);
-      expect(sender.log()).toContain('"given_up":true');
+      expect(smtpService.log()).toContain('"given_up":true');
     } finally {
-      await sender.stop();
+      await smtpService.stop();
     }
   });
 });
 
 describe("a mail that is slow or not taken", () => {
   let server: Server;
-  let received: ReceivedMail[];
+  let receivedMails: ReceivedMail[];
   /** Answers that the server keeps back until it is told to go on. */
-  let heldReplies: (() => void)[] | null;
+  let pendingReplies: (() => void)[] | null;
   let isRefusing: boolean;
   let sockets: Set<Socket>;
   let url: string;
   beforeEach(async () => {
-    [received, heldReplies, isRefusing, sockets] = [[], null, false, new Set()];
+    [receivedMails, pendingReplies, isRefusing, sockets] = [[], null, false, new Set()];
     server = createServer((socket) => {
       sockets.add(socket);
       socket.once("close", () => sockets.delete(socket));
       serveSmtp(socket, {
         isRefusing: () => isRefusing,
         onCommand: () => undefined,
-        onMail: (source) => received.push(readMail(source)),
+        onMail: (source) => receivedMails.push(parseMail(source)),
         onReply: (send) => {
-          if (heldReplies === null) send();
-          else heldReplies.push(send);
+          if (pendingReplies === null) send();
+          else pendingReplies.push(send);
         },
       });
     });
@@ -311,7 +313,7 @@ describe("a mail that is slow or not taken", () => {
       scheduled.push({ milliseconds, callback });
       return () => undefined;
     };
-    const transport = await openTransport(url, "portal@example.org");
+    const transport = await openMailTransport(url, "portal@example.org");
     const mailer = createMailer({
       db,
       vendors,
@@ -327,10 +329,10 @@ describe("a mail that is slow or not taken", () => {
     return { mailer, scheduled };
   };
   const queueMails = async (mailer: { queue: ReturnType<typeof createMailer>["queue"] }, count = 1) => {
-    const { person } = await createReader();
+    const { person } = await createMailReader();
     await service.app.services.mailer.deliver(); // what that queued goes to the folder
     const { db } = service.app.services;
-    for (let each = 0; each < count; each++)
+    for (let index = 0; index < count; index++)
       await db.transaction((tx) => mailer.queue(tx, person.userId, "openers_changed", { now: clock }));
   };
   const waitUntil = async (condition: () => boolean) => {
@@ -338,30 +340,30 @@ describe("a mail that is slow or not taken", () => {
   };
 
   it("is sent once though a second process looks while the server takes minutes", async () => {
-    heldReplies = [];
+    pendingReplies = [];
     const [firstProcess, secondProcess] = [await createTestMailer(), await createTestMailer()];
     await queueMails(firstProcess.mailer, 3);
-    const first = firstProcess.mailer.deliver();
-    await waitUntil(() => heldReplies !== null && heldReplies.length > 0);
+    const firstDelivery = firstProcess.mailer.deliver();
+    await waitUntil(() => pendingReplies !== null && pendingReplies.length > 0);
     clock = new Date(clock.getTime() + 5 * 60_000);
-    const second = secondProcess.mailer.deliver();
-    expect(await second).toBe(0);
-    const replies = heldReplies;
-    heldReplies = null;
+    const secondDelivery = secondProcess.mailer.deliver();
+    expect(await secondDelivery).toBe(0);
+    const replies = pendingReplies;
+    pendingReplies = null;
     for (const send of replies) send();
-    expect(await first).toBe(3);
-    expect(received).toHaveLength(3);
+    expect(await firstDelivery).toBe(3);
+    expect(receivedMails).toHaveLength(3);
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
     await Promise.all([firstProcess.mailer.stop(), secondProcess.mailer.stop()]);
   });
 
   it("is claimed for longer than its sending may take", () => {
-    expect(claimSeconds).toBeGreaterThanOrEqual(2 * sendSeconds);
+    expect(claimSeconds).toBeGreaterThanOrEqual(2 * sendTimeoutSeconds);
   });
 
   it("is given back when the server does not come to an end in time", async () => {
-    heldReplies = [];
-    const { mailer } = await createTestMailer({ transport: await openTransport(url, "portal@example.org", 1) });
+    pendingReplies = [];
+    const { mailer } = await createTestMailer({ transport: await openMailTransport(url, "portal@example.org", 1) });
     await queueMails(mailer);
     expect(await mailer.deliver()).toBe(0);
     expect(await service.app.services.db.select().from(mails)).toMatchObject([
@@ -372,16 +374,16 @@ describe("a mail that is slow or not taken", () => {
   });
 
   it("is broken off and given back when the process stops", async () => {
-    heldReplies = [];
+    pendingReplies = [];
     const { mailer, scheduled } = await createTestMailer();
     await queueMails(mailer, 7);
-    const delivered = mailer.deliver();
-    await waitUntil(() => heldReplies?.length === 5);
-    const stopped = mailer.stop();
+    const delivery = mailer.deliver();
+    await waitUntil(() => pendingReplies?.length === 5);
+    const stopPromise = mailer.stop();
     expect(scheduled.at(-1)?.milliseconds).toBe(5_000);
     scheduled.at(-1)?.callback();
-    await stopped;
-    expect(await delivered).toBe(0);
+    await stopPromise;
+    expect(await delivery).toBe(0);
     expect((await service.app.services.db.select().from(mails)).map(({ attempts }) => attempts).sort()).toEqual([
       0, 0, 1, 1, 1, 1, 1,
     ]);
@@ -390,19 +392,19 @@ describe("a mail that is slow or not taken", () => {
 
   it("is not sent again when it was taken and the database's connection was lost then", async () => {
     const faultInjector = await openFaultInjector(service.database.url);
-    const cuts: Promise<void>[] = [];
+    const connectionCuts: Promise<void>[] = [];
     const send = async (): Promise<void> => {
       await faultInjector.lockTable("mails");
       const cutConnection = faultInjector.waitForBlocked(1).then(async () => {
         await faultInjector.terminate("waiting");
         await faultInjector.release();
       });
-      cuts.push(cutConnection);
+      connectionCuts.push(cutConnection);
     };
     const { mailer } = await createTestMailer({ transport: { send, close: () => undefined } });
     await queueMails(mailer);
     expect(await mailer.deliver()).toBe(1);
-    await Promise.all(cuts);
+    await Promise.all(connectionCuts);
     await faultInjector.close();
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
     await mailer.stop();
@@ -415,15 +417,15 @@ describe("a mail that is slow or not taken", () => {
     await mailer.deliver();
     expect(scheduled.at(-1)?.milliseconds).toBe(60_000);
     clock = new Date(clock.getTime() + 60_000);
-    const before = scheduled.length;
+    const scheduledCountBefore = scheduled.length;
     scheduled.at(-1)?.callback();
-    await waitUntil(() => scheduled.length > before);
+    await waitUntil(() => scheduled.length > scheduledCountBefore);
     expect(scheduled.at(-1)?.milliseconds).toBe(120_000);
-    expect(received).toEqual([]);
+    expect(receivedMails).toEqual([]);
     isRefusing = false;
     clock = new Date(clock.getTime() + 120_000);
     scheduled.at(-1)?.callback();
-    await waitUntil(() => received.length === 1);
+    await waitUntil(() => receivedMails.length === 1);
     await mailer.stop();
     expect(await service.app.services.db.select().from(mails)).toEqual([]);
   });
@@ -451,28 +453,28 @@ interface SmtpHandlers {
 /** As much of RFC 5321 as one mail needs. */
 function serveSmtp(socket: Socket, { isRefusing, onCommand, onMail, onReply = (send) => send() }: SmtpHandlers): void {
   const reply = (line: string) => onReply(() => socket.write(`${line}\r\n`));
-  let buffered = "";
-  let inData = false;
+  let receivedText = "";
+  let isReadingData = false;
   reply("220 test");
   socket.on("data", (chunk) => {
-    buffered += chunk.toString();
+    receivedText += chunk.toString();
     for (
-      let end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n");
+      let end = receivedText.indexOf(isReadingData ? "\r\n.\r\n" : "\r\n");
       end >= 0;
-      end = buffered.indexOf(inData ? "\r\n.\r\n" : "\r\n")
+      end = receivedText.indexOf(isReadingData ? "\r\n.\r\n" : "\r\n")
     ) {
-      const content = buffered.slice(0, end);
-      buffered = buffered.slice(end + (inData ? 5 : 2));
-      if (inData) {
+      const content = receivedText.slice(0, end);
+      receivedText = receivedText.slice(end + (isReadingData ? 5 : 2));
+      if (isReadingData) {
         onMail(content);
-        inData = false;
+        isReadingData = false;
         reply("250 kept");
         continue;
       }
       onCommand(content);
-      inData = content === "DATA";
+      isReadingData = content === "DATA";
       if (content.startsWith("RCPT") && isRefusing()) reply("451 not now");
-      else reply(inData ? "354 go on" : content === "QUIT" ? "221 bye" : "250 ok");
+      else reply(isReadingData ? "354 go on" : content === "QUIT" ? "221 bye" : "250 ok");
     }
   });
   socket.on("error", () => undefined); // the client may go at any time

@@ -10,10 +10,10 @@ import { describeError } from "../http/logging.ts";
 import type { Language } from "../language/language.ts";
 import type { Vendors } from "../vendors/vendors.ts";
 import { deriveNonce } from "./address-nonce.ts";
-import { dropTimeOf } from "./drop-time.ts";
-import { renderMail, type MailFacts, type MailKind } from "./mail-message.ts";
-import { allowsOneClick, topicOf } from "./topics.ts";
-import { sendSeconds, type Transport } from "./transport.ts";
+import { getDropTime } from "./drop-time.ts";
+import { renderMail, type MailVariables, type MailKind } from "./mail-message.ts";
+import { allowsOneClickUnsubscribe, getMailTopic } from "./topics.ts";
+import { sendTimeoutSeconds, type MailTransport } from "./transport.ts";
 
 /*
  * [Note: Mails]
@@ -58,7 +58,7 @@ export interface Mailer {
 export interface MailerDeps {
   readonly db: Db;
   readonly vendors: Vendors;
-  readonly transport: Transport;
+  readonly transport: MailTransport;
   /** Where mails lead to whose vendor has no portal of its own. */
   readonly origin: string;
   /** RECORD_KEY: nonces are made of it. */
@@ -78,13 +78,13 @@ type MailRow = typeof mails.$inferSelect;
 
 const batchSize = 5;
 /** A claim outlasts a sending by far, and what goes before and after it at the database. */
-export const claimSeconds = 5 * sendSeconds;
+export const claimSeconds = 5 * sendTimeoutSeconds;
 /** What is not taken so long after the process was told to stop is broken off. */
 const stopGraceSeconds = 5;
 const firstRetrySeconds = 60;
 /** The longest sleep; the sweep looks as often. */
 const maxSleepSeconds = 600;
-const giveUpAfterDays = 3;
+const maxRetryDays = 3;
 
 export function createMailer(deps: MailerDeps): Mailer {
   const { db, log, now, schedule = scheduleTimer } = deps;
@@ -97,16 +97,16 @@ export function createMailer(deps: MailerDeps): Mailer {
   async function deliverDue(): Promise<number> {
     for (let sentCount = 0; ;) {
       if (stopped) return sentCount;
-      const due = await findDue(db, now());
-      const claims = await Promise.all(due.map(async (row) => ({ row, claimed: await claimMail(db, row, now()) })));
+      const dueRows = await findDueMails(db, now());
+      const claims = await Promise.all(dueRows.map(async (row) => ({ row, claimed: await claimMail(db, row, now()) })));
       const claimed = claims.flatMap(({ row, claimed }) => (claimed ? [row] : []));
       queuedCount = Math.max(0, queuedCount - claimed.length);
-      sentCount += (await Promise.all(claimed.map(deliverOne))).filter(Boolean).length;
-      if (due.length < batchSize) return sentCount;
+      sentCount += (await Promise.all(claimed.map(deliverMail))).filter(Boolean).length;
+      if (dueRows.length < batchSize) return sentCount;
     }
   }
 
-  async function deliverOne(row: MailRow): Promise<boolean> {
+  async function deliverMail(row: MailRow): Promise<boolean> {
     let isSent = false;
     try {
       const { to, language, facts } = (await resolveDelivery(deps, row)) ?? {};
@@ -119,7 +119,7 @@ export function createMailer(deps: MailerDeps): Mailer {
       return isSent;
     } catch (error) {
       if (isSent) throw error; // the mail is with its reader: it is not put off, its claim runs out
-      const isExpired = now().getTime() - row.createdAt.getTime() > giveUpAfterDays * 86_400_000;
+      const isExpired = now().getTime() - row.createdAt.getTime() > maxRetryDays * 86_400_000;
       log.error(
         { mail: row.kind, attempts: row.attempts, given_up: isExpired, failure: describeError(error) },
         "a mail could not be sent",
@@ -214,19 +214,19 @@ export async function queueMail(
 }
 
 /** Mails that are due, of any account; nothing is held. */
-function findDue(db: Db, now: Date): Promise<MailRow[]> {
+function findDueMails(db: Db, now: Date): Promise<MailRow[]> {
   return db.select().from(mails).where(lte(mails.dueAt, now)).orderBy(mails.dueAt).limit(batchSize);
 }
 
 /** @returns false when another process was before. */
 async function claimMail(db: Db, { accountId, id, attempts }: MailRow, now: Date): Promise<boolean> {
   const dueAt = new Date(now.getTime() + claimSeconds * 1_000);
-  const claimed = await db
+  const claimedMails = await db
     .update(mails)
     .set({ attempts: attempts + 1, dueAt })
     .where(and(matchesMail(accountId, id), eq(mails.attempts, attempts), lte(mails.dueAt, now)))
     .returning({ id: mails.id });
-  return claimed.length === 1;
+  return claimedMails.length === 1;
 }
 
 /**
@@ -251,7 +251,7 @@ function scheduleTimer(milliseconds: number, callback: () => void): () => void {
 interface MailDelivery {
   readonly to: string;
   readonly language: Language;
-  readonly facts: MailFacts;
+  readonly facts: MailVariables;
 }
 
 /** Whom it goes to and what it may say; null when nobody is to be told any more. */
@@ -264,11 +264,16 @@ async function resolveDelivery(
   if (account === undefined || vendor === null) return null;
   const origin = vendor.origin ?? publicOrigin;
   const language = account.language ?? "en";
-  const topic = topicOf(kind);
+  const topic = getMailTopic(kind);
   if (topic !== null && account.mailsOff.includes(topic)) return null;
-  const unsubscribe =
-    topic !== null && allowsOneClick(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
-  const facts: MailFacts = { product: vendor.name, link: origin, occurredAt: createdAt, ...unsubscribe };
+  const unsubscribeVariables =
+    topic !== null && allowsOneClickUnsubscribe(topic) ? { unsubscribe: await unsubscribeLink(accountId, topic) } : {};
+  const variables: MailVariables = {
+    product: vendor.name,
+    link: origin,
+    occurredAt: createdAt,
+    ...unsubscribeVariables,
+  };
 
   if (kind === "validate_email") {
     const [pendingValidation] = await db
@@ -280,13 +285,15 @@ async function resolveDelivery(
     return {
       to: pendingValidation.address,
       language,
-      facts: { ...facts, validationUrl: `${origin}/validate-email#${query.toString()}` },
+      facts: { ...variables, validationUrl: `${origin}/validate-email#${query.toString()}` },
     };
   }
   if (kind === "share_reported")
     // the operator's, not the account's
-    return address === null || shareId === null ? null : { to: address, language: "en", facts: { ...facts, shareId } };
-  if (kind === "feedback") return address === null ? null : { to: address, language: "en", facts };
+    return address === null || shareId === null
+      ? null
+      : { to: address, language: "en", facts: { ...variables, shareId } };
+  if (kind === "feedback") return address === null ? null : { to: address, language: "en", facts: variables };
   const to = address ?? (account.contactEmailVerified ? account.contactEmail : null);
   if (to === null) return null;
   // a device said since that it is not
@@ -296,19 +303,21 @@ async function resolveDelivery(
       .select({ readyAt: accountResets.readyAt })
       .from(accountResets)
       .where(and(eq(accountResets.accountId, accountId), isNull(accountResets.endedAt)));
-    return pendingReset === undefined ? null : { to, language, facts: { ...facts, effectiveAt: pendingReset.readyAt } };
+    return pendingReset === undefined
+      ? null
+      : { to, language, facts: { ...variables, effectiveAt: pendingReset.readyAt } };
   }
   if (kind === "deletion_asked")
     return account.deletionDueAt === null
       ? null
-      : { to, language, facts: { ...facts, effectiveAt: account.deletionDueAt } };
-  if (kind !== "drop_warning") return { to, language, facts };
+      : { to, language, facts: { ...variables, effectiveAt: account.deletionDueAt } };
+  if (kind !== "drop_warning") return { to, language, facts: variables };
   const [oldest] = await db
     .select({ deletedAt: min(secrets.deletedAt), warnedAt: min(secrets.dropWarnedAt) })
     .from(secrets)
     .where(and(eq(secrets.accountId, accountId), isNotNull(secrets.dropWarnedAt), isNull(secrets.droppedAt)));
   if (oldest?.deletedAt == null || oldest.warnedAt == null) return null; // all of it was taken out of the trash
-  return { to, language, facts: { ...facts, effectiveAt: dropTimeOf(oldest.deletedAt, oldest.warnedAt) } };
+  return { to, language, facts: { ...variables, effectiveAt: getDropTime(oldest.deletedAt, oldest.warnedAt) } };
 }
 
 async function deleteMail(db: Db, { accountId, id }: MailRow): Promise<void> {

@@ -12,7 +12,7 @@ const topicByKind: Partial<Record<MailKind, MailTopic>> = {
   rehearsal_due: "rehearsal",
 };
 
-export function topicOf(kind: MailKind): MailTopic | null {
+export function getMailTopic(kind: MailKind): MailTopic | null {
   return topicByKind[kind] ?? null;
 }
 
@@ -20,6 +20,6 @@ export function topicOf(kind: MailKind): MailTopic | null {
  * Whether a mail itself offers to get no more of them: those about security are turned off by
  * somebody who is signed in.
  */
-export function allowsOneClick(topic: MailTopic): boolean {
+export function allowsOneClickUnsubscribe(topic: MailTopic): boolean {
   return topic !== "new_device";
 }

@@ -15,11 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const form = "List-Unsubscribe=One-Click";
-const urlencoded = { "content-type": "application/x-www-form-urlencoded" };
+const oneClickForm = "List-Unsubscribe=One-Click";
+const urlencodedHeaders = { "content-type": "application/x-www-form-urlencoded" };
 
 /** Somebody who heard that a share was opened, and how to let it be opened once more. */
-async function createReader(): Promise<{
+async function createMailReader(): Promise<{
   person: Person;
   mails: () => Promise<ReceivedMail[]>;
   openAgain: () => Promise<void>;
@@ -32,15 +32,15 @@ async function createReader(): Promise<{
     .where(eq(accounts.id, person.userId));
   const { id } = await storeSecret(service, person);
   const link = await createShare(service, person, id, { notify: true });
-  const openAgain = async () => {
+  const openShareAgain = async () => {
     expect((await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(link) })).status).toBe(
       200,
     );
   };
-  await openAgain();
+  await openShareAgain();
   return {
     person,
-    openAgain,
+    openAgain: openShareAgain,
     mails: async () =>
       (await readMails(service)).filter(({ to, subject }) => to === address && subject.includes("was opened")),
   };
@@ -49,44 +49,46 @@ async function createReader(): Promise<{
 /**
  * The path behind the address that the mail names, as the service is called without its gateway.
  */
-function pathOf({ source }: ReceivedMail): string {
+function findUnsubscribePath({ source }: ReceivedMail): string {
   const [, address = ""] = /^List-Unsubscribe:\s+<([^>]+)>$/m.exec(source) ?? [];
   expect(address.startsWith(`${service.origin}/api/`)).toBe(true);
   return address.slice(`${service.origin}/api`.length);
 }
-const requireFirst = ([mail]: readonly ReceivedMail[]): ReceivedMail => {
+const requireFirstMail = ([mail]: readonly ReceivedMail[]): ReceivedMail => {
   if (mail === undefined) throw new Error("no mail came");
   return mail;
 };
-const settingsOf = async (person: Person) =>
+const readNotifications = async (person: Person) =>
   (await service.call("GET", "/user/me", person.token)).body["notifications"];
 
 describe("a mail that its reader may do without", () => {
   it("names where to end them, as RFC 8058 wants it", async () => {
-    const { source } = requireFirst(await (await createReader()).mails());
+    const { source } = requireFirstMail(await (await createMailReader()).mails());
     expect(source).toMatch(/^List-Unsubscribe:\s+<http[^>\s]+>$/m);
     expect(source).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click$/m);
   });
 
   it("is not sent any more after one POST without a session, twice as good as once, while others are", async () => {
-    const { person, mails, openAgain } = await createReader();
-    const path = pathOf(requireFirst(await mails()));
+    const { person, mails, openAgain } = await createMailReader();
+    const path = findUnsubscribePath(requireFirstMail(await mails()));
     for (let time = 0; time < 2; time++)
-      expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(204);
+      expect((await service.call("POST", path, null, { body: oneClickForm, headers: urlencodedHeaders })).status).toBe(
+        204,
+      );
     await openAgain();
     expect(await mails()).toHaveLength(1);
-    expect(await settingsOf(person)).toEqual({
+    expect(await readNotifications(person)).toEqual({
       ...Object.fromEntries(mailTopics.map((topic) => [topic, true])),
       share_opened: false,
     });
   });
 
   it("takes the other form of the standard, and comes again when it is switched on", async () => {
-    const { person, mails, openAgain } = await createReader();
+    const { person, mails, openAgain } = await createMailReader();
     const body = `--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n`;
     expect(
       (
-        await service.call("POST", pathOf(requireFirst(await mails())), null, {
+        await service.call("POST", findUnsubscribePath(requireFirstMail(await mails())), null, {
           body,
           headers: { "content-type": "multipart/form-data; boundary=b" },
         })
@@ -98,28 +100,35 @@ describe("a mail that its reader may do without", () => {
   });
 
   it("is ended by nothing else: a look at the address, an altered token, one that is a year old", async () => {
-    const { person, mails } = await createReader();
-    const path = pathOf(requireFirst(await mails()));
+    const { person, mails } = await createMailReader();
+    const path = findUnsubscribePath(requireFirstMail(await mails()));
     expect((await service.call("GET", path, null)).status).toBe(404);
     expect(
-      (await service.call("POST", `${path.slice(0, -8)}AAAAAAAA`, null, { body: form, headers: urlencoded })).status,
+      (
+        await service.call("POST", `${path.slice(0, -8)}AAAAAAAA`, null, {
+          body: oneClickForm,
+          headers: urlencodedHeaders,
+        })
+      ).status,
     ).toBe(404);
     clock = new Date(clock.getTime() + 366 * 86_400_000);
-    expect((await service.call("POST", path, null, { body: form, headers: urlencoded })).status).toBe(404);
+    expect((await service.call("POST", path, null, { body: oneClickForm, headers: urlencodedHeaders })).status).toBe(
+      404,
+    );
     clock = new Date();
-    expect(await settingsOf(person)).toMatchObject({ share_opened: true });
+    expect(await readNotifications(person)).toMatchObject({ share_opened: true });
   });
 
   it("leaves no token in the log", async () => {
-    const path = pathOf(requireFirst(await (await createReader()).mails()));
-    await service.call("POST", path, null, { body: form, headers: urlencoded });
+    const path = findUnsubscribePath(requireFirstMail(await (await createMailReader()).mails()));
+    await service.call("POST", path, null, { body: oneClickForm, headers: urlencodedHeaders });
     expect(service.log()).not.toContain(path.split("token=")[1]);
   });
 });
 
 describe("settings of mails", () => {
   it("are kept, changed one by one, and given back", async () => {
-    const { person } = await createReader();
+    const { person } = await createMailReader();
     await service.call("POST", "/user/me", person.token, {
       body: { notifications: { new_device: false, rehearsal: false } },
     });
@@ -133,7 +142,7 @@ describe("settings of mails", () => {
   });
 
   it("refuse what they do not know", async () => {
-    const { person } = await createReader();
+    const { person } = await createMailReader();
     for (const notifications of [{ trashed: false }, { rehearsal: "no" }]) {
       expect(await service.call("POST", "/user/me", person.token, { body: { notifications } })).toMatchObject({
         status: 422,

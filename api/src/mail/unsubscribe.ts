@@ -7,8 +7,8 @@ import type { Grants } from "../auth/grants.ts";
 import type { Db } from "../db/database.ts";
 import { accounts } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
-import { responseSchemas } from "../http/response-schemas.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 /** As long as somebody may come upon an old mail. */
 const linkValidityDays = 365;
@@ -62,9 +62,9 @@ export const unsubscribeRoutes: FastifyPluginAsyncZod<{ services: UnsubscribeSer
       schema: {
         summary: "Ends mails about one thing, by the token of such a mail (RFC 8058)",
         querystring: UnsubscribeQuery,
-        response: responseSchemas(z.undefined().describe("no more are sent"), 204),
+        response: buildResponseSchemas(z.undefined().describe("no more are sent"), 204),
       },
-      config: { access: "public", rates: [rateRules.unsubscribe], idempotent: true },
+      config: { access: "public", rates: [rateLimitRules.unsubscribe], idempotent: true },
     },
     async ({ query }, reply) => {
       const grant = await grants.verify(query.token, "unsubscribe");

@@ -15,7 +15,7 @@ import { Client } from "pg";
 
 import { uploadParts, versionObjects } from "../db/schema.ts";
 import { migrate, openPool } from "../identity/database.ts";
-import { buildChange, buildSecret, confirmChange, type Person, type SecretCall } from "../testing/person.ts";
+import { buildChange, buildSecret, confirmChange, type Person, type BuiltSecret } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
   answerRequest,
@@ -29,13 +29,13 @@ import {
 } from "../testing/sharing.ts";
 import { buildLargeContent } from "../testing/upload.ts";
 
-const execute = promisify(execFile);
-const script = join(__dirname, "../../../tooling/src/backup/main.ts");
+const execFileAsync = promisify(execFile);
+const backupScript = join(__dirname, "../../../tooling/src/backup/main.ts");
 
 let service: TestService;
 let identity: TestDatabase;
 let folder: string;
-let backup: string;
+let backupFolder: string;
 
 beforeAll(async () => {
   service = await startService();
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "relicario-backup-"));
-  backup = join(folder, "backup");
+  backupFolder = join(folder, "backup");
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -81,16 +81,16 @@ type BackupSource = Parameters<typeof makeBackup>[0] & {
   readonly databaseUrls: { readonly service: string; readonly identity: string };
 };
 
-const source = (): BackupSource => ({
+const createBackupSource = (): BackupSource => ({
   databaseUrls: { service: service.database.url, identity: identity.url },
   objectsPath: service.objectsFolder,
 });
 
 /** The command as a process; what it says, both streams. */
-async function run(
+async function runBackupCommand(
   command: "make" | "restore" | "check",
   folderArgument?: string,
-  { databaseUrls, objectsPath }: BackupSource = source(),
+  { databaseUrls, objectsPath }: BackupSource = createBackupSource(),
 ): Promise<CommandResult> {
   const env = {
     PATH: process.env["PATH"],
@@ -103,7 +103,7 @@ async function run(
     process.execPath,
     [
       "--disable-warning=ExperimentalWarning",
-      script,
+      backupScript,
       command,
       ...(folderArgument === undefined ? [] : [folderArgument]),
     ],
@@ -142,10 +142,10 @@ async function startServiceOn(target: BackupSource): Promise<TestService> {
   });
 }
 
-async function storeSecret(person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> {
+async function storeSecret(person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<BuiltSecret> {
   const call = buildSecret(person, options);
-  const answer = await service.call("POST", "/secrets/store", person.token, { body: call.body });
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await service.call("POST", "/secrets/store", person.token, { body: call.body });
+  if (response.status !== 200) throw new Error(response.text);
   confirmChange(person, call.body.keyring);
   return call;
 }
@@ -159,18 +159,18 @@ async function purgeSecret(person: Person, id: string): Promise<void> {
 
 async function startUpload(person: Person): Promise<string> {
   const large = buildLargeContent({ bytes: 2_000 });
-  const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
-  const id = String(started.body["upload_id"]);
+  const startResponse = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+  const id = String(startResponse.body["upload_id"]);
   expect((await service.call("POST", uploadPath(id), person.token, await large.part(1))).status).toBe(200);
   return id;
 }
 
-const objectFileOf = async (id: string): Promise<string> => {
+const findObjectFile = async (id: string): Promise<string> => {
   const [row] = await service.app.services.db.select().from(versionObjects).where(eq(versionObjects.secretId, id));
   return join(service.objectsFolder, String(row?.objectKey));
 };
 
-const objectKeyOf = (file: string): string => file.slice(service.objectsFolder.length + 1);
+const getObjectKey = (file: string): string => file.slice(service.objectsFolder.length + 1);
 
 /**
  * A named pipe in place of an object: its reader stands still until `openPipe` has the other end,
@@ -181,7 +181,7 @@ async function replaceWithPipe(
 ): Promise<{ openPipe: () => Promise<FileHandle>; restoreFile: () => Promise<void> }> {
   const bytes = await readFile(file);
   await rm(file);
-  await execute("mkfifo", [file]);
+  await execFileAsync("mkfifo", [file]);
   return {
     openPipe: () => open(file, "w"),
     async restoreFile() {
@@ -197,17 +197,17 @@ describe("the lease of a backup", () => {
     const { body } = await storeSecret(person);
     const upload = await startUpload(person);
     const [part] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, upload));
-    const files = [await objectFileOf(body.secret_db_id), join(service.objectsFolder, String(part?.objectKey))];
-    const holder = new Client({ connectionString: service.database.url });
-    await holder.connect();
+    const files = [await findObjectFile(body.secret_db_id), join(service.objectsFolder, String(part?.objectKey))];
+    const lockHolder = new Client({ connectionString: service.database.url });
+    await lockHolder.connect();
     try {
-      await holder.query("select pg_advisory_lock(7235003)");
+      await lockHolder.query("select pg_advisory_lock(7235003)");
       await purgeSecret(person, body.secret_db_id);
       expect((await service.call("DELETE", uploadPath(upload), person.token)).status).toBe(204);
       await service.app.sweep();
       for (const file of files) expect((await readFile(file)).length).toBeGreaterThan(0);
     } finally {
-      await holder.end();
+      await lockHolder.end();
     }
     await service.app.sweep();
     for (const file of files) await expect(readFile(file)).rejects.toThrow("ENOENT");
@@ -220,13 +220,13 @@ describe("npm run backup", () => {
     const keptSecret = await storeSecret(keepingPerson, { bytes: 50_000 });
     const busyPerson = await service.signIn();
     const purgedId = (await storeSecret(busyPerson, { bytes: 20_000 })).body.secret_db_id;
-    const purgedFile = await objectFileOf(purgedId);
+    const purgedFile = await findObjectFile(purgedId);
     const upload = await startUpload(keepingPerson);
     const cancelledUpload = await startUpload(busyPerson);
 
     // The backup has its rows, and stands still at the first object.
-    const { openPipe, restoreFile } = await replaceWithPipe(await objectFileOf(keptSecret.body.secret_db_id));
-    const backupRun = run("make", backup);
+    const { openPipe, restoreFile } = await replaceWithPipe(await findObjectFile(keptSecret.body.secret_db_id));
+    const backupRun = runBackupCommand("make", backupFolder);
     const pipeEnd = await openPipe();
     await purgeSecret(busyPerson, purgedId);
     expect((await service.call("DELETE", uploadPath(cancelledUpload), busyPerson.token)).status).toBe(204);
@@ -243,26 +243,26 @@ describe("npm run backup", () => {
     await expect(readFile(purgedFile)).rejects.toThrow("ENOENT");
 
     const target = await createEmptyTarget();
-    expect(await run("restore", backup, target)).toMatchObject({
+    expect(await runBackupCommand("restore", backupFolder, target)).toMatchObject({
       code: 0,
       output: expect.stringContaining("Put the keys") as string,
     });
-    const restored = await startServiceOn(target);
+    const restoredService = await startServiceOn(target);
     try {
-      const read = (person: Person, id: string) =>
-        restored.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
+      const readSecret = (person: Person, id: string) =>
+        restoredService.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id } });
       const { content, ticket, label } = keptSecret.body;
-      expect(await read(keepingPerson, keptSecret.body.secret_db_id)).toMatchObject({
+      expect(await readSecret(keepingPerson, keptSecret.body.secret_db_id)).toMatchObject({
         status: 200,
         body: { content, ticket, label },
       });
-      expect(await read(busyPerson, purgedId)).toMatchObject({ status: 200 }); // it was there at that moment
-      expect(await read(busyPerson, laterSecret.body.secret_db_id)).toMatchObject({ status: 404 });
-      expect(await restored.call("GET", uploadPath(upload), keepingPerson.token)).toMatchObject({
+      expect(await readSecret(busyPerson, purgedId)).toMatchObject({ status: 200 }); // it was there at that moment
+      expect(await readSecret(busyPerson, laterSecret.body.secret_db_id)).toMatchObject({ status: 404 });
+      expect(await restoredService.call("GET", uploadPath(upload), keepingPerson.token)).toMatchObject({
         status: 200,
         body: { received: [{ part: 1 }] },
       });
-      expect(await run("check", undefined, target)).toMatchObject({
+      expect(await runBackupCommand("check", undefined, target)).toMatchObject({
         code: 0,
         output: expect.stringMatching(/[1-9]\d* looked at: 0 missing, 0 changed, 0 left over/) as string,
       });
@@ -270,10 +270,12 @@ describe("npm run backup", () => {
         { username: "A\tb\\n" },
       ]);
       expect(
-        await restored.call("POST", "/secrets/store", keepingPerson.token, { body: buildSecret(keepingPerson).body }),
+        await restoredService.call("POST", "/secrets/store", keepingPerson.token, {
+          body: buildSecret(keepingPerson).body,
+        }),
       ).toMatchObject({ status: 200 }); // it goes on from there
     } finally {
-      await restored.stop();
+      await restoredService.stop();
       await target.drop();
     }
   });
@@ -283,24 +285,24 @@ describe("makeBackup", () => {
   it("copies only objects that it has not got, and drops those of states that were removed", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
-    const firstBackup = await makeBackup(source(), backup);
+    const firstBackup = await makeBackup(createBackupSource(), backupFolder);
     await purgeSecret(person, body.secret_db_id);
     await storeSecret(person);
-    const secondBackup = await makeBackup(source(), backup);
+    const secondBackup = await makeBackup(createBackupSource(), backupFolder);
     expect(firstBackup.copied).toBe(firstBackup.state.objects.count);
     expect(secondBackup.copied).toBe(1);
-    const copies = join(backup, "objects", person.userId, body.secret_db_id);
-    expect(await readdir(copies)).toHaveLength(1);
-    await rm(join(backup, "states", firstBackup.name), { recursive: true });
-    await makeBackup(source(), backup);
-    expect(await readdir(copies)).toEqual([]);
+    const copiesFolder = join(backupFolder, "objects", person.userId, body.secret_db_id);
+    expect(await readdir(copiesFolder)).toHaveLength(1);
+    await rm(join(backupFolder, "states", firstBackup.name), { recursive: true });
+    await makeBackup(createBackupSource(), backupFolder);
+    expect(await readdir(copiesFolder)).toEqual([]);
   });
 
   it("is no backup when its lease was lost on the way, and can be made again", async () => {
     const { openPipe, restoreFile } = await replaceWithPipe(
-      await objectFileOf((await storeSecret(await service.signIn())).body.secret_db_id),
+      await findObjectFile((await storeSecret(await service.signIn())).body.secret_db_id),
     );
-    const backupRun = makeBackup(source(), backup);
+    const backupRun = makeBackup(createBackupSource(), backupFolder);
     const pipeEnd = await openPipe();
     expect(
       await query(
@@ -311,38 +313,38 @@ describe("makeBackup", () => {
     await pipeEnd.close();
     await expect(backupRun).rejects.toThrow("connection to the database was lost");
     await restoreFile();
-    await expect(restoreBackup(source(), backup)).rejects.toThrow("holds no backup");
-    expect((await makeBackup(source(), backup)).damaged).toEqual([]);
-    expect(await readdir(join(backup, "states"))).toHaveLength(1);
+    await expect(restoreBackup(createBackupSource(), backupFolder)).rejects.toThrow("holds no backup");
+    expect((await makeBackup(createBackupSource(), backupFolder)).damaged).toEqual([]);
+    expect(await readdir(join(backupFolder, "states"))).toHaveLength(1);
   });
 
   it("names an object that is missing, changed or unreadable, keeps all others, and takes it when it is back", async () => {
     const person = await service.signIn();
     const files = [];
     for (let count = 0; count < 3; count++)
-      files.push(await objectFileOf((await storeSecret(person)).body.secret_db_id));
-    const [changed, missing, unreadable] = files as [string, string, string];
-    const written = await Promise.all(files.map((file) => readFile(file)));
+      files.push(await findObjectFile((await storeSecret(person)).body.secret_db_id));
+    const [changedFile, missingFile, unreadableFile] = files as [string, string, string];
+    const originalBytes = await Promise.all(files.map((file) => readFile(file)));
     const [changedKey, missingKey, unreadableKey] = [
-      objectKeyOf(changed),
-      objectKeyOf(missing),
-      objectKeyOf(unreadable),
+      getObjectKey(changedFile),
+      getObjectKey(missingFile),
+      getObjectKey(unreadableFile),
     ];
-    const stray = join(service.objectsFolder, person.userId, "stray");
+    const strayFile = join(service.objectsFolder, person.userId, "stray");
     try {
-      await writeFile(changed, "other bytes");
-      await rm(missing);
-      await rm(unreadable);
-      await mkdir(unreadable); // nobody can read it as a file
-      await writeFile(stray, "nobody's");
-      const { damaged, state } = await makeBackup(source(), backup);
+      await writeFile(changedFile, "other bytes");
+      await rm(missingFile);
+      await rm(unreadableFile);
+      await mkdir(unreadableFile); // nobody can read it as a file
+      await writeFile(strayFile, "nobody's");
+      const { damaged, state } = await makeBackup(createBackupSource(), backupFolder);
       expect(damaged).toEqual([changedKey, missingKey, unreadableKey].sort());
-      expect(await checkSystem(source())).toMatchObject({
+      expect(await checkSystem(createBackupSource())).toMatchObject({
         missing: [missingKey],
         changed: [changedKey, unreadableKey].sort(),
-        unreferenced: [objectKeyOf(stray)],
+        unreferenced: [getObjectKey(strayFile)],
       });
-      const { checkedCount, ...findings } = await checkBackup(backup);
+      const { checkedCount, ...findings } = await checkBackup(backupFolder);
       expect(findings).toEqual({
         missing: [changedKey, missingKey, unreadableKey].sort(),
         changed: [],
@@ -350,15 +352,15 @@ describe("makeBackup", () => {
       });
       expect(checkedCount).toBeGreaterThan(state.objects.count);
     } finally {
-      await rm(unreadable, { recursive: true, force: true });
-      for (const [index, file] of files.entries()) await writeFile(file, written[index] ?? "");
-      await rm(stray);
+      await rm(unreadableFile, { recursive: true, force: true });
+      for (const [index, file] of files.entries()) await writeFile(file, originalBytes[index] ?? "");
+      await rm(strayFile);
     }
-    expect((await makeBackup(source(), backup)).damaged).toEqual([]);
-    expect(await checkBackup(backup)).toMatchObject({ missing: [], changed: [] });
-    await writeFile(join(backup, "objects", changedKey), "other bytes");
-    await writeFile(join(backup, "objects", `${changedKey}x`), "nobody's");
-    expect(await checkBackup(backup)).toMatchObject({
+    expect((await makeBackup(createBackupSource(), backupFolder)).damaged).toEqual([]);
+    expect(await checkBackup(backupFolder)).toMatchObject({ missing: [], changed: [] });
+    await writeFile(join(backupFolder, "objects", changedKey), "other bytes");
+    await writeFile(join(backupFolder, "objects", `${changedKey}x`), "nobody's");
+    expect(await checkBackup(backupFolder)).toMatchObject({
       missing: [],
       changed: [changedKey],
       unreferenced: [`${changedKey}x`],
@@ -367,17 +369,17 @@ describe("makeBackup", () => {
 
   it("finds a copy that changed later, of an object without a digest too", async () => {
     const { body } = await storeSecret(await service.signIn());
-    const file = await objectFileOf(body.secret_db_id);
+    const file = await findObjectFile(body.secret_db_id);
     await query(service.database.url, "update version_objects set sha256 = null where object_key = $1", [
-      objectKeyOf(file),
+      getObjectKey(file),
     ]);
-    await makeBackup(source(), backup);
-    await writeFile(join(backup, "objects", objectKeyOf(file)), Buffer.alloc((await readFile(file)).length));
-    await makeBackup(source(), backup);
-    expect((await checkBackup(backup)).changed).toEqual([objectKeyOf(file)]);
-    await rm(join(backup, "objects", objectKeyOf(file)));
-    expect((await makeBackup(source(), backup)).copied).toBe(1);
-    expect(await checkBackup(backup)).toMatchObject({ missing: [], changed: [] });
+    await makeBackup(createBackupSource(), backupFolder);
+    await writeFile(join(backupFolder, "objects", getObjectKey(file)), Buffer.alloc((await readFile(file)).length));
+    await makeBackup(createBackupSource(), backupFolder);
+    expect((await checkBackup(backupFolder)).changed).toEqual([getObjectKey(file)]);
+    await rm(join(backupFolder, "objects", getObjectKey(file)));
+    expect((await makeBackup(createBackupSource(), backupFolder)).copied).toBe(1);
+    expect(await checkBackup(backupFolder)).toMatchObject({ missing: [], changed: [] });
   });
 
   it("has nothing to say of what is being written while it looks", async () => {
@@ -391,7 +393,7 @@ describe("makeBackup", () => {
     );
     await service.app.services.objects.put(reservedKey, Buffer.from("on its way"));
     await writeFile(join(service.objectsFolder, `${reservedKey}.0123456789ab.tmp`), "half");
-    expect((await checkSystem(source())).unreferenced).toEqual([]);
+    expect((await checkSystem(createBackupSource())).unreferenced).toEqual([]);
   });
 });
 
@@ -400,23 +402,23 @@ describe("restoreBackup", () => {
     const { owner, secret, share } = await createSharedSecret(service, { max_views: 2 });
     const request = await createRequest(service, owner);
     const answer = await answerRequest(service, request, 6 * 1024 ** 2);
-    const open = await createRequest(service, owner);
-    const unfinished = await startAnswer(service, open);
-    await sendParts(service, unfinished);
+    const openRequest = await createRequest(service, owner);
+    const unfinishedAnswer = await startAnswer(service, openRequest);
+    await sendParts(service, unfinishedAnswer);
     await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
-    expect(await checkSystem(source())).toMatchObject({ missing: [], changed: [], unreferenced: [] });
-    const backupReport = await makeBackup(source(), backup);
+    expect(await checkSystem(createBackupSource())).toMatchObject({ missing: [], changed: [], unreferenced: [] });
+    const backupReport = await makeBackup(createBackupSource(), backupFolder);
     expect(backupReport.damaged).toEqual([]);
     const target = await createEmptyTarget();
-    await restoreBackup(target, backup);
-    const restored = await startServiceOn(target);
+    await restoreBackup(target, backupFolder);
+    const restoredService = await startServiceOn(target);
     try {
       expect(await checkSystem(target)).toMatchObject({ missing: [], changed: [], unreferenced: [] });
-      const read = async (answerWithDownload: TestResponse, token: string | null): Promise<Buffer> => {
+      const downloadAnswered = async (answerWithDownload: TestResponse, token: string | null): Promise<Buffer> => {
         const { download } = answerWithDownload.body as unknown as { download: { token: string } };
         const headers = token === null ? {} : { authorization: `Bearer ${token}` };
         return (
-          await restored.app.http.inject({
+          await restoredService.app.http.inject({
             method: "POST",
             url: "/share/content",
             headers,
@@ -424,39 +426,40 @@ describe("restoreBackup", () => {
           })
         ).rawPayload;
       };
-      const collected = await callOk(restored, "POST", "/requests/collect", owner.token, {
+      const collectResponse = await callOk(restoredService, "POST", "/requests/collect", owner.token, {
         body: { request_id: request.requestId },
       });
-      expect((await read(collected, owner.token)).equals(answer.content)).toBe(true);
-      const openShare = () => restored.call("POST", "/share/get-public-secret", null, { body: buildOpening(share) });
-      expect((await read(await openShare(), null)).equals(secret.content)).toBe(true);
+      expect((await downloadAnswered(collectResponse, owner.token)).equals(answer.content)).toBe(true);
+      const openShare = () =>
+        restoredService.call("POST", "/share/get-public-secret", null, { body: buildOpening(share) });
+      expect((await downloadAnswered(await openShare(), null)).equals(secret.content)).toBe(true);
       expect((await openShare()).status).toBe(404);
-      expect((await finishAnswer(restored, unfinished)).status).toBe(200);
+      expect((await finishAnswer(restoredService, unfinishedAnswer)).status).toBe(200);
     } finally {
-      await restored.stop();
+      await restoredService.stop();
       await target.drop();
     }
   });
 
   it("refuses a place that is not empty, and rows that are not what was written; then the same place takes the right ones", async () => {
     await storeSecret(await service.signIn());
-    const { name } = await makeBackup(source(), backup);
-    await expect(restoreBackup(source(), backup)).rejects.toThrow("is not empty");
+    const { name } = await makeBackup(createBackupSource(), backupFolder);
+    await expect(restoreBackup(createBackupSource(), backupFolder)).rejects.toThrow("is not empty");
     const target = await createEmptyTarget();
     try {
-      await expect(restoreBackup({ ...target, objectsPath: backup }, backup)).rejects.toThrow(
+      await expect(restoreBackup({ ...target, objectsPath: backupFolder }, backupFolder)).rejects.toThrow(
         "objects that are not of this backup",
       );
-      await expect(restoreBackup(target, backup, "another")).rejects.toThrow("holds no state another");
+      await expect(restoreBackup(target, backupFolder, "another")).rejects.toThrow("holds no state another");
       await expect(restoreBackup(target, folder)).rejects.toThrow("holds no backup");
-      const rows = join(backup, "states", name, "service/public.accounts");
-      const written = await readFile(rows);
+      const rows = join(backupFolder, "states", name, "service/public.accounts");
+      const rowsText = await readFile(rows);
       await appendFile(rows, "\n");
-      await expect(restoreBackup(target, backup)).rejects.toThrow("public.accounts is not what was written");
-      expect((await checkBackup(backup)).changed).toEqual([rows]);
-      await writeFile(rows, written);
+      await expect(restoreBackup(target, backupFolder)).rejects.toThrow("public.accounts is not what was written");
+      expect((await checkBackup(backupFolder)).changed).toEqual([rows]);
+      await writeFile(rows, rowsText);
 
-      const file = join(backup, "states", name, "state.json");
+      const file = join(backupFolder, "states", name, "state.json");
       const state = await readFile(file, "utf8");
       const { databases, ...rest } = JSON.parse(state) as { databases: { service: { migrations: string[] } } };
       await writeFile(
@@ -466,12 +469,12 @@ describe("restoreBackup", () => {
           databases: { ...databases, service: { ...databases.service, migrations: ["0".repeat(64)] } },
         }),
       );
-      await expect(restoreBackup(target, backup)).rejects.toThrow("another release");
+      await expect(restoreBackup(target, backupFolder)).rejects.toThrow("another release");
       expect(await query(target.databaseUrls.service, "select from accounts")).toEqual([]);
       await writeFile(file, state);
 
-      expect(await restoreBackup(target, backup)).toMatchObject({ name, damaged: [] });
-      await expect(restoreBackup(target, backup)).rejects.toThrow("is not empty");
+      expect(await restoreBackup(target, backupFolder)).toMatchObject({ name, damaged: [] });
+      await expect(restoreBackup(target, backupFolder)).rejects.toThrow("is not empty");
     } finally {
       await target.drop();
     }

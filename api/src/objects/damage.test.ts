@@ -4,7 +4,7 @@ import { readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { request, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 
-import { maxSmallSecretBytes, minPartBytes, uploadPath } from "@relicario/shared/api";
+import { maxSmallSealedBytes, minPartBytes, uploadPath } from "@relicario/shared/api";
 import { and, asc, eq } from "drizzle-orm";
 
 import { uploadParts, versionObjects } from "../db/schema.ts";
@@ -39,22 +39,22 @@ async function download(person: Person, id: string, range?: string): Promise<Dow
   };
   const clientRequest = request(`${address}/v2/secrets/get-secret`, { method: "POST", headers });
   clientRequest.end(JSON.stringify({ secret_db_id: id }));
-  const [answer] = (await once(clientRequest, "response")) as [IncomingMessage];
+  const [response] = (await once(clientRequest, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
-  answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-  answer.on("error", () => undefined); // a connection that was cut; `complete` says so
-  await new Promise<void>((resolve) => answer.once("close", resolve));
+  response.on("data", (chunk: Buffer) => chunks.push(chunk));
+  response.on("error", () => undefined); // a connection that was cut; `complete` says so
+  await new Promise<void>((resolve) => response.once("close", resolve));
   return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
+    status: response.statusCode ?? 0,
+    headers: response.headers,
     bytes: Buffer.concat(chunks),
-    complete: answer.complete,
+    complete: response.complete,
   };
 }
 
-async function upload(person: Person, large: LargeContent): Promise<string> {
-  const started = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
-  const id = String(started.body["upload_id"]);
+async function uploadContent(person: Person, large: LargeContent): Promise<string> {
+  const startResponse = await service.call("POST", "/v2/secrets/secret", person.token, await large.start());
+  const id = String(startResponse.body["upload_id"]);
   for (const [index] of large.parts.entries())
     await service.call("POST", uploadPath(id), person.token, await large.part(index + 1));
   return id;
@@ -62,14 +62,14 @@ async function upload(person: Person, large: LargeContent): Promise<string> {
 
 async function storeLarge(person: Person, bytes: number): Promise<LargeContent> {
   const large = buildLargeContent({ bytes });
-  const id = await upload(person, large);
-  const finish = buildFinish(person, large);
-  expect((await service.call("PUT", uploadPath(id), person.token, { body: finish })).status).toBe(200);
-  confirmChange(person, finish.keyring);
+  const id = await uploadContent(person, large);
+  const finishBody = buildFinish(person, large);
+  expect((await service.call("PUT", uploadPath(id), person.token, { body: finishBody })).status).toBe(200);
+  confirmChange(person, finishBody.keyring);
   return large;
 }
 
-async function filesOf(person: Person, secretId: string): Promise<{ key: string; file: string }[]> {
+async function findObjectFiles(person: Person, secretId: string): Promise<{ key: string; file: string }[]> {
   const rows = await service.app.services.db
     .select({ key: versionObjects.objectKey })
     .from(versionObjects)
@@ -85,10 +85,10 @@ async function flipBit(file: string, offset: number): Promise<void> {
   await writeFile(file, bytes);
 }
 
-const countDamage = (finding: string): Promise<number> =>
+const readDamageCount = (finding: string): Promise<number> =>
   readMetric(service, "relicario_damaged_objects_total", `finding="${finding}"`);
 
-const logLinesOf = (key: string): { level?: number; finding?: string }[] =>
+const findLogLines = (key: string): { level?: number; finding?: string }[] =>
   service
     .log()
     .split("\n")
@@ -103,13 +103,15 @@ describe("a stored object", () => {
   it("keeps its digest in its row, from an upload as from one call", async () => {
     const person = await service.signIn();
     const large = await storeLarge(person, minPartBytes + 1_000);
-    const small = buildSecret(person);
-    expect((await service.call("POST", "/secrets/store", person.token, { body: small.body })).status).toBe(200);
+    const smallSecret = buildSecret(person);
+    expect((await service.call("POST", "/secrets/store", person.token, { body: smallSecret.body })).status).toBe(200);
     const storedObjects = await service.app.services.db
       .select()
       .from(versionObjects)
       .where(eq(versionObjects.accountId, person.userId));
-    const digests = [...large.parts, small.content].map((bytes) => createHash("sha256").update(bytes).digest("hex"));
+    const digests = [...large.parts, smallSecret.content].map((bytes) =>
+      createHash("sha256").update(bytes).digest("hex"),
+    );
     expect(storedObjects.map(({ sha256 }) => sha256?.toString("hex")).sort()).toEqual(digests.sort());
   });
 
@@ -121,14 +123,14 @@ describe("a stored object", () => {
   ])("with %s ends the answer before it is whole, and is counted and named", async (_, finding, damageFile) => {
     const person = await service.signIn();
     const large = await storeLarge(person, twoPartsBytes);
-    const lastObject = (await filesOf(person, large.id)).at(-1) ?? { key: "", file: "" };
-    const countBefore = await countDamage(finding);
+    const lastObject = (await findObjectFiles(person, large.id)).at(-1) ?? { key: "", file: "" };
+    const countBefore = await readDamageCount(finding);
     await damageFile(lastObject.file);
     const { status, bytes, complete } = await download(person, large.id);
     expect({ status, complete }).toEqual({ status: 200, complete: false });
     expect(bytes.length).toBeLessThan(twoPartsBytes);
-    expect(await countDamage(finding)).toBe(countBefore + 1);
-    expect(logLinesOf(lastObject.key)).toMatchObject([{ level: 50, finding }]);
+    expect(await readDamageCount(finding)).toBe(countBefore + 1);
+    expect(findLogLines(lastObject.key)).toMatchObject([{ level: 50, finding }]);
   });
 
   it("of an answer is counted and named like any other, also when it is missing", async () => {
@@ -138,7 +140,7 @@ describe("a stored object", () => {
     const [row] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, answer.id));
     const key = String(row?.objectKey);
     await rm(join(service.objectsFolder, key));
-    const countBefore = await countDamage("missing");
+    const countBefore = await readDamageCount("missing");
     const { body } = await callOk(service, "POST", "/requests/collect", owner.token, {
       body: { request_id: request.requestId },
     });
@@ -147,8 +149,8 @@ describe("a stored object", () => {
       status: 500,
       body: { code: "internal_error" },
     });
-    expect(await countDamage("missing")).toBe(countBefore + 1);
-    expect(logLinesOf(key)).toMatchObject([{ level: 50, finding: "missing" }]);
+    expect(await readDamageCount("missing")).toBe(countBefore + 1);
+    expect(findLogLines(key)).toMatchObject([{ level: 50, finding: "missing" }]);
   });
 
   it("is a problem of its own where nothing was sent yet, small content or large", async () => {
@@ -156,10 +158,10 @@ describe("a stored object", () => {
     const { body } = buildSecret(person);
     await service.call("POST", "/secrets/store", person.token, { body });
     confirmChange(person, body.keyring);
-    const large = await storeLarge(person, maxSmallSecretBytes);
+    const large = await storeLarge(person, maxSmallSealedBytes);
     for (const id of [body.secret_db_id, large.id])
-      for (const { file } of await filesOf(person, id)) await flipBit(file, 7);
-    const countBefore = await countDamage("changed");
+      for (const { file } of await findObjectFiles(person, id)) await flipBit(file, 7);
+    const countBefore = await readDamageCount("changed");
     for (const id of [body.secret_db_id, large.id]) {
       const { status, headers, bytes } = await download(person, id);
       expect({ status, type: headers["content-type"] }).toEqual({ status: 500, type: "application/problem+json" });
@@ -171,7 +173,7 @@ describe("a stored object", () => {
         body: { secret_db_id: body.secret_db_id },
       }),
     ).toMatchObject({ status: 500, body: { code: "internal_error" } });
-    expect(await countDamage("changed")).toBe(countBefore + 3);
+    expect(await readDamageCount("changed")).toBe(countBefore + 3);
   });
 
   it("is read whole for a range inside it, so that a change outside the range is found too", async () => {
@@ -183,7 +185,7 @@ describe("a stored object", () => {
       complete: true,
       bytes: large.content.subarray(minPartBytes + 10, minPartBytes + 20),
     });
-    const [, secondObject] = await filesOf(person, large.id);
+    const [, secondObject] = await findObjectFiles(person, large.id);
     await flipBit(secondObject?.file ?? "", minPartBytes - 1);
     expect((await download(person, large.id, range)).status).toBe(500);
     expect(await download(person, large.id, "bytes=5-9")).toMatchObject({
@@ -212,25 +214,25 @@ describe("a stored object", () => {
   it("that went with its row while it was read is not damaged", async () => {
     const person = await service.signIn();
     const large = await storeLarge(person, 300_000);
-    const [{ key } = { key: "" }] = await filesOf(person, large.id);
-    const countBefore = await countDamage("missing");
+    const [{ key } = { key: "" }] = await findObjectFiles(person, large.id);
+    const countBefore = await readDamageCount("missing");
     await service.app.services.db
       .delete(versionObjects)
       .where(and(eq(versionObjects.accountId, person.userId), eq(versionObjects.objectKey, key)));
     await service.app.services.reportDamage(key, "missing");
-    expect(logLinesOf(key)).toEqual([]);
-    expect(await countDamage("missing")).toBe(countBefore);
+    expect(findLogLines(key)).toEqual([]);
+    expect(await readDamageCount("missing")).toBe(countBefore);
   });
 
   it("that is a damaged part of an upload is never published, nor blamed on the sender", async () => {
     const person = await service.signIn();
     const large = buildLargeContent({ bytes: 3_000 });
-    const id = await upload(person, large);
+    const id = await uploadContent(person, large);
     const [row] = await service.app.services.db.select().from(uploadParts).where(eq(uploadParts.uploadId, id));
     await flipBit(join(service.objectsFolder, String(row?.objectKey)), 5);
     expect(await service.call("PUT", uploadPath(id), person.token, { body: buildFinish(person, large) })).toMatchObject(
       { status: 500, body: { code: "internal_error" } },
     );
-    expect(logLinesOf(String(row?.objectKey))).toMatchObject([{ finding: "changed" }]);
+    expect(findLogLines(String(row?.objectKey))).toMatchObject([{ finding: "changed" }]);
   });
 });

@@ -32,7 +32,7 @@ export function createDamageReporter(db: Db, log: FastifyBaseLogger, registry: R
  */
 async function isReferenced(db: Db, key: string): Promise<boolean> {
   const [accountId = "", secretId = ""] = key.split("/");
-  const version = await db
+  const versionRows = await db
     .select({ part: versionObjects.part })
     .from(versionObjects)
     .where(
@@ -42,10 +42,10 @@ async function isReferenced(db: Db, key: string): Promise<boolean> {
         eq(versionObjects.objectKey, key),
       ),
     );
-  if (version.length > 0) return true;
-  const part = await db
+  if (versionRows.length > 0) return true;
+  const partRows = await db
     .select({ part: uploadParts.part })
     .from(uploadParts)
     .where(and(eq(uploadParts.accountId, accountId), eq(uploadParts.objectKey, key)));
-  return part.length > 0;
+  return partRows.length > 0;
 }

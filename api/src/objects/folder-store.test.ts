@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const filesIn = async (): Promise<string[]> =>
+const listFiles = async (): Promise<string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
@@ -41,7 +41,7 @@ describe("openFolderStore", () => {
     );
     await expect(store.put(key, brokenStream)).rejects.toThrow("connection lost");
     await expect(store.read(key)).rejects.toBeInstanceOf(MissingObjectError);
-    expect(await filesIn()).toEqual([]);
+    expect(await listFiles()).toEqual([]);
   });
 
   it("says that an object is missing, and deletes what is not there without a word", async () => {
@@ -50,7 +50,7 @@ describe("openFolderStore", () => {
     await store.put(key, Buffer.from("x"));
     await store.delete(key);
     await store.delete(key);
-    expect(await filesIn()).toEqual([]);
+    expect(await listFiles()).toEqual([]);
   });
 
   it.each(["../outside", `${account}/../../etc/passwd`, "/etc/passwd", `${key}/more`, "", `${account}/x/1-a`])(

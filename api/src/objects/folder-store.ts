@@ -4,7 +4,7 @@ import { access, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { maxSmallSecretBytes } from "@relicario/shared/api";
+import { maxSmallSealedBytes } from "@relicario/shared/api";
 
 import { MissingObjectError, type ObjectStore } from "./object-store.ts";
 
@@ -12,7 +12,7 @@ import { MissingObjectError, type ObjectStore } from "./object-store.ts";
 const keyPattern = /^[0-9a-f-]{36}\/[0-9a-f-]{36}\/[0-9]{1,10}-[A-Za-z0-9_-]{1,40}$/;
 
 /** A small secret is one piece: it is checked before its first byte goes out. */
-const readChunkBytes = maxSmallSecretBytes;
+const readChunkBytes = maxSmallSealedBytes;
 
 /**
  * Objects as files: written under a temporary name, fsynced, renamed, and the folder fsynced, so
@@ -21,13 +21,13 @@ const readChunkBytes = maxSmallSecretBytes;
 export async function openFolderStore(url: string): Promise<ObjectStore> {
   const root = resolve(url.startsWith("file://") ? fileURLToPath(url) : url);
   await mkdir(root, { recursive: true, mode: 0o700 });
-  const pathOf = (key: string): string => {
+  const getObjectPath = (key: string): string => {
     if (!keyPattern.test(key)) throw new TypeError("not an object key");
     return join(root, key);
   };
   return {
     async put(key, bytes) {
-      const path = pathOf(key);
+      const path = getObjectPath(key);
       await createFolders(root, dirname(path));
       const temporaryPath = `${path}.${randomBytes(6).toString("hex")}.tmp`;
       try {
@@ -46,11 +46,11 @@ export async function openFolderStore(url: string): Promise<ObjectStore> {
       await syncFolder(dirname(path));
     },
     async read(key) {
-      const file = await withMissingError(() => open(pathOf(key), "r"));
+      const file = await withMissingError(() => open(getObjectPath(key), "r"));
       return file.createReadStream({ highWaterMark: readChunkBytes });
     },
     async delete(key) {
-      const path = pathOf(key);
+      const path = getObjectPath(key);
       await rm(path, { force: true });
       // What a killed process left unfinished under this key goes too.
       const siblings = await readdir(dirname(path)).catch(() => []); // no folder, nothing to remove

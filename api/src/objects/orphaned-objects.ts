@@ -89,13 +89,13 @@ export function collectOrphans(
   { db, objects }: { readonly db: Db; readonly objects: ObjectStore },
   context: SweepContext,
 ): Promise<void> {
-  const due = lte(orphanedObjects.dueAt, context.now);
-  return forEachAccount(db, context, { accountId: orphanedObjects.accountId, due }, async (accountId) => {
-    while ((await collectBatch(db, objects, accountId, context)) === objectsPerBatch && !context.signal.aborted);
+  const isDue = lte(orphanedObjects.dueAt, context.now);
+  return forEachAccount(db, context, { accountId: orphanedObjects.accountId, due: isDue }, async (accountId) => {
+    while ((await deleteOrphanBatch(db, objects, accountId, context)) === objectsPerBatch && !context.signal.aborted);
   });
 }
 
-function collectBatch(
+function deleteOrphanBatch(
   db: Db,
   objects: ObjectStore,
   accountId: string,
@@ -104,24 +104,24 @@ function collectBatch(
   return db.transaction(async (tx) => {
     if (!(await acquireDeletionLock(tx))) return 0;
     const belongsToAccount = eq(orphanedObjects.accountId, accountId);
-    const due = await tx
+    const dueRows = await tx
       .select({ objectKey: orphanedObjects.objectKey })
       .from(orphanedObjects)
       .where(and(belongsToAccount, lte(orphanedObjects.dueAt, now)))
       .limit(objectsPerBatch)
       .for("update", { skipLocked: true });
-    const [deleted, failed]: [string[], string[]] = [[], []];
-    for (const { objectKey } of due)
-      ((await attempt(() => objects.delete(objectKey))) ? deleted : failed).push(objectKey);
-    if (deleted.length > 0)
-      await tx.delete(orphanedObjects).where(and(belongsToAccount, inArray(orphanedObjects.objectKey, deleted)));
+    const [deletedKeys, failedKeys]: [string[], string[]] = [[], []];
+    for (const { objectKey } of dueRows)
+      ((await attempt(() => objects.delete(objectKey))) ? deletedKeys : failedKeys).push(objectKey);
+    if (deletedKeys.length > 0)
+      await tx.delete(orphanedObjects).where(and(belongsToAccount, inArray(orphanedObjects.objectKey, deletedKeys)));
     const dueAt = new Date(now.getTime() + retryMinutes * 60_000);
-    if (failed.length > 0)
+    if (failedKeys.length > 0)
       await tx
         .update(orphanedObjects)
         .set({ dueAt })
-        .where(and(belongsToAccount, inArray(orphanedObjects.objectKey, failed)));
-    return due.length;
+        .where(and(belongsToAccount, inArray(orphanedObjects.objectKey, failedKeys)));
+    return dueRows.length;
   });
 }
 

@@ -40,7 +40,7 @@ export interface ObjectSource {
  *
  * @throws DamagedObjectError, reported already.
  */
-export async function* readVerified(
+export async function* readVerifiedObject(
   { objects, reportDamage }: ObjectSource,
   { key, size, sha256 }: StoredObject,
   start: number,

@@ -7,13 +7,13 @@ import { Counter, Histogram, Registry } from "prom-client";
  */
 export function measureResponses(app: FastifyInstance): Registry {
   const registry = new Registry();
-  const responses = new Counter({
+  const responseCounter = new Counter({
     name: "relicario_answers_total",
     help: "Answers of the service",
     labelNames: ["method", "route", "status"],
     registers: [registry],
   });
-  const seconds = new Histogram({
+  const durationHistogram = new Histogram({
     name: "relicario_answer_seconds",
     help: "Time until an answer was sent",
     labelNames: ["method", "route"],
@@ -21,8 +21,8 @@ export function measureResponses(app: FastifyInstance): Registry {
   });
   app.addHook("onResponse", (request, reply, done) => {
     const labels = { method: request.method, route: request.routeOptions.url ?? "none" };
-    responses.inc({ ...labels, status: String(reply.statusCode) });
-    seconds.observe(labels, reply.elapsedTime / 1_000);
+    responseCounter.inc({ ...labels, status: String(reply.statusCode) });
+    durationHistogram.observe(labels, reply.elapsedTime / 1_000);
     done();
   });
   return registry;

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 
-import type { OpenDatabase } from "../db/database.ts";
+import type { Database } from "../db/database.ts";
 import { requireMetricsToken } from "../http/metrics-token.ts";
 import { Problem } from "../http/problem.ts";
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 import type { Services } from "../services/services.ts";
 
 /** Whoever asks does so every few seconds, and must not wait for longer. */
@@ -15,7 +15,7 @@ const HealthStatus = z.strictObject({ status: z.literal("ok") });
 /** For whoever runs the service: alive, ready, measured, described. */
 export const operationRoutes: FastifyPluginAsyncZod<{
   services: Services;
-  database: OpenDatabase;
+  database: Database;
   isStopping: () => boolean;
 }> = async (app, { services, database, isStopping }) => {
   const { env, metrics, objects } = services;
@@ -23,7 +23,7 @@ export const operationRoutes: FastifyPluginAsyncZod<{
   app.get(
     "/healthz",
     {
-      schema: { summary: "The process answers", response: responseSchemas(HealthStatus) },
+      schema: { summary: "The process answers", response: buildResponseSchemas(HealthStatus) },
       config: { access: "public" },
     },
     () => ({ status: "ok" as const }),
@@ -32,7 +32,7 @@ export const operationRoutes: FastifyPluginAsyncZod<{
   app.get(
     "/readyz",
     {
-      schema: { summary: "Calls can be sent here", response: responseSchemas(HealthStatus) },
+      schema: { summary: "Calls can be sent here", response: buildResponseSchemas(HealthStatus) },
       config: { access: "public" },
     },
     async () => {

@@ -4,10 +4,10 @@ import { z } from "zod";
 import type { EmbeddedAdmin } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
 import type { PasswordProvider } from "./password-provider.ts";
-import { callProvider, throwUnexpected } from "./provider-call.ts";
+import { callProvider, throwUnexpectedResponse } from "./provider-call.ts";
 
-const Rules = z.strictObject({ min_length: z.int(), max_length: z.int() });
-const RefusalBody = z.strictObject({
+const RulesBody = z.strictObject({ min_length: z.int(), max_length: z.int() });
+const ProblemsBody = z.strictObject({
   problems: z.strictObject({
     old_password: z.literal("wrong").optional(),
     new_password: z
@@ -28,10 +28,10 @@ const ruleByProblem = {
 export function createEmbeddedPasswordProvider({ url, token }: EmbeddedAdmin): PasswordProvider {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
-  async function readRules(): Promise<z.infer<typeof Rules>> {
-    const answer = await callProvider(`${url}/admin/password-rules`, { method: "GET", headers });
-    const rules = Rules.safeParse(answer.body);
-    return rules.success ? rules.data : throwUnexpected(answer);
+  async function readRules(): Promise<z.infer<typeof RulesBody>> {
+    const response = await callProvider(`${url}/admin/password-rules`, { method: "GET", headers });
+    const rules = RulesBody.safeParse(response.body);
+    return rules.success ? rules.data : throwUnexpectedResponse(response);
   }
 
   return {
@@ -52,20 +52,21 @@ export function createEmbeddedPasswordProvider({ url, token }: EmbeddedAdmin): P
         new_password: newPassword,
         keep_session: keepSessionId,
       });
-      const answer = await callProvider(`${url}/admin/password`, { method: "POST", headers, body });
-      if (answer.status === 204) return [];
-      if (answer.status === 404)
+      const response = await callProvider(`${url}/admin/password`, { method: "POST", headers, body });
+      if (response.status === 204) return [];
+      if (response.status === 404)
         throw new Problem("not_found", { detail: "the identity provider does not know this person" });
-      const refusal = RefusalBody.safeParse(answer.body);
-      if (!refusal.success) return throwUnexpected(answer);
-      const { old_password: wrong, new_password: problem } = refusal.data.problems;
-      const refusals: PasswordRejection[] = wrong === undefined ? [] : [{ path: "/old_password", reason: wrong }];
-      if (problem === undefined) return refusals;
-      const rule = ruleByProblem[problem];
+      const parsedProblems = ProblemsBody.safeParse(response.body);
+      if (!parsedProblems.success) return throwUnexpectedResponse(response);
+      const { old_password: oldPasswordProblem, new_password: newPasswordProblem } = parsedProblems.data.problems;
+      const rejections: PasswordRejection[] =
+        oldPasswordProblem === undefined ? [] : [{ path: "/old_password", reason: oldPasswordProblem }];
+      if (newPasswordProblem === undefined) return rejections;
+      const rule = ruleByProblem[newPasswordProblem];
       const limits: Partial<Record<typeof rule, number>> =
         rule === "min_length" || rule === "max_length" ? await readRules() : {};
       const value = limits[rule];
-      return [...refusals, { path: "/new_password", reason: rule, ...(value === undefined ? {} : { value }) }];
+      return [...rejections, { path: "/new_password", reason: rule, ...(value === undefined ? {} : { value }) }];
     },
   };
 }

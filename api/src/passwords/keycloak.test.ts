@@ -21,10 +21,10 @@ const realm = {
 };
 const calls: string[] = [];
 let server: Server;
-let passwords: PasswordProvider;
+let passwordProvider: PasswordProvider;
 beforeAll(async () => {
   server = createServer((request, response) => {
-    void answer(request).then(({ status, body }) => {
+    void handleKeycloakCall(request).then(({ status, body }) => {
       response
         .writeHead(status, { "content-type": "application/json" })
         .end(body === undefined ? undefined : JSON.stringify(body));
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  passwords = createKeycloakPasswordProvider({
+  passwordProvider = createKeycloakPasswordProvider({
     kind: "keycloak",
     url: `http://127.0.0.1:${String(address.port)}`,
     realm: "people",
@@ -60,13 +60,13 @@ beforeEach(() => {
   });
 });
 
-async function answer(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
+async function handleKeycloakCall(request: IncomingMessage): Promise<{ status: number; body?: unknown }> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString();
   const call = `${request.method ?? ""} ${request.url ?? ""}`;
   calls.push(call);
-  if (call === "POST /realms/people/protocol/openid-connect/token") return tokenAnswer(new URLSearchParams(text));
+  if (call === "POST /realms/people/protocol/openid-connect/token") return handleTokenCall(new URLSearchParams(text));
   if (request.headers.authorization !== "Bearer token-of-the-service")
     return { status: 401, body: { error: "HTTP 401 Unauthorized" } };
   const person = `/admin/realms/people/users/${subject}`;
@@ -90,7 +90,7 @@ async function answer(request: IncomingMessage): Promise<{ status: number; body?
   return { status: 404, body: { error: "User not found" } };
 }
 
-function tokenAnswer(form: URLSearchParams): { status: number; body: unknown } {
+function handleTokenCall(form: URLSearchParams): { status: number; body: unknown } {
   if (
     form.get("client_id") !== "relicario-service" ||
     form.get("client_secret") !== clientSecret ||
@@ -105,8 +105,8 @@ function tokenAnswer(form: URLSearchParams): { status: number; body: unknown } {
   return { status: 200, body: { access_token: "of the person", session_state: "of-the-question" } };
 }
 
-const change = (overrides: Partial<Parameters<PasswordProvider["change"]>[0]> = {}) =>
-  passwords.change({
+const changePassword = (overrides: Partial<Parameters<PasswordProvider["change"]>[0]> = {}) =>
+  passwordProvider.change({
     subject,
     oldPassword: "the old password",
     newPassword: "the new password",
@@ -116,18 +116,18 @@ const change = (overrides: Partial<Parameters<PasswordProvider["change"]>[0]> = 
 
 describe("a change of password at Keycloak", () => {
   it("asks for the old one, sets the new one, and ends all sessions but the one that goes on", async () => {
-    expect(await change()).toEqual([]);
+    expect(await changePassword()).toEqual([]);
     expect(realm.password).toBe("the new password");
     expect(realm.sessions).toEqual(["kept"]);
   });
 
   it("ends all where no session is to go on", async () => {
-    expect(await change({ keepSessionId: null })).toEqual([]);
+    expect(await changePassword({ keepSessionId: null })).toEqual([]);
     expect(realm.sessions).toEqual([]);
   });
 
   it("sets nothing when the old one is wrong", async () => {
-    expect(await change({ oldPassword: "another" })).toEqual([{ path: "/old_password", reason: "wrong" }]);
+    expect(await changePassword({ oldPassword: "another" })).toEqual([{ path: "/old_password", reason: "wrong" }]);
     expect([realm.password, realm.sessions]).toEqual(["the old password", ["kept", "other-1", "other-2"]]);
     expect(calls.filter((call) => call.startsWith("PUT"))).toEqual([]);
   });
@@ -146,15 +146,15 @@ describe("a change of password at Keycloak", () => {
     ],
     [{ errorMessage: "Password policy not met" }, { reason: "refused", text: "Password policy not met" }],
     [{}, { reason: "refused" }],
-  ])("gives its refusal %j", async (body, refusal) => {
+  ])("gives its refusal %j", async (body, expectedRejection) => {
     realm.refuse = { status: 400, body };
-    expect(await change()).toEqual([{ path: "/new_password", ...refusal }]);
+    expect(await changePassword()).toEqual([{ path: "/new_password", ...expectedRejection }]);
     expect(realm.password).toBe("the old password");
     expect(realm.sessions.slice(0, 3)).toEqual(["kept", "other-1", "other-2"]);
   });
 
   it("does not know a person who is not there", async () => {
-    await expect(change({ subject: "nobody" })).rejects.toMatchObject({ code: "not_found" });
+    await expect(changePassword({ subject: "nobody" })).rejects.toMatchObject({ code: "not_found" });
   });
 
   it.each([
@@ -178,19 +178,19 @@ describe("a change of password at Keycloak", () => {
     ],
   ])("is unavailable when Keycloak %s", async (_, arrange) => {
     arrange();
-    await expect(change()).rejects.toMatchObject({ code: "service_unavailable" });
+    await expect(changePassword()).rejects.toMatchObject({ code: "service_unavailable" });
     expect(realm.password).toBe("the old password");
   });
 
   it("says to come again later when Keycloak does", async () => {
     realm.refuse = { status: 429, body: {} };
-    await expect(change()).rejects.toMatchObject({ code: "too_many_requests" });
+    await expect(changePassword()).rejects.toMatchObject({ code: "too_many_requests" });
   });
 });
 
 describe("the rules of a realm", () => {
   it("are read from its password policy; what only says how it is kept is none", async () => {
-    expect(await passwords.rules()).toEqual([
+    expect(await passwordProvider.rules()).toEqual([
       { rule: "min_length", value: 12 },
       { rule: "digits", value: 1 },
       { rule: "not_name" },
@@ -200,6 +200,6 @@ describe("the rules of a realm", () => {
 
   it("are none without one", async () => {
     realm.passwordPolicy = undefined;
-    expect(await passwords.rules()).toEqual([]);
+    expect(await passwordProvider.rules()).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { KeycloakAdmin } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
 import type { PasswordProvider } from "./password-provider.ts";
-import { callProvider, throwUnexpected, type ProviderAnswer } from "./provider-call.ts";
+import { callProvider, throwUnexpectedResponse, type ProviderResponse } from "./provider-call.ts";
 
 /*
  * [Note: Passwords at Keycloak]
@@ -26,8 +26,8 @@ const Token = z.looseObject({ access_token: z.string() });
 const User = z.looseObject({ username: z.string() });
 const Sessions = z.array(z.looseObject({ id: z.string() }));
 const Realm = z.looseObject({ passwordPolicy: z.string().optional() });
-const TokenRefusal = z.looseObject({ error: z.string() });
-const Refusal = z.looseObject({
+const TokenErrorBody = z.looseObject({ error: z.string() });
+const ErrorBody = z.looseObject({
   error: z.string().optional(),
   error_description: z.string().optional(),
   errorMessage: z.string().optional(),
@@ -36,7 +36,7 @@ const Refusal = z.looseObject({
 /**
  * Its policies, by the names that stand in a realm's `passwordPolicy` and those of its messages.
  */
-const policies: Readonly<
+const rulesByPolicy: Readonly<
   Record<string, { readonly rule: PasswordRule["rule"]; readonly message: string; readonly hasNumber: boolean }>
 > = {
   length: { rule: "min_length", message: "invalidPasswordMinLengthMessage", hasNumber: true },
@@ -64,12 +64,12 @@ export function createKeycloakPasswordProvider({
   const requestToken = (grant: Readonly<Record<string, string>>) =>
     callProvider(tokenUrl, { method: "POST", body: new URLSearchParams({ client_id, client_secret, ...grant }) });
 
-  async function createAuthorizedCall(): Promise<
-    (method: string, path: string, body?: unknown) => Promise<ProviderAnswer>
+  async function createAdminCall(): Promise<
+    (method: string, path: string, body?: unknown) => Promise<ProviderResponse>
   > {
-    const answer = await requestToken({ grant_type: "client_credentials" });
-    const token = Token.safeParse(answer.body);
-    if (answer.status !== 200 || !token.success) return throwUnexpected(answer);
+    const response = await requestToken({ grant_type: "client_credentials" });
+    const token = Token.safeParse(response.body);
+    if (response.status !== 200 || !token.success) return throwUnexpectedResponse(response);
     const headers = { authorization: `Bearer ${token.data.access_token}`, "content-type": "application/json" };
     return (method, path, body) =>
       callProvider(`${adminUrl}${path}`, {
@@ -80,51 +80,53 @@ export function createKeycloakPasswordProvider({
   }
 
   async function isPasswordCorrect(username: string, password: string): Promise<boolean> {
-    const answer = await requestToken({ grant_type: "password", username, password, scope: "openid" });
-    if (answer.status === 200) return true;
-    const refusal = TokenRefusal.safeParse(answer.body);
-    if (refusal.success && refusal.data.error === "invalid_grant") return false;
-    return throwUnexpected(answer); // this service's own client is refused
+    const response = await requestToken({ grant_type: "password", username, password, scope: "openid" });
+    if (response.status === 200) return true;
+    const errorBody = TokenErrorBody.safeParse(response.body);
+    if (errorBody.success && errorBody.data.error === "invalid_grant") return false;
+    return throwUnexpectedResponse(response); // this service's own client is refused
   }
 
   return {
     async rules() {
-      const call = await createAuthorizedCall();
-      const answer = await call("GET", "");
-      const realmBody = Realm.safeParse(answer.body);
-      return answer.status === 200 && realmBody.success
-        ? rulesOf(realmBody.data.passwordPolicy ?? "")
-        : throwUnexpected(answer);
+      const callAdminApi = await createAdminCall();
+      const response = await callAdminApi("GET", "");
+      const realmBody = Realm.safeParse(response.body);
+      return response.status === 200 && realmBody.success
+        ? parsePolicy(realmBody.data.passwordPolicy ?? "")
+        : throwUnexpectedResponse(response);
     },
     async change({ subject, oldPassword, newPassword, keepSessionId }) {
-      const call = await createAuthorizedCall();
+      const callAdminApi = await createAdminCall();
       const userPath = `/users/${encodeURIComponent(subject)}`;
-      const userAnswer = await call("GET", userPath);
-      if (userAnswer.status === 404)
+      const userResponse = await callAdminApi("GET", userPath);
+      if (userResponse.status === 404)
         throw new Problem("not_found", { detail: "the identity provider does not know this person" });
-      const user = User.safeParse(userAnswer.body);
-      if (!user.success) return throwUnexpected(userAnswer);
+      const user = User.safeParse(userResponse.body);
+      if (!user.success) return throwUnexpectedResponse(userResponse);
       if (!(await isPasswordCorrect(user.data.username, oldPassword)))
         return [{ path: "/old_password", reason: "wrong" }];
-      const resetAnswer = await call("PUT", `${userPath}/reset-password`, {
+      const resetResponse = await callAdminApi("PUT", `${userPath}/reset-password`, {
         type: "password",
         value: newPassword,
         temporary: false,
       });
-      const isRefused = resetAnswer.status !== 204;
-      const refusal = Refusal.safeParse(resetAnswer.body);
-      if (isRefused && (resetAnswer.status !== 400 || !refusal.success)) return throwUnexpected(resetAnswer);
-      const sessions = await call("GET", `${userPath}/sessions`);
-      for (const { id } of Sessions.safeParse(sessions.body).data ?? throwUnexpected(sessions)) {
-        if (!isRefused && id !== keepSessionId) await call("DELETE", `/sessions/${encodeURIComponent(id)}`);
+      const isRejected = resetResponse.status !== 204;
+      const errorBody = ErrorBody.safeParse(resetResponse.body);
+      if (isRejected && (resetResponse.status !== 400 || !errorBody.success))
+        return throwUnexpectedResponse(resetResponse);
+      const sessionsResponse = await callAdminApi("GET", `${userPath}/sessions`);
+      for (const { id } of Sessions.safeParse(sessionsResponse.body).data ??
+        throwUnexpectedResponse(sessionsResponse)) {
+        if (!isRejected && id !== keepSessionId) await callAdminApi("DELETE", `/sessions/${encodeURIComponent(id)}`);
       }
-      return isRefused && refusal.success ? [refusalOf(refusal.data)] : [];
+      return isRejected && errorBody.success ? [toRejection(errorBody.data)] : [];
     },
   };
 }
 
 /** `length(10) and notUsername(undefined)`, as a realm keeps it. */
-function rulesOf(policy: string): PasswordRule[] {
+function parsePolicy(policy: string): PasswordRule[] {
   return policy
     .split(" and ")
     .map((part) => part.trim())
@@ -132,29 +134,29 @@ function rulesOf(policy: string): PasswordRule[] {
     .flatMap((part): PasswordRule[] => {
       const [, name = part, argument = ""] = /^(\w+)(?:\((.*)\))?$/.exec(part) ?? [];
       if (ignoredPolicies.has(name)) return [];
-      const policyEntry = policies[name];
-      if (policyEntry === undefined) return [{ rule: "other", text: part }];
+      const policyRule = rulesByPolicy[name];
+      if (policyRule === undefined) return [{ rule: "other", text: part }];
       return [
         {
-          rule: policyEntry.rule,
-          ...(policyEntry.hasNumber && /^\d+$/.test(argument) ? { value: Number(argument) } : {}),
+          rule: policyRule.rule,
+          ...(policyRule.hasNumber && /^\d+$/.test(argument) ? { value: Number(argument) } : {}),
         },
       ];
     });
 }
 
-function refusalOf({
+function toRejection({
   error,
   error_description: description,
   errorMessage,
-}: z.infer<typeof Refusal>): PasswordRejection {
-  const policyEntry = Object.values(policies).find(({ message }) => message === error);
+}: z.infer<typeof ErrorBody>): PasswordRejection {
+  const policyRule = Object.values(rulesByPolicy).find(({ message }) => message === error);
   const text = description ?? errorMessage;
   const [, number] = /(\d+)/.exec(text ?? "") ?? [];
   return {
     path: "/new_password",
-    reason: policyEntry?.rule ?? "refused",
-    ...(policyEntry?.hasNumber === true && number !== undefined ? { value: Number(number) } : {}),
+    reason: policyRule?.rule ?? "refused",
+    ...(policyRule?.hasNumber === true && number !== undefined ? { value: Number(number) } : {}),
     ...(text === undefined ? {} : { text }),
   };
 }

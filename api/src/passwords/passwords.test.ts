@@ -4,12 +4,12 @@ import { createTestDatabase, type TestDatabase } from "@relicario/tooling/databa
 
 import {
   requireCode,
-  environmentFor,
+  createEnvironment,
   findFreePort,
   SignInRequest,
   startProcess,
   Visitor,
-  visibleText,
+  getVisibleText,
   type RunningProcess,
 } from "../identity/test-support.ts";
 import { readMails } from "../testing/outbox.ts";
@@ -20,15 +20,15 @@ import { startService, type TestService } from "../testing/service.ts";
  * here.
  */
 let database: TestDatabase;
-let identity: RunningProcess;
+let identityProcess: RunningProcess;
 let issuer: string;
 let service: TestService;
 beforeAll(async () => {
   database = await createTestDatabase("identity_empty", () => Promise.resolve());
   const token = randomBytes(32).toString("base64url");
-  const environment = await environmentFor(database.url, await findFreePort());
+  const environment = await createEnvironment(database.url, await findFreePort());
   issuer = environment["IDENTITY_ISSUER"] ?? "";
-  identity = await startProcess({ ...environment, IDENTITY_ADMIN_TOKEN: token });
+  identityProcess = await startProcess({ ...environment, IDENTITY_ADMIN_TOKEN: token });
   service = await startService({
     IDP_AUTHORITY: issuer,
     IDP_ADMIN: JSON.stringify({ kind: "embedded", url: issuer, token }),
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  await identity.stop();
+  await identityProcess.stop();
   await database.drop();
 });
 
@@ -49,10 +49,10 @@ const buildUser = (): NewUser => {
   const username = `p${randomBytes(4).toString("hex")}`;
   return { username, email: `${username}@example.org`, password: `old phrase ${randomBytes(6).toString("hex")}` };
 };
-const newPassword = () => `new phrase ${randomBytes(6).toString("hex")}`;
+const createPassword = () => `new phrase ${randomBytes(6).toString("hex")}`;
 
 /** One browser: its cookies at the provider, and a session here. */
-async function signIn({ username, email, password }: NewUser, mode: "sign-up" | "sign-in", vendor = "relicario") {
+async function signIn({ username, email, password }: NewUser, mode: "sign-up" | "sign-in", vendorId = "relicario") {
   const browser = new Visitor();
   const request = new SignInRequest(issuer);
   const page = await browser.get(request.buildUrl());
@@ -62,10 +62,10 @@ async function signIn({ username, email, password }: NewUser, mode: "sign-up" | 
       ? await browser.submit(await browser.get(new URL(link, page.url)), { username, email, password })
       : await browser.submit(page, { name: username, password });
   const tokens = (await (await request.redeem(requireCode(finalPage))).json()) as { access_token: string };
-  return { browser, ...(await exchange(tokens.access_token, vendor)), accessToken: tokens.access_token };
+  return { browser, ...(await exchange(tokens.access_token, vendorId)), accessToken: tokens.access_token };
 }
-async function exchange(accessToken: string, vendor = "relicario") {
-  const { status, body } = await service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, {
+async function exchange(accessToken: string, vendorId = "relicario") {
+  const { status, body } = await service.call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, {
     body: { token: accessToken },
   });
   return { status, token: String(body["token"]) };
@@ -78,50 +78,58 @@ async function canRenew(browser: Visitor): Promise<boolean> {
   const finalPage = await browser.get(new SignInRequest(issuer).buildUrl({ prompt: "none" }));
   return finalPage.url.searchParams.has("code");
 }
-const change = (token: string, before: string, after: string) =>
-  service.call("POST", "/user/change-password", token, { body: { old_password: before, new_password: after } });
-const statusOf = async (token: string) => (await service.call("GET", "/user/me", token)).status;
+const changePassword = (token: string, oldPassword: string, newPasswordValue: string) =>
+  service.call("POST", "/user/change-password", token, {
+    body: { old_password: oldPassword, new_password: newPasswordValue },
+  });
+const readMeStatus = async (token: string) => (await service.call("GET", "/user/me", token)).status;
 
 describe("POST /user/change-password", () => {
   it("changes it at the provider: the new one signs in, the old one does not", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
-    const after = newPassword();
-    expect(await change(token, person.password, after)).toMatchObject({ status: 204, text: "" });
+    const after = createPassword();
+    expect(await changePassword(token, person.password, after)).toMatchObject({ status: 204, text: "" });
     const browser = new Visitor();
-    const refused = await browser.submit(await browser.get(new SignInRequest(issuer).buildUrl()), {
+    const refusedPage = await browser.submit(await browser.get(new SignInRequest(issuer).buildUrl()), {
       name: person.username,
       password: person.password,
     });
-    expect(refused.status).toBe(401);
+    expect(refusedPage.status).toBe(401);
     expect((await signIn({ ...person, password: after }, "sign-in")).status).toBe(200);
   });
 
   it("signs out every other session, here and at the provider, and leaves the one that asked", async () => {
     const person = buildUser();
-    const here = await signIn(person, "sign-up");
-    const there = await signIn(person, "sign-in");
-    const elsewhere = await signIn(person, "sign-in", "second");
-    const sameBrowser = await exchange(here.accessToken);
-    expect(await Promise.all([here, there, elsewhere, sameBrowser].map(({ token }) => statusOf(token)))).toEqual([
-      200, 200, 200, 200,
+    const firstSignIn = await signIn(person, "sign-up");
+    const secondSignIn = await signIn(person, "sign-in");
+    const otherVendorSignIn = await signIn(person, "sign-in", "second");
+    const sameBrowserToken = await exchange(firstSignIn.accessToken);
+    expect(
+      await Promise.all(
+        [firstSignIn, secondSignIn, otherVendorSignIn, sameBrowserToken].map(({ token }) => readMeStatus(token)),
+      ),
+    ).toEqual([200, 200, 200, 200]);
+    expect((await changePassword(firstSignIn.token, person.password, createPassword())).status).toBe(204);
+    expect(await Promise.all([firstSignIn, sameBrowserToken].map(({ token }) => readMeStatus(token)))).toEqual([
+      200, 200,
     ]);
-    expect((await change(here.token, person.password, newPassword())).status).toBe(204);
-    expect(await Promise.all([here, sameBrowser].map(({ token }) => statusOf(token)))).toEqual([200, 200]);
-    expect(await Promise.all([there, elsewhere].map(({ token }) => statusOf(token)))).toEqual([401, 401]);
-    expect((await exchange(there.accessToken)).status).toBe(401);
-    expect([await canRenew(here.browser), await canRenew(there.browser), await canRenew(elsewhere.browser)]).toEqual([
-      true,
-      false,
-      false,
+    expect(await Promise.all([secondSignIn, otherVendorSignIn].map(({ token }) => readMeStatus(token)))).toEqual([
+      401, 401,
     ]);
+    expect((await exchange(secondSignIn.accessToken)).status).toBe(401);
+    expect([
+      await canRenew(firstSignIn.browser),
+      await canRenew(secondSignIn.browser),
+      await canRenew(otherVendorSignIn.browser),
+    ]).toEqual([true, false, false]);
   });
 
   it("touches nobody else", async () => {
     const [firstUser, secondUser] = [buildUser(), buildUser()];
-    const [mine, theirs] = [await signIn(firstUser, "sign-up"), await signIn(secondUser, "sign-up")];
-    expect((await change(mine.token, firstUser.password, newPassword())).status).toBe(204);
-    expect([await statusOf(theirs.token), await canRenew(theirs.browser)]).toEqual([200, true]);
+    const [firstSignIn, secondSignIn] = [await signIn(firstUser, "sign-up"), await signIn(secondUser, "sign-up")];
+    expect((await changePassword(firstSignIn.token, firstUser.password, createPassword())).status).toBe(204);
+    expect([await readMeStatus(secondSignIn.token), await canRenew(secondSignIn.browser)]).toEqual([200, true]);
   });
 
   it("tells the verified address", async () => {
@@ -131,7 +139,7 @@ describe("POST /user/change-password", () => {
     await service.call("POST", "/user/send-validate-email", token);
     const [, query = ""] = /\/validate-email#(\S+)/.exec((await readMails(service)).at(-1)?.text ?? "") ?? [];
     expect((await service.call("GET", `/user/validate-contact-email?${query}`, token)).status).toBe(200);
-    await change(token, person.password, newPassword());
+    await changePassword(token, person.password, createPassword());
     expect((await readMails(service)).at(-1)).toMatchObject({
       to: person.email,
       subject: "Your Relicario password was changed",
@@ -141,22 +149,22 @@ describe("POST /user/change-password", () => {
   it("is noted once in the activity, and a refused one is not", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
-    expect((await change(token, "not it at all", newPassword())).status).toBe(422);
-    expect((await change(token, person.password, newPassword())).status).toBe(204);
+    expect((await changePassword(token, "not it at all", createPassword())).status).toBe(422);
+    expect((await changePassword(token, person.password, createPassword())).status).toBe(204);
     const { body } = await service.call("GET", "/user/activity?topic=account", token);
     expect((body["entries"] as { kind: string }[]).map(({ kind }) => kind)).toEqual(["password_changed"]);
   });
 
   it("gives the provider's refusals as 422, and changes nothing and signs nobody out", async () => {
     const person = buildUser();
-    const here = await signIn(person, "sign-up");
-    const there = await signIn(person, "sign-in");
-    const readRefusal = async (before: string, after: string) => {
-      const { status, body } = await change(here.token, before, after);
+    const firstSignIn = await signIn(person, "sign-up");
+    const secondSignIn = await signIn(person, "sign-in");
+    const readRefusal = async (oldPassword: string, newPasswordValue: string) => {
+      const { status, body } = await changePassword(firstSignIn.token, oldPassword, newPasswordValue);
       return { status, code: body.code, errors: body["errors"] };
     };
     const expectedRefusal = (...errors: unknown[]) => ({ status: 422, code: "validation_error", errors });
-    expect(await readRefusal("not it at all", newPassword())).toEqual(
+    expect(await readRefusal("not it at all", createPassword())).toEqual(
       expectedRefusal({ path: "/old_password", reason: "wrong" }),
     );
     expect(await readRefusal(person.password, "short")).toEqual(
@@ -177,35 +185,35 @@ describe("POST /user/change-password", () => {
         { path: "/new_password", reason: "min_length", value: 10 },
       ),
     );
-    expect([await statusOf(there.token), await canRenew(there.browser)]).toEqual([200, true]);
+    expect([await readMeStatus(secondSignIn.token), await canRenew(secondSignIn.browser)]).toEqual([200, true]);
     expect((await signIn(person, "sign-in")).status).toBe(200);
   });
 
   it("takes them exactly as typed", async () => {
     const person = { ...buildUser(), password: "  spaces at both ends  " };
     const { token } = await signIn(person, "sign-up");
-    expect((await change(token, person.password.trim(), newPassword())).status).toBe(422);
-    expect((await change(token, person.password, newPassword())).status).toBe(204);
+    expect((await changePassword(token, person.password.trim(), createPassword())).status).toBe(422);
+    expect((await changePassword(token, person.password, createPassword())).status).toBe(204);
   });
 
   it("is closed at the provider after ten wrong ones, for the right one too", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
     for (let count = 0; count < 10; count++)
-      expect((await change(token, "not it at all", newPassword())).status).toBe(422);
-    const closed = await change(token, person.password, newPassword());
-    expect(closed).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
-    expect(Number(closed.headers["retry-after"])).toBeGreaterThan(0);
+      expect((await changePassword(token, "not it at all", createPassword())).status).toBe(422);
+    const limitedResponse = await changePassword(token, person.password, createPassword());
+    expect(limitedResponse).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    expect(Number(limitedResponse.headers["retry-after"])).toBeGreaterThan(0);
   });
 
   it("lets one of two changes at once win", async () => {
     const person = buildUser();
     const { token } = await signIn(person, "sign-up");
-    const answers = await Promise.all([
-      change(token, person.password, newPassword()),
-      change(token, person.password, newPassword()),
+    const responses = await Promise.all([
+      changePassword(token, person.password, createPassword()),
+      changePassword(token, person.password, createPassword()),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, 422]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([204, 422]);
   });
 
   it.each([
@@ -222,13 +230,13 @@ describe("POST /user/change-password", () => {
   it("leaves no password in a log, in whatever way it ends", async () => {
     const person = { ...buildUser(), password: "planted sentinel before" };
     const { token } = await signIn(person, "sign-up");
-    await change(token, "planted sentinel wrong", "planted sentinel after");
-    await change(token, person.password, "planted sentinel after");
+    await changePassword(token, "planted sentinel wrong", "planted sentinel after");
+    await changePassword(token, person.password, "planted sentinel after");
     await service.call("POST", "/user/change-password", token, {
       body: '{"old_password":"planted sentinel broken',
       headers: { "content-type": "application/json" },
     });
-    expect(service.log() + identity.output()).not.toContain("planted sentinel");
+    expect(service.log() + identityProcess.output()).not.toContain("planted sentinel");
     expect(service.log()).toContain("/user/change-password");
   });
 });
@@ -249,16 +257,22 @@ describe("GET /user/password", () => {
   });
 
   it("says that it cannot be changed here where the deployment names no interface", async () => {
-    const bare = await startService();
+    const serviceWithoutProvider = await startService();
     try {
-      const { token } = await bare.signIn();
-      expect((await bare.call("GET", "/user/password", token)).body).toEqual({ changeable: false, rules: [] });
+      const { token } = await serviceWithoutProvider.signIn();
+      expect((await serviceWithoutProvider.call("GET", "/user/password", token)).body).toEqual({
+        changeable: false,
+        rules: [],
+      });
       expect(
-        (await bare.call("POST", "/user/change-password", token, { body: { old_password: "x", new_password: "y" } }))
-          .status,
+        (
+          await serviceWithoutProvider.call("POST", "/user/change-password", token, {
+            body: { old_password: "x", new_password: "y" },
+          })
+        ).status,
       ).toBe(404);
     } finally {
-      await bare.stop();
+      await serviceWithoutProvider.stop();
     }
   });
 });
@@ -281,33 +295,33 @@ describe("the provider's interface", () => {
   it("is not there without a token, and a service with the wrong one says that it cannot be reached", async () => {
     const port = await findFreePort();
     const ownDatabase = await createTestDatabase("identity_empty", () => Promise.resolve());
-    const bare = await startProcess(await environmentFor(ownDatabase.url, port));
+    const identityWithoutToken = await startProcess(await createEnvironment(ownDatabase.url, port));
     try {
       const headers = { authorization: "Bearer undefined" };
       const { status, text } = await new Visitor(headers).get(
         `http://localhost:${String(port)}/realms/relicario/admin/password-rules`,
       );
-      expect({ status, words: visibleText({ text } as never) }).toMatchObject({ status: 404 });
+      expect({ status, words: getVisibleText({ text } as never) }).toMatchObject({ status: 404 });
     } finally {
-      await bare.stop();
+      await identityWithoutToken.stop();
       await ownDatabase.drop();
     }
-    const wrong = await startService({
+    const misconfiguredService = await startService({
       IDP_AUTHORITY: issuer,
       IDP_ADMIN: JSON.stringify({ kind: "embedded", url: issuer, token: "x".repeat(43) }),
     });
     try {
       const { accessToken } = await signIn(buildUser(), "sign-up");
-      const { body } = await wrong.call("POST", "/auth/token?app_vendor_id=relicario", null, {
+      const { body } = await misconfiguredService.call("POST", "/auth/token?app_vendor_id=relicario", null, {
         body: { token: accessToken },
       });
       expect(
-        await wrong.call("POST", "/user/change-password", String(body["token"]), {
-          body: { old_password: "x", new_password: newPassword() },
+        await misconfiguredService.call("POST", "/user/change-password", String(body["token"]), {
+          body: { old_password: "x", new_password: createPassword() },
         }),
       ).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
     } finally {
-      await wrong.stop();
+      await misconfiguredService.stop();
     }
   });
 });

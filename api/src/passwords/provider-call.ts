@@ -3,7 +3,7 @@ import { Problem } from "../http/problem.ts";
 /** Whoever changes a password waits for it. */
 const callTimeoutSeconds = 10;
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   readonly status: number;
   /** Parsed JSON; null for none, and for what is no JSON. */
   readonly body: unknown;
@@ -18,14 +18,14 @@ export interface ProviderAnswer {
  *   address, and nothing that was sent.
  */
 export async function callProvider(
-  address: string,
+  url: string,
   init: {
     readonly method: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string | URLSearchParams;
   },
-): Promise<ProviderAnswer> {
-  const response = await fetch(address, {
+): Promise<ProviderResponse> {
+  const response = await fetch(url, {
     ...init,
     redirect: "error",
     signal: AbortSignal.timeout(callTimeoutSeconds * 1_000),
@@ -44,7 +44,7 @@ export async function callProvider(
  * @throws Problem `service_unavailable`, always: the provider said what its interface does not
  *   know.
  */
-export function throwUnexpected({ status }: ProviderAnswer): never {
+export function throwUnexpectedResponse({ status }: ProviderResponse): never {
   throw new Problem("service_unavailable", { cause: new Error(`the identity provider answered ${String(status)}`) });
 }
 

@@ -26,7 +26,7 @@ export async function readIdentity(db: Db, { accountId, vendorId, sessionId }: A
 }
 
 /** The accounts of this person at these vendors. */
-export async function findAccounts(
+export async function findAccountIds(
   db: Db,
   vendorIds: readonly string[],
   { issuer, subject }: SignedInIdentity,
@@ -52,7 +52,7 @@ export async function endOtherSessions(
   now: Date,
 ): Promise<void> {
   const endedAt = new Date(); // now, not when the call came: tokens of an exchange that went before are not younger
-  const otherSessions =
+  const isOtherSession =
     providerSession === null
       ? ne(sessions.id, sessionId)
       : and(
@@ -62,6 +62,6 @@ export async function endOtherSessions(
   await tx
     .update(sessions)
     .set({ revokedAt: endedAt, closedAt: endedAt })
-    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), otherSessions));
+    .where(and(eq(sessions.accountId, accountId), isNull(sessions.revokedAt), isOtherSession));
   await recordActivity(tx, accountId, [{ kind: "password_changed" }], now);
 }

@@ -4,13 +4,13 @@ import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
 import type { Env } from "../env/env.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { createEmbeddedPasswordProvider } from "./embedded.ts";
 import { createKeycloakPasswordProvider } from "./keycloak.ts";
 import type { PasswordProvider } from "./password-provider.ts";
-import { findAccounts, endOtherSessions, readIdentity } from "./queries.ts";
+import { findAccountIds, endOtherSessions, readIdentity } from "./queries.ts";
 import { passwordSchemas } from "./schema.ts";
 
 /*
@@ -30,28 +30,28 @@ export const passwordRoutes: FastifyPluginAsyncZod<{ services: Services }> = asy
 
   app.get(
     "/user/password",
-    { schema: passwordSchemas.rules, config: { access: "signed_in", rates: [rateRules.passwordRules] } },
+    { schema: passwordSchemas.rules, config: { access: "signed_in", rates: [rateLimitRules.passwordRules] } },
     async () =>
       provider === null ? { changeable: false, rules: [] } : { changeable: true, rules: await provider.rules() },
   );
 
   app.post(
     "/user/change-password",
-    { schema: passwordSchemas.change, config: { access: "signed_in", rates: [rateRules.changePassword] } },
+    { schema: passwordSchemas.change, config: { access: "signed_in", rates: [rateLimitRules.changePassword] } },
     async (request, reply) => {
       const scope = requireActor(request);
       if (provider === null)
         throw new Problem("not_found", { detail: "passwords are changed at the identity provider" });
       const identity = await readIdentity(db, scope);
       const { old_password: oldPassword, new_password: newPassword } = request.body;
-      const errors = await provider.change({
+      const rejections = await provider.change({
         subject: identity.subject,
         oldPassword,
         newPassword,
         keepSessionId: identity.providerSession,
       });
-      if (errors.length > 0) throw new Problem("validation_error", { members: { errors } });
-      for (const accountId of await findAccounts(db, vendors.ids, identity)) {
+      if (rejections.length > 0) throw new Problem("validation_error", { members: { errors: rejections } });
+      for (const accountId of await findAccountIds(db, vendors.ids, identity)) {
         await withLockedAccount(services, accountId, async (tx) => {
           await endOtherSessions(tx, accountId, scope, identity, now());
           await mailer.queue(tx, accountId, "password_changed", {

@@ -1,17 +1,17 @@
 import { ChangePasswordBody, PasswordRules } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const passwordSchemas = {
   rules: {
     summary: "Whether passwords are changed here, and the identity provider's rules for them",
-    response: responseSchemas(PasswordRules),
+    response: buildResponseSchemas(PasswordRules),
   },
   change: {
     summary:
       "Changes the password at the identity provider and signs out every other session; what the provider refuses is 422",
     body: ChangePasswordBody,
-    response: responseSchemas(z.undefined().describe("it is changed"), 204),
+    response: buildResponseSchemas(z.undefined().describe("it is changed"), 204),
   },
 };

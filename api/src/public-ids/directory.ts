@@ -28,7 +28,7 @@ export async function registerPublicId(tx: Tx, row: PublicIdRow): Promise<void> 
 }
 
 /** The account whose rows hold it; null when there is no such id, or it is of another kind. */
-export async function findOwner(db: Db | Tx, kind: PublicIdRow["kind"], publicId: string): Promise<string | null> {
+export async function findOwnerId(db: Db | Tx, kind: PublicIdRow["kind"], publicId: string): Promise<string | null> {
   const [row] = await db
     .select({ accountId: publicIds.accountId })
     .from(publicIds)

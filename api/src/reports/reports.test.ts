@@ -2,45 +2,48 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { compileCache } from "@relicario/tooling/compile-cache";
+import { compileCacheEnvironment } from "@relicario/tooling/compile-cache";
 import { eq, sql } from "drizzle-orm";
 
 import { accounts, shareReports } from "../db/schema.ts";
 import { readMetric, metricsToken } from "../testing/metrics.ts";
 import { readMails } from "../testing/outbox.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
-import { newPublicId, buildOpening, createSharedSecret, listShares } from "../testing/sharing.ts";
+import { createPublicId, buildOpening, createSharedSecret, listShares } from "../testing/sharing.ts";
 import { checkStoredContents } from "../testing/storage.ts";
 
-const execute = promisify(execFile);
-const operator = "operator@example.org";
+const execFileAsync = promisify(execFile);
+const operatorEmail = "operator@example.org";
 
 let service: TestService;
 let clock = new Date();
 beforeAll(async () => {
   service = await startService(
-    { OPERATOR_EMAIL: operator, METRICS_TOKEN: metricsToken, RATE_LIMITS: JSON.stringify({ report: 1_000 }) },
+    { OPERATOR_EMAIL: operatorEmail, METRICS_TOKEN: metricsToken, RATE_LIMITS: JSON.stringify({ report: 1_000 }) },
     () => clock,
   );
 });
 afterAll(() => service.stop());
 
-const report = (shareId: string, overrides: object = {}): Promise<TestResponse> =>
+const sendReport = (shareId: string, overrides: object = {}): Promise<TestResponse> =>
   service.call("POST", "/reports/share", null, { body: { share_id: shareId, reason: "phishing", ...overrides } });
-const reportsOf = (shareId: string) =>
+const readReports = (shareId: string) =>
   service.app.services.db
     .select()
     .from(shareReports)
     .where(sql`${shareReports.shareId} = ${shareId}`);
 
 /** The command as an operator runs it: what it said, and how it ended. */
-const runShareCommand = async (...words: string[]): Promise<{ code: unknown; output: string }> => {
-  const env = { PATH: process.env["PATH"], ...compileCache, DATABASE_URL: service.database.url };
+const runShareCommand = async (...commandArguments: string[]): Promise<{ code: unknown; output: string }> => {
+  const env = { PATH: process.env["PATH"], ...compileCacheEnvironment, DATABASE_URL: service.database.url };
   try {
     return {
       code: 0,
-      output: (await execute(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...words], { env }))
-        .stdout,
+      output: (
+        await execFileAsync(process.execPath, [join(__dirname, "../shares/share-command.ts"), ...commandArguments], {
+          env,
+        })
+      ).stdout,
     };
   } catch (error) {
     const { code, stderr } = error as { code: unknown; stderr: string };
@@ -51,18 +54,18 @@ const runShareCommand = async (...words: string[]): Promise<{ code: unknown; out
 describe("POST /reports/share", () => {
   it("keeps and counts what people say, and tells the operator once a day for each share; an id that nobody has is answered like any other", async () => {
     const { share } = await createSharedSecret(service);
-    const unknown = newPublicId();
-    const before = await readMetric(service, "relicario_share_reports_total", 'reason="phishing"');
-    expect((await report(share.shareId, { message: "it asks for my bank" })).status).toBe(204);
-    expect((await report(share.shareId)).status).toBe(204);
-    expect((await report(unknown)).status).toBe(204);
-    expect(await reportsOf(share.shareId)).toMatchObject([
+    const unknownShareId = createPublicId();
+    const countBefore = await readMetric(service, "relicario_share_reports_total", 'reason="phishing"');
+    expect((await sendReport(share.shareId, { message: "it asks for my bank" })).status).toBe(204);
+    expect((await sendReport(share.shareId)).status).toBe(204);
+    expect((await sendReport(unknownShareId)).status).toBe(204);
+    expect(await readReports(share.shareId)).toMatchObject([
       { reason: "phishing", message: "it asks for my bank" },
       { reason: "phishing", message: null },
     ]);
-    expect(await reportsOf(unknown)).toEqual([]);
-    expect(await readMetric(service, "relicario_share_reports_total", 'reason="phishing"')).toBe(before + 2);
-    const mails = (await readMails(service)).filter(({ to }) => to === operator);
+    expect(await readReports(unknownShareId)).toEqual([]);
+    expect(await readMetric(service, "relicario_share_reports_total", 'reason="phishing"')).toBe(countBefore + 2);
+    const mails = (await readMails(service)).filter(({ to }) => to === operatorEmail);
     expect(mails).toHaveLength(1);
     expect(mails[0]).toMatchObject({
       subject: "Relicario: a share was reported",
@@ -73,15 +76,15 @@ describe("POST /reports/share", () => {
 
   it("keeps twenty of one share a day, and refuses what is no report", async () => {
     const { share } = await createSharedSecret(service);
-    for (let count = 0; count < 25; count++) expect((await report(share.shareId)).status).toBe(204);
-    expect(await reportsOf(share.shareId)).toHaveLength(20);
-    for (const wrong of [{ reason: "because" }, { message: "x".repeat(1_001) }, { share_id: "short" }])
-      expect((await report(share.shareId, wrong)).status).toBe(422);
+    for (let count = 0; count < 25; count++) expect((await sendReport(share.shareId)).status).toBe(204);
+    expect(await readReports(share.shareId)).toHaveLength(20);
+    for (const invalidBody of [{ reason: "because" }, { message: "x".repeat(1_001) }, { share_id: "short" }])
+      expect((await sendReport(share.shareId, invalidBody)).status).toBe(422);
   });
 
   it("is forgotten after 90 days", async () => {
     const { share } = await createSharedSecret(service);
-    await report(share.shareId);
+    await sendReport(share.shareId);
     const now = clock;
     try {
       for (const [days, expectedCount] of [
@@ -90,7 +93,7 @@ describe("POST /reports/share", () => {
       ] as const) {
         clock = new Date(clock.getTime() + days * 86_400_000);
         await service.app.sweep();
-        expect(await reportsOf(share.shareId)).toHaveLength(expectedCount);
+        expect(await readReports(share.shareId)).toHaveLength(expectedCount);
       }
     } finally {
       clock = now;
@@ -98,16 +101,19 @@ describe("POST /reports/share", () => {
   });
 
   it("mails nobody where no operator is named", async () => {
-    const quiet = await startService({ OPERATOR_EMAIL: "" });
+    const serviceWithoutOperator = await startService({ OPERATOR_EMAIL: "" });
     try {
-      const { share } = await createSharedSecret(quiet);
+      const { share } = await createSharedSecret(serviceWithoutOperator);
       expect(
-        (await quiet.call("POST", "/reports/share", null, { body: { share_id: share.shareId, reason: "other" } }))
-          .status,
+        (
+          await serviceWithoutOperator.call("POST", "/reports/share", null, {
+            body: { share_id: share.shareId, reason: "other" },
+          })
+        ).status,
       ).toBe(204);
-      expect(await readMails(quiet)).toEqual([]);
+      expect(await readMails(serviceWithoutOperator)).toEqual([]);
     } finally {
-      await quiet.stop();
+      await serviceWithoutOperator.stop();
     }
   });
 });
@@ -120,7 +126,7 @@ describe("share end", () => {
       .update(accounts)
       .set({ contactEmail: address, contactEmailVerified: true, language: "es" })
       .where(eq(accounts.id, owner.userId));
-    await report(share.shareId, { reason: "illegal", message: "two\nlines" });
+    await sendReport(share.shareId, { reason: "illegal", message: "two\nlines" });
     expect((await runShareCommand("reported")).output).toContain(`${share.shareId} 1 `);
     const showResult = await runShareCommand("show", share.shareId);
     expect(showResult.output).toMatch(
@@ -144,9 +150,9 @@ describe("share end", () => {
   });
 
   it("says in one line that there is no such share, or what it wants to know", async () => {
-    expect(await runShareCommand("end", newPublicId())).toEqual({ code: 1, output: "share: no such share\n" });
-    for (const words of [["end"], ["remove", newPublicId()]])
-      expect(await runShareCommand(...words)).toMatchObject({
+    expect(await runShareCommand("end", createPublicId())).toEqual({ code: 1, output: "share: no such share\n" });
+    for (const commandArguments of [["end"], ["remove", createPublicId()]])
+      expect(await runShareCommand(...commandArguments)).toMatchObject({
         code: 64,
         output: expect.stringMatching(/^usage: share end\|show [^\n]+\n$/),
       });

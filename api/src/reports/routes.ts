@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { Counter } from "prom-client";
 
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import type { Services } from "../services/services.ts";
 import { reportSchemas } from "./schema.ts";
 import { saveReport } from "./share-report.ts";
@@ -16,7 +16,7 @@ export const reportRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
 
   app.post(
     "/reports/share",
-    { schema: reportSchemas.share, config: { access: "public", rates: [rateRules.report] } },
+    { schema: reportSchemas.share, config: { access: "public", rates: [rateLimitRules.report] } },
     async (request, reply) => {
       if (await saveReport(services, request.body)) counter.inc({ reason: request.body.reason });
       return reply.code(204).send();

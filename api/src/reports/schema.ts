@@ -1,12 +1,12 @@
 import { ReportShareBody } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const reportSchemas = {
   share: {
     summary: "Tells the operator of a share, by its id alone; the answer is the same for one that is not there",
     body: ReportShareBody,
-    response: responseSchemas(z.undefined().describe("it was taken down"), 204),
+    response: buildResponseSchemas(z.undefined().describe("it was taken down"), 204),
   },
 };

@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from "uuid";
 import type { z } from "zod";
 
 import { shareReports } from "../db/schema.ts";
-import { rateRules } from "../http/rate-limits.ts";
-import { findOwner } from "../public-ids/directory.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
+import { findOwnerId } from "../public-ids/directory.ts";
 import { deleteInBatches, forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
 
@@ -22,11 +22,14 @@ export async function saveReport(
   { db, env, limiter, mailer, now }: Services,
   { share_id: shareId, reason, message }: z.infer<typeof ReportShareBody>,
 ): Promise<boolean> {
-  const accountId = await findOwner(db, "share", shareId);
-  if (accountId === null || !(await limiter.tryConsume(rateRules.reportsPerShare, { subject: `share ${shareId}` })))
+  const accountId = await findOwnerId(db, "share", shareId);
+  if (
+    accountId === null ||
+    !(await limiter.tryConsume(rateLimitRules.reportsPerShare, { subject: `share ${shareId}` }))
+  )
     return false;
   const at = now();
-  const operator = env.OPERATOR_EMAIL;
+  const operatorEmail = env.OPERATOR_EMAIL;
   await db.transaction(async (tx) => {
     await tx.insert(shareReports).values({
       accountId,
@@ -37,24 +40,24 @@ export async function saveReport(
       createdAt: at,
     });
     if (
-      operator === undefined ||
-      !(await limiter.tryConsume(rateRules.firstReport, { subject: `share ${shareId}` }, tx))
+      operatorEmail === undefined ||
+      !(await limiter.tryConsume(rateLimitRules.firstReport, { subject: `share ${shareId}` }, tx))
     )
       return;
-    if (await limiter.tryConsume(rateRules.reportMail, { subject: "operator" }, tx))
-      await mailer.queue(tx, accountId, "share_reported", { now: at, address: operator, shareId });
+    if (await limiter.tryConsume(rateLimitRules.reportMail, { subject: "operator" }, tx))
+      await mailer.queue(tx, accountId, "share_reported", { now: at, address: operatorEmail, shareId });
   });
   return true;
 }
 
 export function deleteExpiredReports({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, shareId, id, createdAt } = shareReports;
-  const due = lte(createdAt, new Date(context.now.getTime() - reportRetentionDays * 86_400_000));
-  return forEachAccount(db, context, { accountId, due }, (account) =>
-    deleteInBatches(context, (rows) => {
-      const dueOfAccount = and(eq(accountId, account), due);
-      const batch = db.select({ shareId, id }).from(shareReports).where(dueOfAccount).limit(rows);
-      return db.delete(shareReports).where(and(dueOfAccount, sql`(${shareId}, ${id}) in ${batch}`));
+  const isDue = lte(createdAt, new Date(context.now.getTime() - reportRetentionDays * 86_400_000));
+  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
+    deleteInBatches(context, (batchSize) => {
+      const isDueInAccount = and(eq(accountId, dueAccountId), isDue);
+      const batch = db.select({ shareId, id }).from(shareReports).where(isDueInAccount).limit(batchSize);
+      return db.delete(shareReports).where(and(isDueInAccount, sql`(${shareId}, ${id}) in ${batch}`));
     }),
   );
 }

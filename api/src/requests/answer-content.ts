@@ -6,7 +6,7 @@ import { maxDownloadHours, type GrantOf } from "../auth/grants.ts";
 import { Problem } from "../http/problem.ts";
 import { openStoredContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
 import type { Services } from "../services/services.ts";
-import { partSizeOf, readParts } from "../uploads/queries.ts";
+import { getPartSize, readParts } from "../uploads/queries.ts";
 import { findAnswer, findRequest } from "./queries.ts";
 
 /**
@@ -36,7 +36,7 @@ export async function collectAnswer(
 }
 
 /** @throws Problem `content_gone` once it went, `range_not_satisfiable` */
-export function openAnswer(
+export function openAnswerContent(
   services: Services,
   { account: accountId, request: requestId, answer: answerId }: GrantOf<"request">,
   range: RangeRequest,
@@ -48,7 +48,7 @@ export function openAnswer(
     const readObjects = async (from: number, to: number) =>
       (await readParts(tx, { accountId }, answerId))
         .slice(from - 1, to)
-        .map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: partSizeOf(answer, part), sha256 }));
+        .map(({ part, objectKey, sha256 }) => ({ key: objectKey, size: getPartSize(answer, part), sha256 }));
     return { size, partSize, contentSha256, readObjects };
   });
 }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 import {
-  canonicalBytes,
+  encodeCanonical,
   maxOpenAnswers,
   type FinishAnswerResponse,
   type StartAnswerResponse,
@@ -17,13 +17,13 @@ import { adjustStorageUsed, chargeStorage, quotaReserveBytes } from "../accounts
 import type { Db, Tx } from "../db/database.ts";
 import { answers } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
-import { findOwner, unknownAccountId } from "../public-ids/directory.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
+import { findOwnerId, unknownAccountId } from "../public-ids/directory.ts";
 import type { Services } from "../services/services.ts";
 import { computeContentDigest, rejectMissingParts, rejectDigestMismatch } from "../uploads/finish.ts";
-import { partCount, readParts } from "../uploads/queries.ts";
+import { countParts, readParts } from "../uploads/queries.ts";
 import type { PartsTarget } from "../uploads/receive-part.ts";
-import { expiryAfter } from "../uploads/start.ts";
+import { getUploadExpiry } from "../uploads/start.ts";
 import { isServedPublicly } from "../vendors/policy.ts";
 import { authorizeAnswer, type AnswerScope } from "./policy.ts";
 import {
@@ -31,10 +31,10 @@ import {
   deleteUnfinishedAnswers,
   findAnswer,
   findRequest,
-  findRequestAndOwner,
+  findRequestWithOwner,
   markProvided,
   readUnfinishedAnswers,
-  requestStateOf,
+  getRequestState,
   updateAnswer,
   type AnswerRow,
   type RequestRow,
@@ -64,7 +64,7 @@ export async function readRequestOffer(
   const { request, document, partSize } = await requireRequestByLink(services, link);
   return {
     document,
-    state: requestStateOf(request, services.now()),
+    state: getRequestState(request, services.now()),
     max_size: request.maxSize,
     part_size: partSize,
     expires_at: request.expiresAt.toISOString(),
@@ -82,12 +82,12 @@ export async function startAnswer(
   const { limiter, grants, vendors, now } = services;
   const { request, partSize, vendorId } = await requireRequestByLink(services, body);
   // after the proof: the id alone closes nothing
-  await limiter.consume(rateRules.answersPerRequest, { subject: `request ${body.request_id}` });
+  await limiter.consume(rateLimitRules.answersPerRequest, { subject: `request ${body.request_id}` });
   const { accountId, requestId, maxSize } = request;
   const vendor = vendors.require(vendorId);
   if (body.size > maxSize) throw new Problem("payload_too_large", { members: { limit: maxSize } });
   const answerId = uuidv7();
-  const expiresAt = expiryAfter(now());
+  const expiresAt = getUploadExpiry(now());
   const answer = {
     accountId,
     id: answerId,
@@ -98,11 +98,11 @@ export async function startAnswer(
   };
   await withLockedAccount(services, accountId, async (tx, account) => {
     const currentRequest = await findRequest(tx, accountId, requestId);
-    const state = currentRequest === null ? "revoked" : requestStateOf(currentRequest, now());
+    const state = currentRequest === null ? "revoked" : getRequestState(currentRequest, now());
     if (state === "provided" || state === "collected") throw new Problem("request_closed");
     if (state !== "awaiting") throw new Problem("request_unavailable");
-    const unfinished = await readUnfinishedAnswers(tx, accountId, requestId);
-    for (const { id } of unfinished.slice(0, Math.max(0, unfinished.length + 1 - maxOpenAnswers)))
+    const unfinishedAnswers = await readUnfinishedAnswers(tx, accountId, requestId);
+    for (const { id } of unfinishedAnswers.slice(0, Math.max(0, unfinishedAnswers.length + 1 - maxOpenAnswers)))
       await adjustStorageUsed(tx, accountId, -(await deleteAnswer(tx, accountId, id, now())));
     await tx.insert(answers).values(answer);
     await chargeStorage(tx, vendor, account, body.size);
@@ -110,19 +110,19 @@ export async function startAnswer(
   // The row says when it is over: each part gives it time again.
   const token = await grants.issue(
     { for: "answer", account: accountId, request: requestId, answer: answerId },
-    new Date(now().getTime() + tokenDays * 86_400_000),
+    new Date(now().getTime() + answerTokenDays * 86_400_000),
   );
   return {
     answer_id: answerId,
     token,
     part_size: answer.partSize,
-    parts: partCount(answer),
+    parts: countParts(answer),
     expires_at: expiresAt.toISOString(),
   };
 }
 
 /** Longer than an answer can be under way by far. */
-const tokenDays = 90;
+const answerTokenDays = 90;
 
 /** @throws Problem `not_found` for a token that is not for this answer */
 export async function authorizeAnswerToken(
@@ -141,14 +141,14 @@ export async function authorizeAnswerToken(
 export async function openAnswerForParts(services: Services, scope: AnswerScope): Promise<PartsTarget> {
   const { db, now } = services;
   const { accountId, answerId } = scope;
-  const { size, partSize } = await requireUnfinished(services, db, scope);
+  const { size, partSize } = await requireUnfinishedAnswer(services, db, scope);
   return {
     ...{ accountId, id: answerId, size, partSize },
     objectPrefix: `${accountId}/${answerId}/1-`,
     requireOpen: async (executor) => {
-      await requireUnfinished(services, executor, scope);
+      await requireUnfinishedAnswer(services, executor, scope);
     },
-    extend: (tx) => updateAnswer(tx, accountId, answerId, { expiresAt: expiryAfter(now()) }),
+    extend: (tx) => updateAnswer(tx, accountId, answerId, { expiresAt: getUploadExpiry(now()) }),
   };
 }
 
@@ -164,11 +164,11 @@ export async function finishAnswer(
   const { db, mailer, vendors, now } = services;
   const { accountId, requestId, answerId } = scope;
   const finishSha256 = createHash("sha256")
-    .update(canonicalBytes({ answer_id: answerId, ...body }))
+    .update(encodeCanonical({ answer_id: answerId, ...body }))
     .digest();
   const answer = await requireAnswer(services, db, scope);
-  const finishedAnswer = await findFinishedAnswer(db, scope, answer, finishSha256);
-  if (finishedAnswer !== null) return finishedAnswer;
+  const previousResponse = await findFinishResponse(db, scope, answer, finishSha256);
+  if (previousResponse !== null) return previousResponse;
   const parts = await readParts(db, scope, answerId);
   rejectMissingParts(answer, parts);
   const contentSha256 = await services.digestLock(accountId, async () => {
@@ -184,8 +184,13 @@ export async function finishAnswer(
 
   const ticket = Buffer.from(body.ticket, "base64url");
   return withLockedAccount(services, accountId, async (tx, account) => {
-    const repeatedAnswer = await findFinishedAnswer(tx, scope, await requireAnswer(services, tx, scope), finishSha256);
-    if (repeatedAnswer !== null) return repeatedAnswer;
+    const repeatedResponse = await findFinishResponse(
+      tx,
+      scope,
+      await requireAnswer(services, tx, scope),
+      finishSha256,
+    );
+    if (repeatedResponse !== null) return repeatedResponse;
     const at = now();
     if (!(await markProvided(tx, scope, ticket, at))) throw new Problem("request_closed");
     await updateAnswer(tx, accountId, answerId, { expiresAt: null, finishSha256 });
@@ -208,7 +213,7 @@ export async function finishAnswer(
  * What was answered to the same finish, byte for byte; null while none was. @throws Problem
  * `request_closed` for another one of the same answer
  */
-async function findFinishedAnswer(
+async function findFinishResponse(
   db: Db | Tx,
   scope: AnswerScope,
   answer: AnswerRow,
@@ -227,7 +232,7 @@ async function findFinishedAnswer(
 export async function requireAnswer({ vendors, now }: Services, db: Db | Tx, scope: AnswerScope): Promise<AnswerRow> {
   const answer = await findAnswer(db, scope, now());
   // after the answer: what removes that closes the request with it
-  const requestAndOwner = await findRequestAndOwner(db, scope.accountId, scope.requestId);
+  const requestAndOwner = await findRequestWithOwner(db, scope.accountId, scope.requestId);
   if (requestAndOwner === null || !isServedPublicly(vendors, requestAndOwner)) throw new Problem("request_unavailable");
   if (answer !== null) return answer;
   throw new Problem(
@@ -237,7 +242,7 @@ export async function requireAnswer({ vendors, now }: Services, db: Db | Tx, sco
   );
 }
 
-async function requireUnfinished(services: Services, db: Db | Tx, scope: AnswerScope): Promise<AnswerRow> {
+async function requireUnfinishedAnswer(services: Services, db: Db | Tx, scope: AnswerScope): Promise<AnswerRow> {
   const answer = await requireAnswer(services, db, scope);
   if (answer.finishSha256 !== null) throw new Problem("request_closed");
   return answer;
@@ -251,8 +256,8 @@ async function requireRequestByLink(
   { db, vendors }: Services,
   link: { request_id: string; link_auth: string },
 ): Promise<{ request: RequestRow; document: string; partSize: number; vendorId: string }> {
-  const ownerId = (await findOwner(db, "request", link.request_id)) ?? unknownAccountId;
-  const requestAndOwner = await findRequestAndOwner(db, ownerId, link.request_id);
+  const ownerId = (await findOwnerId(db, "request", link.request_id)) ?? unknownAccountId;
+  const requestAndOwner = await findRequestWithOwner(db, ownerId, link.request_id);
   const digest = createHash("sha256").update(Buffer.from(link.link_auth, "base64url")).digest();
   const isValidLink = timingSafeEqual(digest, requestAndOwner?.request.linkAuthSha256 ?? Buffer.alloc(32));
   if (

@@ -9,12 +9,12 @@ import { forEachItem, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
 import { deleteAnswer, dropAnswerContent, findRequest, updateRequest } from "./queries.ts";
 
-const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
+const subtractDays = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
 
 /** Answers that nobody finished, a day after their last part. */
 export function deleteExpiredAnswers({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { now } = context;
-  const due = lte(answers.expiresAt, now);
+  const isDue = lte(answers.expiresAt, now);
   return forEachItem<{ accountId: string; id: string }>(
     context,
     (last, pageSize) =>
@@ -23,7 +23,7 @@ export function deleteExpiredAnswers({ db }: Pick<Services, "db">, context: Swee
         .from(answers)
         .where(
           and(
-            due,
+            isDue,
             last === null ? undefined : sql`(${answers.accountId}, ${answers.id}) > (${last.accountId}, ${last.id})`,
           ),
         )
@@ -35,7 +35,7 @@ export function deleteExpiredAnswers({ db }: Pick<Services, "db">, context: Swee
         const [stillDue] = await tx
           .select({ id: answers.id })
           .from(answers)
-          .where(and(eq(answers.accountId, accountId), eq(answers.id, id), due));
+          .where(and(eq(answers.accountId, accountId), eq(answers.id, id), isDue));
         // else a part came in between
         if (stillDue !== undefined)
           await adjustStorageUsed(tx, accountId, -(await deleteAnswer(tx, accountId, id, now)));
@@ -45,17 +45,20 @@ export function deleteExpiredAnswers({ db }: Pick<Services, "db">, context: Swee
 
 /** Contents and tickets that their owner collected 7 days ago. */
 export function dropCollectedAnswers({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
-  const due = and(
+  const isDue = and(
     isNotNull(requests.answerId),
-    lte(requests.collectedAt, daysBefore(context.now, collectedAnswerRetentionDays)),
+    lte(requests.collectedAt, subtractDays(context.now, collectedAnswerRetentionDays)),
   );
-  return forEachRequest(db, context, due, async (tx, request) => dropAnswerContent(tx, request, context.now));
+  return forEachRequest(db, context, isDue, async (tx, request) => dropAnswerContent(tx, request, context.now));
 }
 
 /** Documents of requests that ended 30 days ago by their time: nobody reads them any more. */
 export function dropExpiredDocuments({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
-  const due = and(isNotNull(requests.document), lte(requests.expiresAt, daysBefore(context.now, trashRetentionDays)));
-  return forEachRequest(db, context, due, async (tx, { accountId, requestId, document }) => {
+  const isDue = and(
+    isNotNull(requests.document),
+    lte(requests.expiresAt, subtractDays(context.now, trashRetentionDays)),
+  );
+  return forEachRequest(db, context, isDue, async (tx, { accountId, requestId, document }) => {
     await updateRequest(tx, accountId, requestId, { document: null });
     return document?.length ?? 0;
   });
@@ -65,7 +68,7 @@ export function dropExpiredDocuments({ db }: Pick<Services, "db">, context: Swee
 function forEachRequest(
   db: Db,
   context: SweepContext,
-  due: ReturnType<typeof and>,
+  isDue: ReturnType<typeof and>,
   drop: (
     tx: Parameters<typeof dropAnswerContent>[0],
     request: Parameters<typeof dropAnswerContent>[1],
@@ -79,7 +82,7 @@ function forEachRequest(
         .from(requests)
         .where(
           and(
-            due,
+            isDue,
             last === null
               ? undefined
               : sql`(${requests.accountId}, ${requests.requestId}) > (${last.accountId}, ${last.requestId})`,
@@ -93,7 +96,7 @@ function forEachRequest(
         const [stillDue] = await tx
           .select({ requestId: requests.requestId })
           .from(requests)
-          .where(and(eq(requests.accountId, accountId), eq(requests.requestId, requestId), due));
+          .where(and(eq(requests.accountId, accountId), eq(requests.requestId, requestId), isDue));
         const request = stillDue === undefined ? null : await findRequest(tx, accountId, requestId);
         if (request !== null) await adjustStorageUsed(tx, accountId, -(await drop(tx, request)));
       }),

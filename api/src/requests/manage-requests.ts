@@ -16,7 +16,7 @@ import type { Tx } from "../db/database.ts";
 import { requests } from "../db/schema.ts";
 import { parseExpiry } from "../http/parse-expiry.ts";
 import { Problem } from "../http/problem.ts";
-import { applyChange, createChangeCall, findRecordedAnswer, requireDocument } from "../keyring/apply-change.ts";
+import { applyChange, createChangeCall, findRecordedResponse, requireDocument } from "../keyring/apply-change.ts";
 import { readKeyring } from "../keyring/queries.ts";
 import type { RequestContext } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
@@ -26,7 +26,7 @@ import {
   dropAnswerContent,
   deleteUnfinishedAnswers,
   findRequest,
-  requestStateOf,
+  getRequestState,
   updateRequest,
   type RequestRow,
 } from "./queries.ts";
@@ -82,13 +82,13 @@ export function dropRequest(
   services: Services,
   scope: AccountScope,
   requestId: string,
-  keyring: KeyringChange,
+  keyringChange: KeyringChange,
   context: RequestContext,
 ): Promise<WriteResponse> {
   return withKeyringChange(
     services,
     scope,
-    keyring,
+    keyringChange,
     { request_id: requestId, drop: true },
     requestId,
     context,
@@ -113,19 +113,19 @@ export function markCollected(
   services: Services,
   scope: AccountScope,
   requestId: string,
-  keyring: KeyringChange,
+  keyringChange: KeyringChange,
   context: RequestContext,
 ): Promise<WriteResponse> {
   return withKeyringChange(
     services,
     scope,
-    keyring,
+    keyringChange,
     { request_id: requestId, state: "collected" },
     requestId,
     context,
     async (tx) => {
       const request = await requireRequest(tx, scope, requestId);
-      const state = requestStateOf(request, context.now);
+      const state = getRequestState(request, context.now);
       if (state !== "provided" && state !== "collected")
         throw new Problem("conflict", { detail: "nothing came that could be collected" });
       if (state === "provided") await updateRequest(tx, scope.accountId, requestId, { collectedAt: context.now });
@@ -141,7 +141,7 @@ export function markCollected(
 function withKeyringChange(
   services: Services,
   scope: AccountScope,
-  keyring: KeyringChange,
+  keyringChange: KeyringChange,
   rest: Parameters<typeof createChangeCall>[1],
   requestId: string,
   context: RequestContext,
@@ -149,12 +149,12 @@ function withKeyringChange(
   event?: ActivityEvent,
 ): Promise<WriteResponse> {
   const vendor = services.vendors.require(scope.vendorId);
-  const call = createChangeCall(keyring, rest);
-  requireDocument(keyring, "requests");
-  const result = { request_id: requestId, state_rev: keyring.state_rev };
+  const call = createChangeCall(keyringChange, rest);
+  requireDocument(keyringChange, "requests");
+  const result = { request_id: requestId, state_rev: keyringChange.state_rev };
   return withLockedAccount(services, scope.accountId, async (tx, account) => {
     const stored = await readKeyring(tx, scope);
-    if (findRecordedAnswer(stored, call) !== null) return result;
+    if (findRecordedResponse(stored, call) !== null) return result;
     const rowBytes = await operation(tx, account);
     const changeBytes = await applyChange(tx, account, stored, call, null, services, context);
     await chargeStorage(

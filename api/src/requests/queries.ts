@@ -12,7 +12,7 @@ import type { AnswerKey, AnswerScope } from "./policy.ts";
 export type RequestRow = typeof requests.$inferSelect;
 export type AnswerRow = typeof answers.$inferSelect;
 
-export function requestStateOf(
+export function getRequestState(
   { revokedAt, collectedAt, providedAt, expiresAt }: RequestRow,
   now: Date,
 ): z.infer<typeof RequestState> {
@@ -30,7 +30,7 @@ export async function findRequest(db: Db | Tx, accountId: string, requestId: str
 }
 
 /** With its owner's vendor, and since when the operator keeps that account closed. */
-export async function findRequestAndOwner(
+export async function findRequestWithOwner(
   db: Db | Tx,
   accountId: string,
   requestId: string,
@@ -50,14 +50,14 @@ export async function findRequestAndOwner(
 export function listRequests(
   db: Db,
   { accountId }: AccountScope,
-  { ended, now }: { ended: boolean; now: Date },
+  { ended: includeEnded, now }: { ended: boolean; now: Date },
 ): Promise<{ request: RequestRow; size: number | null }[]> {
   const isCurrent = sql`(${isAwaiting} and ${gt(requests.expiresAt, now)} or ${isNotNull(requests.answerId)})`;
   return db
     .select({ request: requests, size: answers.size })
     .from(requests)
     .leftJoin(answers, and(eq(answers.accountId, requests.accountId), eq(answers.id, requests.answerId)))
-    .where(and(eq(requests.accountId, accountId), ended ? undefined : isCurrent))
+    .where(and(eq(requests.accountId, accountId), includeEnded ? undefined : isCurrent))
     .orderBy(desc(requests.createdAt), desc(requests.requestId));
 }
 
@@ -168,12 +168,12 @@ export async function revokeAtRotation(
   { accountId, previousKeyEpoch, change, now }: WrittenChange,
 ): Promise<number> {
   if (previousKeyEpoch === null || change.key_epoch === previousKeyEpoch) return 0;
-  const awaiting = await tx
+  const awaitingRequests = await tx
     .select()
     .from(requests)
     .where(and(eq(requests.accountId, accountId), isAwaiting, gt(requests.expiresAt, now)));
   let freedBytes = 0;
-  for (const request of awaiting) {
+  for (const request of awaitingRequests) {
     await updateRequest(tx, accountId, request.requestId, { document: null, revokedAt: now });
     freedBytes += (await deleteUnfinishedAnswers(tx, request, now)) + (request.document?.length ?? 0);
   }

@@ -17,16 +17,16 @@ import { startService, type TestResponse, type TestService } from "../testing/se
 import {
   answerRequest,
   startAnswer,
-  buildChangeWith,
+  buildChangeWithDocument,
   buildRequest,
   callOk,
   finishAnswer,
-  daysFromNow,
+  formatDaysFromNow,
   createRequest,
   storeSecret,
-  newPublicId,
+  createPublicId,
   sendParts,
-  type BuiltAnswer,
+  type StartedAnswer,
 } from "../testing/sharing.ts";
 import { checkStoredContents } from "../testing/storage.ts";
 
@@ -63,10 +63,10 @@ const changeRequest = async (
   requestId: string,
   body: object = {},
 ): Promise<TestResponse> => {
-  const keyring = buildChangeWith(owner, "requests");
-  const answer = await service.call(method, `/requests/${requestId}`, owner.token, { body: { ...body, keyring } });
-  if (answer.status === 200) confirmChange(owner, keyring);
-  return answer;
+  const keyring = buildChangeWithDocument(owner, "requests");
+  const response = await service.call(method, `/requests/${requestId}`, owner.token, { body: { ...body, keyring } });
+  if (response.status === 200) confirmChange(owner, keyring);
+  return response;
 };
 const collectAnswer = (owner: Person, requestId: string): Promise<TestResponse> =>
   service.call("POST", "/requests/collect", owner.token, { body: { request_id: requestId } });
@@ -77,10 +77,10 @@ const download = async (owner: Person | null, token: string, headers: Readonly<R
     headers: { ...(owner === null ? {} : { authorization: `Bearer ${owner.token}` }), ...headers },
     payload: { token },
   });
-const readAnswerState = (answer: BuiltAnswer): Promise<TestResponse> =>
+const readAnswerState = (answer: StartedAnswer): Promise<TestResponse> =>
   service.call("GET", answerPath(answer.id), null, { headers: answer.headers });
-const withoutRequestId = ({ status, body: { request_id: _, ...body } }: TestResponse) => ({ status, body });
-const unavailable = {
+const omitRequestId = ({ status, body: { request_id: _, ...body } }: TestResponse) => ({ status, body });
+const unavailableResponse = {
   status: 404,
   body: { type: "about:blank", title: "Not found", status: 404, code: "request_unavailable" },
 };
@@ -89,10 +89,12 @@ describe("a request", () => {
   it("is kept with its keyring change in one, and shown to whoever has the link as often as they look", async () => {
     const owner = await createOwner();
     const request = buildRequest(owner);
-    const first = await callOk(service, "POST", "/requests", owner.token, { body: request.body });
-    expect(first.body).toEqual({ request_id: request.requestId, state_rev: 2 });
-    expect((await callOk(service, "POST", "/requests", owner.token, { body: request.body })).body).toEqual(first.body);
-    for (let looks = 0; looks < 3; looks++) {
+    const firstResponse = await callOk(service, "POST", "/requests", owner.token, { body: request.body });
+    expect(firstResponse.body).toEqual({ request_id: request.requestId, state_rev: 2 });
+    expect((await callOk(service, "POST", "/requests", owner.token, { body: request.body })).body).toEqual(
+      firstResponse.body,
+    );
+    for (let look = 0; look < 3; look++) {
       const { document, expires_at } = request.body;
       expect((await readRequest(request)).body).toEqual({
         document,
@@ -134,43 +136,47 @@ describe("a request", () => {
   it("that is unknown, revoked, or asked for with another link is one answer", async () => {
     const { owner, request } = await createOwnerWithRequest();
     await changeRequest("DELETE", owner, request.requestId);
-    const second = await createRequest(service, owner);
-    for (const wrong of [request, { ...request, requestId: newPublicId() }, { ...second, linkAuth: "A".repeat(43) }]) {
-      expect(withoutRequestId(await readRequest(wrong))).toEqual(unavailable);
+    const secondRequest = await createRequest(service, owner);
+    for (const wrongCredentials of [
+      request,
+      { ...request, requestId: createPublicId() },
+      { ...secondRequest, linkAuth: "A".repeat(43) },
+    ]) {
+      expect(omitRequestId(await readRequest(wrongCredentials))).toEqual(unavailableResponse);
       expect(
-        withoutRequestId(
+        omitRequestId(
           await service.call("POST", "/requests/answer", null, {
-            body: { request_id: wrong.requestId, link_auth: wrong.linkAuth, size: 10 },
+            body: { request_id: wrongCredentials.requestId, link_auth: wrongCredentials.linkAuth, size: 10 },
           }),
         ),
-      ).toEqual(unavailable);
+      ).toEqual(unavailableResponse);
     }
     expect((await listRequests(owner)).map(({ state }) => state).sort()).toEqual(["awaiting", "revoked"]);
   });
 
   it("has a time of 30 days at most, and takes no new answer after it", async () => {
-    const { owner, request } = await createOwnerWithRequest({ expires_at: daysFromNow(2) });
+    const { owner, request } = await createOwnerWithRequest({ expires_at: formatDaysFromNow(2) });
     expect(
       (
         await service.call("POST", "/requests", owner.token, {
-          body: buildRequest(owner, { expires_at: daysFromNow(31) }).body,
+          body: buildRequest(owner, { expires_at: formatDaysFromNow(31) }).body,
         })
       ).status,
     ).toBe(422);
     advanceHours(49);
     expect((await readRequest(request)).body).toMatchObject({ state: "expired" });
     expect(
-      withoutRequestId(
+      omitRequestId(
         await service.call("POST", "/requests/answer", null, {
           body: { request_id: request.requestId, link_auth: request.linkAuth, size: 10 },
         }),
       ),
-    ).toEqual(unavailable);
+    ).toEqual(unavailableResponse);
     expect(await listRequests(owner, "")).toEqual([]);
     expect(await listRequests(owner)).toMatchObject([{ state: "expired" }]);
     advanceHours(30 * 24);
     await service.app.sweep();
-    expect(withoutRequestId(await readRequest(request))).toEqual(unavailable);
+    expect(omitRequestId(await readRequest(request))).toEqual(unavailableResponse);
     await checkStoredContents(service, owner);
   });
 });
@@ -204,11 +210,11 @@ describe("an answer", () => {
       );
       expect([ticket, grantedDownload.size]).toEqual([answer.finish.ticket, answer.content.length]);
       expect((await download(owner, grantedDownload.token)).rawPayload.equals(answer.content)).toBe(true);
-      const range = await download(owner, grantedDownload.token, { range: "bytes=8388600-8388700" });
-      expect([range.statusCode, range.rawPayload.equals(answer.content.subarray(8_388_600, 8_388_701))]).toEqual([
-        206,
-        true,
-      ]);
+      const rangeResponse = await download(owner, grantedDownload.token, { range: "bytes=8388600-8388700" });
+      expect([
+        rangeResponse.statusCode,
+        rangeResponse.rawPayload.equals(answer.content.subarray(8_388_600, 8_388_701)),
+      ]).toEqual([206, true]);
       for (const stranger of [null, await service.signIn()])
         expect((await download(stranger, grantedDownload.token)).statusCode).toBe(404);
     }
@@ -217,8 +223,8 @@ describe("an answer", () => {
 
   it("takes no part and no finish without its token, or with that of another answer", async () => {
     const { request } = await createOwnerWithRequest();
-    const [first, second] = [await startAnswer(service, request), await startAnswer(service, request)];
-    for (const headers of [{}, second.headers, { "x-answer-token": "x" }]) {
+    const [first, secondAnswer] = [await startAnswer(service, request), await startAnswer(service, request)];
+    for (const headers of [{}, secondAnswer.headers, { "x-answer-token": "x" }]) {
       expect((await service.call("GET", answerPath(first.id), null, { headers })).status).toBe(404);
       expect((await service.call("PUT", answerPath(first.id), null, { headers, body: first.finish })).status).toBe(404);
       const form = await first.part(1);
@@ -235,20 +241,22 @@ describe("an answer", () => {
 
   it("that is finished first wins, by one statement; the same finish answers as the first, another gets request_closed", async () => {
     const { owner, request } = await createOwnerWithRequest();
-    const contenders = [await startAnswer(service, request), await startAnswer(service, request)] as const;
-    for (const answer of contenders) await sendParts(service, answer);
-    const finishes = await Promise.all(
-      contenders.flatMap((answer) => [finishAnswer(service, answer), finishAnswer(service, answer)]),
+    const competingAnswers = [await startAnswer(service, request), await startAnswer(service, request)] as const;
+    for (const answer of competingAnswers) await sendParts(service, answer);
+    const finishResponses = await Promise.all(
+      competingAnswers.flatMap((answer) => [finishAnswer(service, answer), finishAnswer(service, answer)]),
     );
-    const codes = finishes.map(({ status, body }) => (status === 200 ? 200 : body.code));
+    const codes = finishResponses.map(({ status, body }) => (status === 200 ? 200 : body.code));
     expect(codes.filter((code) => code === 200)).toHaveLength(2);
     expect(codes.filter((code) => code === "request_closed")).toHaveLength(2);
-    const winner = codes[0] === 200 ? contenders[0] : contenders[1];
-    const loser = winner === contenders[0] ? contenders[1] : contenders[0];
+    const winner = codes[0] === 200 ? competingAnswers[0] : competingAnswers[1];
+    const loser = winner === competingAnswers[0] ? competingAnswers[1] : competingAnswers[0];
     expect(CollectAnswerResponse.parse((await collectAnswer(owner, request.requestId)).body).ticket).toBe(
       winner.finish.ticket,
     );
-    expect((await finishAnswer(service, winner)).body).toEqual(finishes.find(({ status }) => status === 200)?.body);
+    expect((await finishAnswer(service, winner)).body).toEqual(
+      finishResponses.find(({ status }) => status === 200)?.body,
+    );
     expect(await finishAnswer(service, winner, { ...winner.finish, ticket: "AAAA" })).toMatchObject({
       status: 409,
       body: { code: "request_closed" },
@@ -277,13 +285,13 @@ describe("an answer", () => {
     ).toMatchObject({ status: 413, body: { code: "payload_too_large", limit: 10_000 } });
     const first = await startAnswer(service, request, 1_000);
     advanceHours(0.1);
-    const second = await startAnswer(service, request, 2_000);
+    const secondAnswer = await startAnswer(service, request, 2_000);
     expect(await checkStoredContents(service, owner)).toBe(700 + 3_000);
     advanceHours(0.1);
     await sendParts(service, first); // touched later than the second
-    const third = await startAnswer(service, request, 4_000);
-    expect((await readAnswerState(second)).status).toBe(404);
-    expect([(await readAnswerState(first)).status, (await readAnswerState(third)).status]).toEqual([200, 200]);
+    const thirdAnswer = await startAnswer(service, request, 4_000);
+    expect((await readAnswerState(secondAnswer)).status).toBe(404);
+    expect([(await readAnswerState(first)).status, (await readAnswerState(thirdAnswer)).status]).toEqual([200, 200]);
     expect(await checkStoredContents(service, owner)).toBe(700 + 5_000);
     await service.app.services.db.execute(
       sql`update accounts set storage_used = storage_used + 10737418240 where id = ${owner.userId}`,
@@ -296,7 +304,7 @@ describe("an answer", () => {
   });
 
   it("goes a day after its last part, with its objects; one that was begun before the request expired may be finished after it", async () => {
-    const { owner, request } = await createOwnerWithRequest({ expires_at: daysFromNow(1) });
+    const { owner, request } = await createOwnerWithRequest({ expires_at: formatDaysFromNow(1) });
     const [abandonedAnswer, lateAnswer] = [await startAnswer(service, request), await startAnswer(service, request)];
     await sendParts(service, abandonedAnswer);
     advanceHours(uploadExpiryHours - 1);
@@ -374,7 +382,7 @@ describe("an answer", () => {
       finishAnswer(service, completeAnswer),
       finishAnswer(service, finishedAnswer),
     ];
-    for (const answer of await Promise.all(calls)) expect(withoutRequestId(answer)).toEqual(unavailable);
+    for (const answer of await Promise.all(calls)) expect(omitRequestId(answer)).toEqual(unavailableResponse);
     expect(
       await db
         .select({ part: uploadParts.part })
@@ -391,16 +399,16 @@ describe("an answer", () => {
   it("takes no part that was on its way when the owner's account was closed", async () => {
     const { owner, request } = await createOwnerWithRequest();
     const answer = await startAnswer(service, request);
-    const operator = await openFaultInjector(service.database.url);
+    const faultInjector = await openFaultInjector(service.database.url);
     try {
-      await operator.query("begin");
-      await operator.query(`update accounts set locked_at = now() where id = '${owner.userId}'`);
+      await faultInjector.query("begin");
+      await faultInjector.query(`update accounts set locked_at = now() where id = '${owner.userId}'`);
       const part = service.call("POST", answerPath(answer.id), null, await answer.part(1));
-      await operator.waitForBlocked(1); // all of it came; its row is to be written
-      await operator.query("commit");
-      expect(withoutRequestId(await part)).toEqual(unavailable);
+      await faultInjector.waitForBlocked(1); // all of it came; its row is to be written
+      await faultInjector.query("commit");
+      expect(omitRequestId(await part)).toEqual(unavailableResponse);
     } finally {
-      await operator.close();
+      await faultInjector.close();
     }
   });
 
@@ -463,7 +471,7 @@ describe("what came", () => {
         body: { state: "collected", keyring: buildChange(owner) },
       }),
     ).toMatchObject({ status: 422 });
-    expect((await changeRequest("PATCH", owner, newPublicId(), { state: "collected" })).status).toBe(404);
+    expect((await changeRequest("PATCH", owner, createPublicId(), { state: "collected" })).status).toBe(404);
   });
 
   it("is told by mail where the owner wanted it, without a word of what it is", async () => {

@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { requireActor } from "../auth/access.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { validateAllButBody } from "../uploads/form.ts";
@@ -31,19 +31,19 @@ const maxTicketBodyBytes = 128 * 1024;
 
 export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, now } = services;
-  const writeConfig = { access: "signed_in", rates: [rateRules.write], idempotent: true } as const;
-  const answerConfig = { access: "public", rates: [rateRules.answerPart] } as const;
+  const writeConfig = { access: "signed_in", rates: [rateLimitRules.write], idempotent: true } as const;
+  const answerConfig = { access: "public", rates: [rateLimitRules.answerPart] } as const;
 
-  const contextOf = (request: FastifyRequest) => ({ now: now(), language: getPreferredLanguage(request) });
+  const createRequestContext = (request: FastifyRequest) => ({ now: now(), language: getPreferredLanguage(request) });
 
   app.post(
     "/requests",
     {
       schema: requestSchemas.create,
       bodyLimit: maxJsonBodyBytes,
-      config: { ...writeConfig, rates: [rateRules.write, rateRules.createRequest] },
+      config: { ...writeConfig, rates: [rateLimitRules.write, rateLimitRules.createRequest] },
     },
-    (request) => createRequest(services, requireActor(request), request.body, contextOf(request)),
+    (request) => createRequest(services, requireActor(request), request.body, createRequestContext(request)),
   );
 
   app.get("/requests", { schema: requestSchemas.list, config: { access: "signed_in" } }, async (request) => {
@@ -64,7 +64,7 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
         requireActor(request),
         request.params.request_id,
         request.body.keyring,
-        contextOf(request),
+        createRequestContext(request),
       ),
   );
 
@@ -72,7 +72,13 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     "/requests/:request_id",
     { schema: requestSchemas.drop, bodyLimit: maxJsonBodyBytes, config: writeConfig },
     (request) =>
-      dropRequest(services, requireActor(request), request.params.request_id, request.body.keyring, contextOf(request)),
+      dropRequest(
+        services,
+        requireActor(request),
+        request.params.request_id,
+        request.body.keyring,
+        createRequestContext(request),
+      ),
   );
 
   app.post(
@@ -83,13 +89,13 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.post(
     "/requests/get",
-    { schema: requestSchemas.get, config: { access: "public", rates: [rateRules.visit], idempotent: true } },
+    { schema: requestSchemas.get, config: { access: "public", rates: [rateLimitRules.visit], idempotent: true } },
     (request) => readRequestOffer(services, request.body),
   );
 
   app.post(
     "/requests/answer",
-    { schema: requestSchemas.start, config: { access: "public", rates: [rateRules.startAnswer] } },
+    { schema: requestSchemas.start, config: { access: "public", rates: [rateLimitRules.startAnswer] } },
     (request) => startAnswer(services, request.body),
   );
 
@@ -105,23 +111,24 @@ export const requestRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     async (request) =>
       receivePart(
         services,
-        await openAnswerForParts(services, await answerScopeOf(request, request.params.answer_id)),
+        await openAnswerForParts(services, await authorizeAnswerCall(request, request.params.answer_id)),
         request,
       ),
   );
 
   app.get(answerRoute, { schema: requestSchemas.state, config: answerConfig }, async (request) => {
-    const scope = await answerScopeOf(request, request.params.answer_id);
+    const scope = await authorizeAnswerCall(request, request.params.answer_id);
     return presentAnswer(await requireAnswer(services, db, scope), await readParts(db, scope, scope.answerId), now());
   });
 
   app.put(
     answerRoute,
     { schema: requestSchemas.finish, bodyLimit: maxTicketBodyBytes, config: { ...answerConfig, idempotent: true } },
-    async (request) => finishAnswer(services, await answerScopeOf(request, request.params.answer_id), request.body),
+    async (request) =>
+      finishAnswer(services, await authorizeAnswerCall(request, request.params.answer_id), request.body),
   );
 
-  function answerScopeOf({ headers }: FastifyRequest, answerId: string): Promise<AnswerScope> {
+  function authorizeAnswerCall({ headers }: FastifyRequest, answerId: string): Promise<AnswerScope> {
     const token = headers[answerTokenHeader];
     return authorizeAnswerToken(services, answerId, typeof token === "string" ? token : undefined);
   }

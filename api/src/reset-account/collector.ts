@@ -13,7 +13,7 @@ import type { Services } from "../services/services.ts";
 /** In one transaction: each can have fifty versions of a thousand objects. */
 const secretsPerBatch = 20;
 
-const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
+const subtractDays = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
 
 /**
  * What accounts had before they were started anew 30 days ago: secrets, then what came for
@@ -30,14 +30,14 @@ export async function deleteArchivedData(
 function deleteArchivedSecrets(services: Pick<Services, "db" | "onContentsEnd">, context: SweepContext): Promise<void> {
   const { db } = services;
   const { accountId, id, label, setAsideAt } = archivedSecrets;
-  const due = lte(setAsideAt, daysBefore(context.now, resetDataRetentionDays));
+  const isDue = lte(setAsideAt, subtractDays(context.now, resetDataRetentionDays));
   const deleteBatch = (dueAccountId: string): Promise<number> =>
     db.transaction(async (tx) => {
       const { vendorId } = await lockAccount(tx, dueAccountId);
       const batch = await tx
         .select({ id, labelBytes: octetLength(label) })
         .from(archivedSecrets)
-        .where(and(eq(accountId, dueAccountId), due))
+        .where(and(eq(accountId, dueAccountId), isDue))
         .limit(secretsPerBatch);
       if (batch.length === 0) return 0;
       const ids = batch.map((row) => row.id);
@@ -46,7 +46,7 @@ function deleteArchivedSecrets(services: Pick<Services, "db" | "onContentsEnd">,
       await adjustStorageUsed(tx, dueAccountId, -batch.reduce((sum, { labelBytes }) => sum + labelBytes, freedBytes));
       return batch.length;
     });
-  return forEachAccount(db, context, { accountId, due }, async (dueAccountId) => {
+  return forEachAccount(db, context, { accountId, due: isDue }, async (dueAccountId) => {
     while ((await deleteBatch(dueAccountId)) === secretsPerBatch && !context.signal.aborted);
   });
 }
@@ -57,10 +57,10 @@ function deleteArchivedSecrets(services: Pick<Services, "db" | "onContentsEnd">,
  */
 function deleteArchivedAnswers({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, ending, endedAt, readyAt } = accountResets;
-  const isOver = lte(endedAt, daysBefore(context.now, resetDataRetentionDays));
-  const hasLapsed = and(isNull(endedAt), lte(readyAt, daysBefore(context.now, accountResetLapseDays)));
-  const due = or(isOver, hasLapsed);
-  return forEachAccount(db, context, { accountId, due }, (dueAccountId) =>
+  const isOver = lte(endedAt, subtractDays(context.now, resetDataRetentionDays));
+  const hasLapsed = and(isNull(endedAt), lte(readyAt, subtractDays(context.now, accountResetLapseDays)));
+  const isDue = or(isOver, hasLapsed);
+  return forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
     db.transaction(async (tx) => {
       await lockAccount(tx, dueAccountId);
       const [completedReset] = await tx
@@ -68,17 +68,17 @@ function deleteArchivedAnswers({ db }: Pick<Services, "db">, context: SweepConte
         .from(accountResets)
         .where(and(eq(accountId, dueAccountId), eq(ending, "begun"), isOver));
       if (completedReset?.endedAt != null) {
-        const answeredBefore = and(
+        const isAnsweredBeforeReset = and(
           eq(requests.accountId, dueAccountId),
           isNotNull(requests.answerId),
           lte(requests.createdAt, completedReset.endedAt),
         );
         let freedBytes = 0;
-        for (const request of await tx.select().from(requests).where(answeredBefore))
+        for (const request of await tx.select().from(requests).where(isAnsweredBeforeReset))
           freedBytes += await dropAnswerContent(tx, request, context.now);
         await adjustStorageUsed(tx, dueAccountId, -freedBytes);
       }
-      await tx.delete(accountResets).where(and(eq(accountId, dueAccountId), due));
+      await tx.delete(accountResets).where(and(eq(accountId, dueAccountId), isDue));
     }),
   );
 }

@@ -1,19 +1,27 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import type { Actor } from "../auth/actor.ts";
 import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
 import type { Tx } from "../db/database.ts";
-import { accounts, keyringFormer, keyrings, purgedSecrets, requests, secrets, archivedSecrets } from "../db/schema.ts";
+import {
+  accounts,
+  formerKeyringParts,
+  keyrings,
+  purgedSecrets,
+  requests,
+  secrets,
+  archivedSecrets,
+} from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { stateConflict, type ChangeCall } from "../keyring/apply-change.ts";
+import { createStateConflict, type ChangeCall } from "../keyring/apply-change.ts";
 import { checkAccountReset } from "../keyring/check-change.ts";
 import { writeChange, type KeyringRow } from "../keyring/queries.ts";
 import type { RequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { endAllShares } from "../shares/end-shares.ts";
 import { endAccountReset, findAccountReset } from "./queries.ts";
-import { resetStateOf } from "./reset-state.ts";
+import { getResetState } from "./reset-state.ts";
 
 /**
  * [Note: Account reset] The keyring change after the wait, in its one transaction:
@@ -40,13 +48,13 @@ export async function completeAccountReset(
   const { change } = call;
   const { now } = context;
   const scope = requireFreshSignIn(actor, now);
-  if (change.state_rev !== stored.stateRev + 1) throw stateConflict(stored);
+  if (change.state_rev !== stored.stateRev + 1) throw createStateConflict(stored);
   const accountReset = await findAccountReset(tx, scope);
-  if (accountReset === null || resetStateOf(accountReset, now) !== "ready")
+  if (accountReset === null || getResetState(accountReset, now) !== "ready")
     throw new Problem("conflict", { detail: "the account is not to be started anew, or not yet" });
   checkAccountReset(scope.accountId, stored, change);
-  const record = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: null, version: null };
-  const addedBytes = await writeChange(tx, scope.accountId, stored, change, record, services.recordBox, now);
+  const changeRecord = { changeSha256: call.changeSha256, callSha256: call.callSha256, secretId: null, version: null };
+  const addedBytes = await writeChange(tx, scope.accountId, stored, change, changeRecord, services.recordBox, now);
   if (change.requests === undefined) await dropRequestsDocument(tx, stored, scope.accountId, change.state_rev, now);
   await archiveSecrets(tx, scope.accountId, now);
   const freedBytes = await endAllShares(tx, scope.accountId, now);
@@ -72,7 +80,7 @@ async function dropRequestsDocument(
 ): Promise<void> {
   if (stored.requests === null) return;
   await tx
-    .insert(keyringFormer)
+    .insert(formerKeyringParts)
     .values({ accountId, stateRev, part: "requests", partId: "", value: Buffer.from(stored.requests), endedAt });
   await tx.update(keyrings).set({ requests: null }).where(eq(keyrings.accountId, accountId));
 }
@@ -80,7 +88,7 @@ async function dropRequestsDocument(
 async function archiveSecrets(tx: Tx, accountId: string, now: Date): Promise<void> {
   const { id, version, label, deletedAt } = secrets;
   const belongsToAccount = eq(secrets.accountId, accountId);
-  const change = await nextChange(tx, accountId);
+  const change = await incrementChangeCounter(tx, accountId);
   const purgedRows = tx
     .select({ accountId: secrets.accountId, id, change: sql<number>`${change}::bigint`.as("change") })
     .from(secrets)

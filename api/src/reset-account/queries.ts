@@ -10,7 +10,7 @@ import { Problem } from "../http/problem.ts";
 import { readKeyring } from "../keyring/queries.ts";
 import type { RequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
-import { resetStateOf, type AccountResetRow } from "./reset-state.ts";
+import { getResetState, type AccountResetRow } from "./reset-state.ts";
 
 /** The one that was asked for last; null when nobody did, or it ended long ago. */
 export async function findAccountReset(db: Db | Tx, { accountId }: AccountScope): Promise<AccountResetRow | null> {
@@ -36,7 +36,7 @@ export async function requestAccountReset(
   if ((await readKeyring(tx, scope)) === null) throw new Problem("no_keyring");
   const lastReset = await findAccountReset(tx, scope);
   const { now } = context;
-  if (lastReset !== null && ["waiting", "ready"].includes(resetStateOf(lastReset, now))) return;
+  if (lastReset !== null && ["waiting", "ready"].includes(getResetState(lastReset, now))) return;
   await tx.delete(accountResets).where(isPending(scope)); // lapsed
   await tx.insert(accountResets).values({
     accountId: scope.accountId,

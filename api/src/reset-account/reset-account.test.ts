@@ -11,7 +11,7 @@ import { v7 as uuidv7 } from "uuid";
 
 import {
   accounts,
-  keyringFormer,
+  formerKeyringParts,
   requests,
   archivedSecrets,
   secretVersions,
@@ -28,8 +28,8 @@ import {
   buildStatement,
   confirmChange,
   createPerson,
-  digestOf,
-  signWith,
+  computeDigest,
+  signDocument,
   type Person,
 } from "../testing/person.ts";
 import { createRequest, createShare } from "../testing/sharing.ts";
@@ -55,7 +55,7 @@ const createSession = async (person: Person, authTime: Date | null): Promise<str
     (await service.call("POST", "/auth/token?app_vendor_id=relicario", null, { body: { token } })).body["token"],
   );
 };
-const secondsAgo = (seconds: number): Date => new Date(clock.getTime() - seconds * 1_000);
+const subtractSeconds = (seconds: number): Date => new Date(clock.getTime() - seconds * 1_000);
 
 /** Somebody with a secret, a verified address, and a session that is not fresh. */
 const createPersonWithSecret = async (): Promise<{ person: Person; secretId: string; oldSession: string }> => {
@@ -69,14 +69,14 @@ const createPersonWithSecret = async (): Promise<{ person: Person; secretId: str
     .update(accounts)
     .set({ contactEmail: `${person.subject}@example.org`, contactEmailVerified: true })
     .where(eq(accounts.id, person.userId));
-  return { person, secretId: body.secret_db_id, oldSession: await createSession(person, secondsAgo(301)) };
+  return { person, secretId: body.secret_db_id, oldSession: await createSession(person, subtractSeconds(301)) };
 };
 
 const requestReset = async (person: Person): Promise<TestResponse> =>
   service.call("POST", "/user/start-anew", await createSession(person, clock));
 const readResetState = async (person: Person): Promise<unknown> =>
   (await service.call("GET", "/user/start-anew", person.token)).body["state"];
-const mailSubjects = async (): Promise<string[]> => {
+const readMailSubjects = async (): Promise<string[]> => {
   await service.app.services.mailer.deliver();
   return (await readMails(service)).map(({ subject }) => subject);
 };
@@ -101,7 +101,7 @@ const buildReset = (
   const ownerHeader = { user_id: person.userId, key_epoch: epoch };
   const change = {
     ...{ v: 1, ...ownerHeader, state_rev: person.stateRev + 1 },
-    state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: digestOf(person.state ?? "") }),
+    state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: computeDigest(person.state ?? "") }),
     book: buildJwe({ typ: "relicario-book", ...ownerHeader }),
     shares: buildJwe({ typ: "relicario-shares", ...ownerHeader }),
     slots: { set: [buildSlot(imageId)], remove: [person.imageId] },
@@ -109,7 +109,7 @@ const buildReset = (
     image_records: { set: [buildImageRecord(imageId)], remove: [person.imageId] },
     ...overrides,
   };
-  return { freshSigner, change: signWith("put", change as never, privateKey) };
+  return { freshSigner, change: signDocument("put", change as never, privateKey) };
 };
 const completeReset = async (person: Person, change: KeyringChange, token?: string): Promise<TestResponse> =>
   service.call("PUT", "/user/keyring", token ?? (await createSession(person, clock)), { body: change });
@@ -121,23 +121,27 @@ const readAccount = async (person: Person): Promise<unknown> => [
 describe("asking to start anew", () => {
   it("takes a sign-in less than 5 minutes old; one whose time is not said is old", async () => {
     const { person, oldSession } = await createPersonWithSecret();
-    for (const token of [oldSession, await createSession(person, null), await createSession(person, secondsAgo(300))]) {
+    for (const token of [
+      oldSession,
+      await createSession(person, null),
+      await createSession(person, subtractSeconds(300)),
+    ]) {
       expect(await service.call("POST", "/user/start-anew", token)).toMatchObject({
         status: 403,
         body: { code: "login_required" },
       });
     }
     expect(await readResetState(person)).toBe("none");
-    expect((await service.call("POST", "/user/start-anew", await createSession(person, secondsAgo(298)))).status).toBe(
-      200,
-    );
+    expect(
+      (await service.call("POST", "/user/start-anew", await createSession(person, subtractSeconds(298)))).status,
+    ).toBe(200);
   });
 
   it("waits 7 days, says so by mail with the way to object, and is asked once", async () => {
     const { person } = await createPersonWithSecret();
-    const firstAnswer = await requestReset(person);
+    const firstResponse = await requestReset(person);
     const readyAt = new Date(clock.getTime() + accountResetWaitDays * 86_400_000).toISOString();
-    expect(firstAnswer.body).toEqual({
+    expect(firstResponse.body).toEqual({
       state: "waiting",
       asked_at: clock.toISOString(),
       ready_at: readyAt,
@@ -145,8 +149,8 @@ describe("asking to start anew", () => {
       kept_until: null,
     });
     clock = new Date(clock.getTime() + 60_000);
-    expect((await requestReset(person)).body).toEqual(firstAnswer.body);
-    expect(await mailSubjects()).toEqual(["Someone asked to reset your Relicario account"]);
+    expect((await requestReset(person)).body).toEqual(firstResponse.body);
+    expect(await readMailSubjects()).toEqual(["Someone asked to reset your Relicario account"]);
     expect((await readMails(service))[0]).toMatchObject({
       to: `${person.subject}@example.org`,
       text: expect.stringContaining("http://localhost:3000/start-anew"),
@@ -190,7 +194,7 @@ describe("objecting", () => {
       });
     }
     expect(
-      (await mailSubjects()).filter((subject) => subject === "Your Relicario account will not be reset"),
+      (await readMailSubjects()).filter((subject) => subject === "Your Relicario account will not be reset"),
     ).toHaveLength(2);
   });
 
@@ -218,7 +222,7 @@ describe("objecting", () => {
 describe("beginning anew", () => {
   it("is refused before its time, without having been asked for, and by a sign-in that is not fresh; nothing changes", async () => {
     const { person, oldSession } = await createPersonWithSecret();
-    const before = await readAccount(person);
+    const accountBefore = await readAccount(person);
     const { change } = buildReset(person);
     expect(await completeReset(person, change)).toMatchObject({ status: 409, body: { code: "conflict" } });
     await requestReset(person);
@@ -229,12 +233,12 @@ describe("beginning anew", () => {
       status: 403,
       body: { code: "login_required" },
     });
-    expect(await readAccount(person)).toEqual(before);
+    expect(await readAccount(person)).toEqual(accountBefore);
   });
 
   it("refuses a change that does not follow, does not speak for itself, or keeps something of before", async () => {
     const { person } = await createPersonWithSecret();
-    const other = await service.signIn();
+    const otherUser = await service.signIn();
     await requestReset(person);
     advanceDays(accountResetWaitDays);
     const before = await readAccount(person);
@@ -242,7 +246,7 @@ describe("beginning anew", () => {
     const ownerHeader = { user_id: person.userId, key_epoch: 2 };
     const invalidChanges: [KeyringChange, number][] = [
       [buildReset(person, {}, 3).change, 422],
-      [buildReset(person, { key_statement: buildStatement(other, { key_epoch: 2 }) }).change, 422],
+      [buildReset(person, { key_statement: buildStatement(otherUser, { key_epoch: 2 }) }).change, 422],
       [
         buildReset(person, {
           key_statement: { ...buildStatement(stranger, { key_epoch: 2 }), recipient: `age1pq1${"p".repeat(1_952)}` },
@@ -252,7 +256,7 @@ describe("beginning anew", () => {
       [{ ...buildReset(person).change, sig: buildReset(person).change.sig }, 422],
       [
         buildReset(person, {
-          state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: digestOf("another") }),
+          state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: computeDigest("another") }),
         }).change,
         422,
       ],
@@ -265,8 +269,8 @@ describe("beginning anew", () => {
       // way.
       [buildChange(person, { key_statement: buildStatement(person) }), 422],
     ];
-    for (const [change, expected] of invalidChanges)
-      expect((await completeReset(person, change)).status).toBe(expected);
+    for (const [change, expectedStatus] of invalidChanges)
+      expect((await completeReset(person, change)).status).toBe(expectedStatus);
     expect(await readAccount(person)).toEqual(before);
     expect((await completeReset(person, buildReset(person).change)).status).toBe(200);
   });
@@ -303,7 +307,7 @@ describe("beginning anew", () => {
       state: "begun",
       kept_until: new Date(clock.getTime() + resetDataRetentionDays * 86_400_000).toISOString(),
     });
-    expect(await mailSubjects()).toContain("Your Relicario account was reset");
+    expect(await readMailSubjects()).toContain("Your Relicario account was reset");
   });
 
   it("takes changes by the new key from then on, and none by the old one", async () => {
@@ -317,7 +321,7 @@ describe("beginning anew", () => {
     const ownerHeader = { user_id: person.userId, key_epoch: 2 };
     const nextOverrides = {
       key_epoch: 2,
-      state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: digestOf(change.state) }),
+      state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: computeDigest(change.state) }),
     };
     const id = uuidv7();
     const label = buildJwe({ typ: "relicario-label", ...ownerHeader, secret_id: id, version: 1, rev: 1 });
@@ -346,11 +350,11 @@ describe("beginning anew", () => {
       .from(requests)
       .where(eq(requests.requestId, request.requestId));
     expect(row?.revokedAt).toEqual(clock);
-    const former = await service.app.services.db
-      .select({ part: keyringFormer.part })
-      .from(keyringFormer)
-      .where(eq(keyringFormer.stateRev, person.stateRev + 1));
-    expect(former.map(({ part }) => part).sort()).toEqual(["book", "image_record", "requests", "shares", "slot"]);
+    const formerParts = await service.app.services.db
+      .select({ part: formerKeyringParts.part })
+      .from(formerKeyringParts)
+      .where(eq(formerKeyringParts.stateRev, person.stateRev + 1));
+    expect(formerParts.map(({ part }) => part).sort()).toEqual(["book", "image_record", "requests", "shares", "slot"]);
   });
 
   it("keeps what was there for 30 days, then drops it with its bytes", async () => {

@@ -4,14 +4,14 @@ import type { accountResets } from "../db/schema.ts";
 
 export type AccountResetRow = typeof accountResets.$inferSelect;
 
-const dayMs = 86_400_000;
+const dayMilliseconds = 86_400_000;
 
 /**
  * Where one stands that was asked for. `none`: it was ready for so long that it has to be asked for
  * again.
  */
-export function resetStateOf({ readyAt, endedAt, ending }: AccountResetRow, now: Date): AccountReset["state"] {
+export function getResetState({ readyAt, endedAt, ending }: AccountResetRow, now: Date): AccountReset["state"] {
   if (endedAt !== null) return ending ?? "none";
   if (readyAt > now) return "waiting";
-  return now.getTime() - readyAt.getTime() < accountResetLapseDays * dayMs ? "ready" : "none";
+  return now.getTime() - readyAt.getTime() < accountResetLapseDays * dayMilliseconds ? "ready" : "none";
 }

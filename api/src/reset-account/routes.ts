@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
 import { requireFreshSignIn } from "../auth/fresh-sign-in.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { presentAccountReset } from "./present.ts";
@@ -22,7 +22,7 @@ export const accountResetRoutes: FastifyPluginAsyncZod<{ services: Services }> =
     "/user/start-anew",
     {
       schema: accountResetSchemas.request,
-      config: { access: "signed_in", rates: [rateRules.resetAccount], idempotent: true },
+      config: { access: "signed_in", rates: [rateLimitRules.resetAccount], idempotent: true },
     },
     async (request) => {
       const context = { now: now(), language: getPreferredLanguage(request) };
@@ -36,7 +36,10 @@ export const accountResetRoutes: FastifyPluginAsyncZod<{ services: Services }> =
 
   app.delete(
     "/user/start-anew",
-    { schema: accountResetSchemas.end, config: { access: "signed_in", rates: [rateRules.write], idempotent: true } },
+    {
+      schema: accountResetSchemas.end,
+      config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
+    },
     async (request) => {
       const context = { now: now(), language: getPreferredLanguage(request) };
       const scope = requireActor(request);

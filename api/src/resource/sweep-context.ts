@@ -21,8 +21,8 @@ export interface SweepContext {
   readonly attempt: (item: () => Promise<unknown>) => Promise<boolean>;
 }
 
-const pageLength = 100;
-const batchRows = 1_000;
+const defaultPageSize = 100;
+const rowsPerBatch = 1_000;
 
 /**
  * Items by pages in the order of a key, each once: what fails is passed over. `readPage` reads
@@ -30,17 +30,17 @@ const batchRows = 1_000;
  */
 export async function forEachItem<T>(
   context: SweepContext,
-  readPage: (last: T | null, length: number) => Promise<readonly T[]>,
-  handle: (item: T) => Promise<unknown>,
+  readPage: (last: T | null, pageSize: number) => Promise<readonly T[]>,
+  handleItem: (item: T) => Promise<unknown>,
 ): Promise<void> {
   for (let last: T | null = null; ;) {
-    const items: readonly T[] = await readPage(last, pageLength);
+    const items: readonly T[] = await readPage(last, defaultPageSize);
     for (const item of items) {
       if (context.signal.aborted) return;
-      await context.attempt(() => handle(item));
+      await context.attempt(() => handleItem(item));
     }
     last = items.at(-1) ?? null;
-    if (items.length < pageLength) return;
+    if (items.length < defaultPageSize) return;
   }
 }
 
@@ -54,27 +54,27 @@ type AccountColumn = PgColumn<ColumnBaseConfig<"string", string> & { readonly da
 export function forEachAccount(
   db: Db,
   context: SweepContext,
-  { accountId, due }: { readonly accountId: AccountColumn; readonly due: SQL | undefined },
-  handle: (accountId: string) => Promise<unknown>,
+  { accountId, due: isDue }: { readonly accountId: AccountColumn; readonly due: SQL | undefined },
+  handleAccount: (accountId: string) => Promise<unknown>,
 ): Promise<void> {
   return forEachItem<{ accountId: string }>(
     context,
-    (last, length) =>
+    (last, pageSize) =>
       db
         .selectDistinct({ accountId })
         .from(accountId.table)
-        .where(and(due, last === null ? undefined : gt(accountId, last.accountId)))
+        .where(and(isDue, last === null ? undefined : gt(accountId, last.accountId)))
         .orderBy(accountId)
-        .limit(length),
-    (item) => handle(item.accountId),
+        .limit(pageSize),
+    (item) => handleAccount(item.accountId),
   );
 }
 
 /** Deletes what is due, so many rows in each statement that it ends long before its time does. */
 export async function deleteInBatches(
   { signal }: SweepContext,
-  deleteBatch: (rows: number) => PromiseLike<{ readonly rowCount: number | null }>,
+  deleteBatch: (batchSize: number) => PromiseLike<{ readonly rowCount: number | null }>,
 ): Promise<void> {
-  for (let deletedCount = batchRows; deletedCount === batchRows && !signal.aborted;)
-    deletedCount = (await deleteBatch(batchRows)).rowCount ?? 0;
+  for (let deletedCount = rowsPerBatch; deletedCount === rowsPerBatch && !signal.aborted;)
+    deletedCount = (await deleteBatch(rowsPerBatch)).rowCount ?? 0;
 }

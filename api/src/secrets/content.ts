@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 
 import { Problem } from "../http/problem.ts";
-import { readVerified, type StoredObject, type ObjectSource } from "../objects/verified-object.ts";
+import { readVerifiedObject, type StoredObject, type ObjectSource } from "../objects/verified-object.ts";
 
 /** Where a sealed content is: its objects in order, all of `partSize` bytes but the last. */
 export interface ContentLayout {
@@ -35,18 +35,18 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
 }
 
 /** Numbers, from 1, of the objects that hold these bytes. */
-export function objectNumbersOf({ partSize }: ContentLayout, { start, end }: ByteRange): { from: number; to: number } {
+export function getObjectNumbers({ partSize }: ContentLayout, { start, end }: ByteRange): { from: number; to: number } {
   return { from: Math.floor(start / partSize) + 1, to: Math.floor(end / partSize) + 1 };
 }
 
 /** Bytes of the object with this number, from 1. */
-export function objectSizeOf({ size, partSize }: ContentLayout, objectNumber: number): number {
+export function getObjectSize({ size, partSize }: ContentLayout, objectNumber: number): number {
   return Math.min(partSize, size - (objectNumber - 1) * partSize);
 }
 
 /**
  * These bytes, one object after the other, each checked before its last bytes go on ([Note: Objects
- * and rows]). `objects` are those of {@link objectNumbersOf}. Ends with DamagedObjectError.
+ * and rows]). `objects` are those of {@link getObjectNumbers}. Ends with DamagedObjectError.
  */
 export function streamContent(
   source: ObjectSource,
@@ -59,7 +59,7 @@ export function streamContent(
       const firstIndex = Math.floor(start / partSize);
       for (const [index, object] of objects.entries()) {
         const offset = (firstIndex + index) * partSize;
-        yield* readVerified(source, object, Math.max(start - offset, 0), Math.min(end - offset, object.size - 1));
+        yield* readVerifiedObject(source, object, Math.max(start - offset, 0), Math.min(end - offset, object.size - 1));
       }
     })(),
     { objectMode: false },

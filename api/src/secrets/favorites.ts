@@ -1,7 +1,7 @@
 import { and, eq, exists, getTableColumns, ne, sql } from "drizzle-orm";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { retryOnFault } from "../db/faults.ts";
 import { accounts, secrets } from "../db/schema.ts";
@@ -24,33 +24,33 @@ export function createFavoriteSetter({
   scope: AccountScope,
   body: { secret_db_id: string; favorite: boolean },
 ) => Promise<SecretRow> {
-  const [account, secret, favorite] = [
+  const [accountIdPlaceholder, secretIdPlaceholder, favoritePlaceholder] = [
     sql.placeholder("account"),
     sql.placeholder("secret"),
     sql.placeholder("favorite"),
   ];
-  const isSecret = and(eq(secrets.accountId, account), eq(secrets.id, secret));
+  const isSecret = and(eq(secrets.accountId, accountIdPlaceholder), eq(secrets.id, secretIdPlaceholder));
   const accountUpdate = db.$with("counted").as(
     db
       .update(accounts)
       .set({ changes: sql`${accounts.changes} + 1` })
       .where(
         and(
-          eq(accounts.id, account),
+          eq(accounts.id, accountIdPlaceholder),
           exists(
             db
               .select({ one: sql`1` })
               .from(secrets)
-              .where(and(isSecret, ne(secrets.favorite, favorite))),
+              .where(and(isSecret, ne(secrets.favorite, favoritePlaceholder))),
           ),
         ),
       )
       .returning({ id: accounts.id, changes: accounts.changes }),
   );
-  const updateFavorite = db
+  const favoriteUpdate = db
     .with(accountUpdate)
     .update(secrets)
-    .set({ favorite: sql`${favorite}`, change: sql`${accountUpdate.changes}` })
+    .set({ favorite: sql`${favoritePlaceholder}`, change: sql`${accountUpdate.changes}` })
     .from(accountUpdate)
     .where(and(isSecret, eq(accountUpdate.id, secrets.accountId)))
     .returning(getTableColumns(secrets))
@@ -58,7 +58,7 @@ export function createFavoriteSetter({
 
   return async (scope, { secret_db_id: id, favorite: isFavorite }) => {
     const executeUpdate = (): Promise<SecretRow[]> =>
-      updateFavorite.execute({ account: scope.accountId, secret: id, favorite: isFavorite });
+      favoriteUpdate.execute({ account: scope.accountId, secret: id, favorite: isFavorite });
     const [row] = await concurrency.runExclusive(scope.accountId, () =>
       retryOnFault(executeUpdate, (fault) => fault === "conflict"),
     );
@@ -68,7 +68,7 @@ export function createFavoriteSetter({
         const secretRow = await findSecret(tx, scope, id);
         if (secretRow === null) throw new Problem("not_found");
         if (secretRow.favorite !== isFavorite)
-          await writeFavorite(tx, scope, id, isFavorite, await nextChange(tx, scope.accountId));
+          await writeFavorite(tx, scope, id, isFavorite, await incrementChangeCounter(tx, scope.accountId));
         return { ...secretRow, favorite: isFavorite };
       })
     );

@@ -17,7 +17,7 @@ export interface ListedPage extends RevisionCounters {
   readonly purged: readonly string[] | null;
 }
 
-export interface Listing {
+export interface SecretListing {
   /** What the list's ETag carries. */
   counters(scope: AccountScope): Promise<RevisionCounters>;
   /** One page, all of one moment: it is one statement. */
@@ -31,18 +31,18 @@ export interface Listing {
  * Labels of one page: a thousand of the usual size. Long ones make shorter pages, at least one row
  * each.
  */
-export const maxPageBytes = 512 * 1024;
+export const maxPageLabelBytes = 512 * 1024;
 
-const account = sql.placeholder("account");
+const accountIdPlaceholder = sql.placeholder("account");
 
-export function createListing(db: Db): Listing {
-  const countersOf = db
+export function createListing(db: Db): SecretListing {
+  const countersQuery = db
     .select({ changes: accounts.changes, stateRev: keyrings.stateRev })
     .from(accounts)
-    .leftJoin(keyrings, eq(keyrings.accountId, account))
-    .where(eq(accounts.id, account))
+    .leftJoin(keyrings, eq(keyrings.accountId, accountIdPlaceholder))
+    .where(eq(accounts.id, accountIdPlaceholder))
     .prepare("list_counters");
-  const pages = {
+  const pageQueries = {
     first: preparePage(db, {}),
     next: preparePage(db, { cursor: true }),
     changed: preparePage(db, { since: true }),
@@ -51,20 +51,20 @@ export function createListing(db: Db): Listing {
 
   return {
     async counters({ accountId }) {
-      const [row] = await countersOf.execute({ account: accountId });
+      const [row] = await countersQuery.execute({ account: accountId });
       if (row === undefined) throw new Error("a session without its account");
       return { changes: row.changes, stateRev: row.stateRev ?? 0 };
     },
     async page({ accountId }, { limit, cursor, since }) {
-      const page =
+      const pageQuery =
         since === undefined
           ? cursor === undefined
-            ? pages.first
-            : pages.next
+            ? pageQueries.first
+            : pageQueries.next
           : cursor === undefined
-            ? pages.changed
-            : pages.nextChanged;
-      const [result] = await page.execute({ account: accountId, cursor, since, limit, rows: limit + 1 });
+            ? pageQueries.changed
+            : pageQueries.nextChanged;
+      const [result] = await pageQuery.execute({ account: accountId, cursor, since, limit, rows: limit + 1 });
       if (result === undefined) throw new Error("a session without its account");
       const { changes, stateRev, total, rowsJson, rowCount: rows, fittingCount, lastId, purged } = result;
       return {
@@ -86,17 +86,17 @@ export function createListing(db: Db): Listing {
  */
 function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boolean; since?: boolean }) {
   const { id, version, favorite, label, size, createdAt, updatedAt, deletedAt, droppedAt } = secrets;
-  const belongsToAccount = eq(secrets.accountId, account);
+  const belongsToAccount = eq(secrets.accountId, accountIdPlaceholder);
   const idWindow = sql`(order by ${id} rows unbounded preceding)`;
   const page = db.$with("page").as(
     db
       .select({
         id,
-        fits: sql<boolean>`row_number() over ${idWindow} <= ${sql.placeholder("limit")} and (row_number() over ${idWindow} = 1 or sum(${octetLength(label)}) over ${idWindow} <= ${sql.raw(String(maxPageBytes))})`.as(
+        fits: sql<boolean>`row_number() over ${idWindow} <= ${sql.placeholder("limit")} and (row_number() over ${idWindow} = 1 or sum(${octetLength(label)}) over ${idWindow} <= ${sql.raw(String(maxPageLabelBytes))})`.as(
           "fits",
         ),
         // Joined by hand: json_build_object, and taking its nulls away, cost three times as much.
-        row: sql<string>`'{"secret_db_id":"' || ${id} || '","version":' || ${version} || ',"favorite":' || ${favorite} || ',"label":' || to_json(${label}) || ',"size":' || ${size} || ${timeMember("created_at", createdAt)} || ${timeMember("updated_at", updatedAt)} || ${timeMember("deleted_at", deletedAt)} || ${timeMember("dropped_at", droppedAt)} || '}'`.as(
+        row: sql<string>`'{"secret_db_id":"' || ${id} || '","version":' || ${version} || ',"favorite":' || ${favorite} || ',"label":' || to_json(${label}) || ',"size":' || ${size} || ${buildTimeMember("created_at", createdAt)} || ${buildTimeMember("updated_at", updatedAt)} || ${buildTimeMember("deleted_at", deletedAt)} || ${buildTimeMember("dropped_at", droppedAt)} || '}'`.as(
           "row",
         ),
       })
@@ -130,30 +130,30 @@ function preparePage(db: Db, { cursor = false, since = false }: { cursor?: boole
       changes: accounts.changes,
       stateRev: keyrings.stateRev,
       total: db.$count(secrets, belongsToAccount),
-      purged: since ? purgedSince(db) : sql<string[] | null>`null::uuid[]`,
+      purged: since ? selectPurgedIds(db) : sql<string[] | null>`null::uuid[]`,
       rowsJson: aggregate.rowsJson,
       rowCount: aggregate.rowCount,
       fittingCount: aggregate.fittingCount,
       lastId: aggregate.lastId,
     })
     .from(accounts)
-    .leftJoin(keyrings, eq(keyrings.accountId, account))
+    .leftJoin(keyrings, eq(keyrings.accountId, accountIdPlaceholder))
     .crossJoin(aggregate)
-    .where(eq(accounts.id, account))
+    .where(eq(accounts.id, accountIdPlaceholder))
     .prepare(`list_page${cursor ? "_next" : ""}${since ? "_since" : ""}`);
 }
 
 /** A member with the time as `Date.toISOString` writes it, behind others; nothing for null. */
-function timeMember(name: string, column: PgColumn): SQL {
+function buildTimeMember(name: string, column: PgColumn): SQL {
   return sql`coalesce(${sql.raw(`',"${name}":"'`)} || to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"', '')`;
 }
 
-function purgedSince(db: Db): SQL<string[]> {
+function selectPurgedIds(db: Db): SQL<string[]> {
   const { accountId, id, change } = purgedSecrets;
   const purgedIds = db
     .select({ id })
     .from(purgedSecrets)
-    .where(and(eq(accountId, account), gt(change, sql.placeholder("since"))))
+    .where(and(eq(accountId, accountIdPlaceholder), gt(change, sql.placeholder("since"))))
     .orderBy(asc(id))
     .limit(maxPurgedIds + 1);
   return sql<string[]>`array(${purgedIds})`;

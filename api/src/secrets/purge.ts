@@ -1,7 +1,7 @@
 import type { KeyringChange } from "@relicario/shared/api";
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import { octetLength } from "../accounts/storage-used.ts";
 import type { ActivityEvent } from "../activity/record-activity.ts";
 import { grantAccount, type AccountScope } from "../auth/actor.ts";
@@ -55,7 +55,7 @@ async function purgeSecrets(
     count: ids.length,
     ...(singleId === undefined ? {} : { secretId: singleId }),
   };
-  const change = await nextChange(tx, scope.accountId, { event, now });
+  const change = await incrementChangeCounter(tx, scope.accountId, { event, now });
   await tx.insert(purgedSecrets).values(secretIds.map((id) => ({ accountId: scope.accountId, id, change })));
   return freedBytes + deleted.reduce((sum, { labelBytes }) => sum + labelBytes, 0);
 }

@@ -11,7 +11,7 @@ import { Problem } from "../http/problem.ts";
 import { orphanObjects } from "../objects/orphaned-objects.ts";
 import type { StoredObject } from "../objects/verified-object.ts";
 import type { Services } from "../services/services.ts";
-import { objectSizeOf } from "./content.ts";
+import { getObjectSize } from "./content.ts";
 
 export type SecretRow = typeof secrets.$inferSelect;
 /** Without its ticket, which is large and which nobody needs of all versions. */
@@ -112,7 +112,7 @@ export async function readObjects(
       ),
     )
     .orderBy(asc(versionObjects.part));
-  return rows.map(({ part, key, sha256 }) => ({ key, size: objectSizeOf(storedVersion, part), sha256 }));
+  return rows.map(({ part, key, sha256 }) => ({ key, size: getObjectSize(storedVersion, part), sha256 }));
 }
 
 /** An id is taken while its row is there and for ever after it was purged. */
@@ -128,16 +128,16 @@ export async function isIdTaken(tx: Db | Tx, scope: AccountScope, id: string): P
 /** @throws Problem `id_taken` when one of them is, see {@link isIdTaken}. */
 export async function rejectTakenIds(tx: Tx, { accountId }: AccountScope, ids: readonly string[]): Promise<void> {
   for (const table of [secrets, purgedSecrets]) {
-    const existing = await tx
+    const takenIds = await tx
       .select({ id: table.id })
       .from(table)
       .where(and(eq(table.accountId, accountId), inArray(table.id, [...ids])))
       .limit(1);
-    if (existing.length > 0) throw new Problem("id_taken");
+    if (takenIds.length > 0) throw new Problem("id_taken");
   }
 }
 
-const notInTrash = { deletedAt: null, dropWarnedAt: null, droppedAt: null } as const;
+const clearedTrashColumns = { deletedAt: null, dropWarnedAt: null, droppedAt: null } as const;
 
 export interface NewVersion {
   readonly id: string;
@@ -163,18 +163,18 @@ export async function writeVersion(
   tx: Tx,
   scope: AccountScope,
   newVersion: NewVersion,
-  { change, now, maxVersions }: { change: number; now: Date; maxVersions: number },
+  { change, now, maxVersions: maxFormerVersions }: { change: number; now: Date; maxVersions: number },
 ): Promise<number> {
   const { accountId } = scope;
   const { id, version, label, ticket, objects, partSize, contentSha256, size } = newVersion;
-  const displaced = await findDisplacedVersions(tx, scope, id, maxVersions, now);
+  const displacedVersions = await findDisplacedVersions(tx, scope, id, maxFormerVersions, now);
   const labelBytes = version === 1 ? 0 : await readLabelBytes(tx, scope, id);
   if (version === 1) {
     await tx.insert(secrets).values({ accountId, id, version, label, size, createdAt: now, updatedAt: now, change });
   } else {
     await tx
       .update(secrets)
-      .set({ version, label, size, updatedAt: now, ...notInTrash, change })
+      .set({ version, label, size, updatedAt: now, ...clearedTrashColumns, change })
       .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
   }
   await tx.insert(secretVersions).values({
@@ -198,7 +198,9 @@ export async function writeVersion(
       sha256,
     })),
   );
-  return label.length - labelBytes + ticket.length - (await dropVersions(services, tx, scope, [id], now, displaced));
+  return (
+    label.length - labelBytes + ticket.length - (await dropVersions(services, tx, scope, [id], now, displacedVersions))
+  );
 }
 
 /**
@@ -208,10 +210,10 @@ export async function writeVersion(
 export async function insertSecrets(
   tx: Tx,
   { accountId }: AccountScope,
-  rows: readonly NewVersion[],
+  newVersions: readonly NewVersion[],
   { change, now }: { readonly change: number; readonly now: Date },
 ): Promise<number> {
-  const values = rows.map(({ id, version, label, size }) => ({
+  const values = newVersions.map(({ id, version, label, size }) => ({
     accountId,
     id,
     version,
@@ -221,7 +223,7 @@ export async function insertSecrets(
     updatedAt: now,
     change,
   }));
-  const versions = rows.map(({ id, version, ticket, contentSha256, size, partSize }) => ({
+  const versions = newVersions.map(({ id, version, ticket, contentSha256, size, partSize }) => ({
     accountId,
     secretId: id,
     version,
@@ -232,7 +234,7 @@ export async function insertSecrets(
     partSize,
     createdAt: now,
   }));
-  const objects = rows.flatMap(({ id, version, objects }) =>
+  const objects = newVersions.flatMap(({ id, version, objects }) =>
     objects.map(({ objectKey, sha256 }, index) => ({
       accountId,
       secretId: id,
@@ -245,7 +247,7 @@ export async function insertSecrets(
   await tx.insert(secrets).values(values);
   await tx.insert(secretVersions).values(versions);
   await tx.insert(versionObjects).values(objects);
-  return rows.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
+  return newVersions.reduce((sum, { label, ticket }) => sum + label.length + ticket.length, 0);
 }
 
 async function readLabelBytes(tx: Tx, { accountId }: Pick<AccountScope, "accountId">, id: string): Promise<number> {
@@ -268,7 +270,7 @@ export async function findDisplacedVersions(
   tx: Tx,
   { accountId }: AccountScope,
   id: string,
-  maxVersions: number,
+  maxFormerVersions: number,
   now: Date,
 ): Promise<number[]> {
   const rows = await tx
@@ -281,14 +283,14 @@ export async function findDisplacedVersions(
     .where(and(eq(secretVersions.accountId, accountId), eq(secretVersions.secretId, id)))
     .orderBy(asc(secretVersions.version));
   const storedVersions = rows.filter(({ droppedAt }) => droppedAt === null);
-  const displaced = storedVersions
-    .slice(0, Math.max(0, storedVersions.length - maxVersions))
+  const displacedVersions = storedVersions
+    .slice(0, Math.max(0, storedVersions.length - maxFormerVersions))
     .map(({ version }) => version);
   const replacedAt = new Map(rows.map(({ version, createdAt }) => [version - 1, createdAt]));
   const cutoff = new Date(now.getTime() - formerVersionRetentionDays * 86_400_000);
-  if (displaced.some((version) => (replacedAt.get(version) ?? now) > cutoff))
-    throw new Problem("too_many_versions", { members: { limit: maxVersions } });
-  return displaced;
+  if (displacedVersions.some((version) => (replacedAt.get(version) ?? now) > cutoff))
+    throw new Problem("too_many_versions", { members: { limit: maxFormerVersions } });
+  return displacedVersions;
 }
 
 /**
@@ -312,11 +314,11 @@ export async function dropVersions(
       versions === undefined ? undefined : inArray(table.version, [...versions]),
     );
   const isStored = and(isSelected(secretVersions), isNull(secretVersions.droppedAt));
-  const dropped = await tx
+  const droppedVersions = await tx
     .select({ size: secretVersions.size, ticketBytes: octetLength(secretVersions.ticket) })
     .from(secretVersions)
     .where(isStored);
-  if (dropped.length === 0) return 0;
+  if (droppedVersions.length === 0) return 0;
   const freedBytes = await services.onContentsEnd(tx, accountId, { secretIds: ids, versions }, now);
   await tx.update(secretVersions).set({ ticket: null, droppedAt: now }).where(isStored);
   const objects = await tx
@@ -329,7 +331,7 @@ export async function dropVersions(
     objects.map(({ objectKey }) => objectKey),
     now,
   );
-  return dropped.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, freedBytes);
+  return droppedVersions.reduce((sum, { size, ticketBytes }) => sum + size + ticketBytes, freedBytes);
 }
 
 /**
@@ -403,7 +405,7 @@ export async function markTrashed(
 export async function markRestored(tx: Tx, { accountId }: AccountScope, id: string, change: number): Promise<void> {
   await tx
     .update(secrets)
-    .set({ ...notInTrash, change })
+    .set({ ...clearedTrashColumns, change })
     .where(and(eq(secrets.accountId, accountId), eq(secrets.id, id)));
 }
 

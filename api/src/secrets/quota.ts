@@ -12,7 +12,7 @@ const maxSecrets = 50_000;
  * What can be refused before anything is written.
  *
  * @param sizes of the contents, in bytes
- * @param newSecrets secrets that are new
+ * @param newSecretCount secrets that are new
  * @throws Problem `quota_exceeded`, `payload_too_large` for a content that the vendor never takes.
  */
 export async function rejectOverQuota(
@@ -21,11 +21,12 @@ export async function rejectOverQuota(
   scope: AccountScope,
   account: AccountRow,
   sizes: readonly number[],
-  newSecrets: number,
+  newSecretCount: number,
 ): Promise<void> {
   if (sizes.some((size) => size > vendor.contentBytes))
     throw new Problem("payload_too_large", { members: { limit: vendor.contentBytes } });
   if (sizes.reduce((sum, size) => sum + size, account.storageUsed) > vendor.quotaBytes)
     throw new Problem("quota_exceeded");
-  if (newSecrets > 0 && (await countSecrets(tx, scope)) + newSecrets > maxSecrets) throw new Problem("quota_exceeded");
+  if (newSecretCount > 0 && (await countSecrets(tx, scope)) + newSecretCount > maxSecrets)
+    throw new Problem("quota_exceeded");
 }

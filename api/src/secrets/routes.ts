@@ -1,14 +1,14 @@
 import { constants, type ZlibOptions, type ZstdOptions } from "node:zlib";
 
 import compress, { type FastifyCompressRouteOptions } from "@fastify/compress";
-import { downloadPath, maxJsonBodyBytes, maxSmallSecretBytes } from "@relicario/shared/api";
+import { downloadPath, maxJsonBodyBytes, maxSmallSealedBytes } from "@relicario/shared/api";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { requireActor } from "../auth/access.ts";
 import { withSnapshot } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { createFavoriteSetter } from "./favorites.ts";
@@ -18,14 +18,14 @@ import { findVersion, readVersions, type RevisionCounters } from "./queries.ts";
 import { secretSchemas } from "./schema.ts";
 import { storeBatch } from "./store-batch.ts";
 import { storeSecret } from "./store.ts";
-import { openContent, rangeRequestOf, readContent, sendContent } from "./stream.ts";
+import { openContent, readRangeRequest, readContent, sendContent } from "./stream.ts";
 import { trashSecret } from "./trash.ts";
 
 export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { concurrency, db, now } = services;
   const listing = createListing(db);
   const setFavorite = createFavoriteSetter(services);
-  const writeConfig = { access: "signed_in", rates: [rateRules.write], idempotent: true } as const;
+  const writeConfig = { access: "signed_in", rates: [rateLimitRules.write], idempotent: true } as const;
 
   // Labels are base64url of noise: a quarter of the bytes is air, which the fastest level finds.
   // Bodies that come in are never unpacked.
@@ -46,9 +46,10 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
   app.get("/secrets/store", listOptions, async (request, reply) => {
     const scope = requireActor(request);
     const knownEtag = request.headers["if-none-match"];
-    if (knownEtag !== undefined && knownEtag === etagOf(await listing.counters(scope))) return reply.code(304).send();
+    if (knownEtag !== undefined && knownEtag === formatEtag(await listing.counters(scope)))
+      return reply.code(304).send();
     const page = await concurrency.runPageExclusive(scope.accountId, () => listing.page(scope, request.query));
-    return sendJsonText(reply.header("etag", etagOf(page)), serializePage(page));
+    return sendJsonText(reply.header("etag", formatEtag(page)), serializePage(page));
   });
 
   app.post(
@@ -103,22 +104,22 @@ export const secretRoutes: FastifyPluginAsyncZod<{ services: Services }> = async
         row,
         storedVersion,
         versions,
-        storedVersion.size > maxSmallSecretBytes ? null : await readContent(services, scope, storedVersion),
+        storedVersion.size > maxSmallSealedBytes ? null : await readContent(services, scope, storedVersion),
       );
     },
   );
 
   // Counted before the handler, which may be run again for one and the same download.
-  const countDownload = async (request: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
+  const admitDownload = async (request: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
     concurrency.trackDownload(requireActor(request).accountId, raw);
   };
   app.post(
     downloadPath,
-    { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true }, preHandler: countDownload },
+    { schema: secretSchemas.stream, config: { access: "signed_in", idempotent: true }, preHandler: admitDownload },
     async (request, reply) => {
       const { secret_db_id: id, version } = request.body;
       const scope = requireActor(request);
-      return sendContent(reply, await openContent(services, scope, { id, version, ...rangeRequestOf(request) }));
+      return sendContent(reply, await openContent(services, scope, { id, version, ...readRangeRequest(request) }));
     },
   );
 
@@ -132,6 +133,6 @@ function sendJsonText(reply: FastifyReply, json: string): FastifyReply {
   return reply.type("application/json; charset=utf-8").send(json);
 }
 
-function etagOf({ changes, stateRev }: RevisionCounters): string {
+function formatEtag({ changes, stateRev }: RevisionCounters): string {
   return `"${String(changes)}.${String(stateRev)}"`;
 }

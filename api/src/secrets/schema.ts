@@ -14,43 +14,51 @@ import {
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const secretSchemas = {
   list: {
     summary:
       "Rows of the account by id, trash included, as many as were asked for or as fit 512 KiB of labels; with since what changed",
     querystring: SecretListQuery,
-    response: { ...responseSchemas(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") },
+    response: { ...buildResponseSchemas(SecretPage), 304: z.undefined().describe("nothing changed since the ETag") },
   },
   store: {
     summary: "A new secret or version, a new label or ticket, or a restore from the trash",
     body: StoreSecretBody,
-    response: responseSchemas(StoreSecretResponse),
+    response: buildResponseSchemas(StoreSecretResponse),
   },
   batch: {
     summary: "New small secrets with one keyring change, all of them or none",
     body: StoreSecretsBody,
-    response: responseSchemas(StoreSecretsResponse),
+    response: buildResponseSchemas(StoreSecretsResponse),
   },
   trash: {
     summary: "To the trash, for 30 days",
     params: z.strictObject({ secret_db_id: Id }),
-    response: responseSchemas(StoredSecret),
+    response: buildResponseSchemas(StoredSecret),
   },
-  get: { summary: "Ticket and content of one version", body: GetSecretBody, response: responseSchemas(SecretContent) },
+  get: {
+    summary: "Ticket and content of one version",
+    body: GetSecretBody,
+    response: buildResponseSchemas(SecretContent),
+  },
   versions: {
     summary: "One line for every version that there ever was, its content kept or dropped",
     params: z.strictObject({ secret_db_id: Id }),
-    response: responseSchemas(SecretVersions),
+    response: buildResponseSchemas(SecretVersions),
   },
   stream: {
     summary: "The sealed content of one version as a stream; Range and If-Range are kept to",
     body: GetSecretBody,
     response: {
-      ...responseSchemas(z.unknown().describe("the sealed content")),
+      ...buildResponseSchemas(z.unknown().describe("the sealed content")),
       206: z.unknown().describe("the range that was asked for"),
     },
   },
-  favorite: { summary: "Sets or takes away the star", body: SetFavoriteBody, response: responseSchemas(StoredSecret) },
+  favorite: {
+    summary: "Sets or takes away the star",
+    body: SetFavoriteBody,
+    response: buildResponseSchemas(StoredSecret),
+  },
 };

@@ -7,7 +7,7 @@ import {
   maxJsonBodyBytes,
   maxLabelLength,
   maxPurgedIds,
-  maxSmallSecretBytes,
+  maxSmallSealedBytes,
   SecretContent,
   SecretPage,
   StoredSecret,
@@ -24,11 +24,11 @@ import {
   buildJwe,
   confirmChange,
   type Person,
-  type SecretCall,
+  type BuiltSecret,
 } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import { checkStoredContents } from "../testing/storage.ts";
-import { maxPageBytes } from "./listing.ts";
+import { maxPageLabelBytes } from "./listing.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -40,10 +40,10 @@ const postSecret = (person: Person, body: unknown): Promise<TestResponse> =>
   service.call("POST", "/secrets/store", person.token, { body });
 
 /** Stores a secret and takes the answer over. */
-const storeSecret = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
+const storeSecret = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<BuiltSecret> => {
   const call = buildSecret(person, options);
-  const answer = await postSecret(person, call.body);
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await postSecret(person, call.body);
+  if (response.status !== 200) throw new Error(response.text);
   confirmChange(person, call.body.keyring);
   return call;
 };
@@ -61,7 +61,7 @@ const readSecret = async (person: Person, id: string, version?: number): Promise
   );
 
 /** Files of one account in the object folder. */
-const objectsOf = async (person: Person): Promise<string[]> =>
+const listObjects = async (person: Person): Promise<string[]> =>
   (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => []))
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
@@ -101,19 +101,19 @@ describe("POST /secrets/store with content", () => {
 
   it("keeps a new version and the one before", async () => {
     const person = await service.signIn();
-    const first = await storeSecret(person);
-    const id = first.body.secret_db_id;
-    const second = await storeSecret(person, { id, base: 1, bytes: 300 });
+    const firstVersion = await storeSecret(person);
+    const id = firstVersion.body.secret_db_id;
+    const secondVersion = await storeSecret(person, { id, base: 1, bytes: 300 });
     expect(await readSecret(person, id)).toMatchObject({
       version: 2,
-      ticket: second.body.ticket,
-      content: second.content.toString("base64url"),
-      label: second.body.label,
+      ticket: secondVersion.body.ticket,
+      content: secondVersion.content.toString("base64url"),
+      label: secondVersion.body.label,
     });
     expect(await readSecret(person, id, 1)).toMatchObject({
       version: 1,
-      ticket: first.body.ticket,
-      content: first.content.toString("base64url"),
+      ticket: firstVersion.body.ticket,
+      content: firstVersion.content.toString("base64url"),
     });
     expect((await readSecret(person, id)).versions.map(({ version }) => version)).toEqual([2, 1]);
     expect(await listSecrets(person)).toMatchObject({ total: 1, secrets: [{ version: 2, size: 300 }] });
@@ -121,11 +121,14 @@ describe("POST /secrets/store with content", () => {
 
   it("takes a whole 256 KiB and refuses one byte more", async () => {
     const person = await service.signIn();
-    const { body, content } = await storeSecret(person, { bytes: maxSmallSecretBytes });
+    const { body, content } = await storeSecret(person, { bytes: maxSmallSealedBytes });
     expect((await readSecret(person, body.secret_db_id)).content).toBe(content.toString("base64url"));
-    const larger = buildSecret(person, { bytes: maxSmallSecretBytes + 1 });
-    expect(await postSecret(person, larger.body)).toMatchObject({ status: 422, body: { code: "validation_error" } });
-    expect(await postSecret(person, { ...larger.body, content: "A".repeat(maxJsonBodyBytes) })).toMatchObject({
+    const oversizedSecret = buildSecret(person, { bytes: maxSmallSealedBytes + 1 });
+    expect(await postSecret(person, oversizedSecret.body)).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
+    expect(await postSecret(person, { ...oversizedSecret.body, content: "A".repeat(maxJsonBodyBytes) })).toMatchObject({
       status: 413,
       body: { code: "payload_too_large" },
     });
@@ -134,18 +137,21 @@ describe("POST /secrets/store with content", () => {
   it("answers the same call once more as the first time, and keeps one object", async () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => postSecret(person, body)));
-    expect(answers.map(({ body: answer }) => answer)).toEqual(
+    const responses = await Promise.all([1, 2, 3, 4].map(() => postSecret(person, body)));
+    expect(responses.map(({ body: answer }) => answer)).toEqual(
       Array(4).fill({ secret_db_id: body.secret_db_id, version: 1, state_rev: 1 }),
     );
     expect(await listSecrets(person)).toMatchObject({ total: 1, changes: 1 });
-    expect(await objectsOf(person)).toHaveLength(1);
+    expect(await listObjects(person)).toHaveLength(1);
 
     confirmChange(person, body.keyring);
-    const next = buildSecret(person, { id: body.secret_db_id, base: 1 });
+    const nextVersion = buildSecret(person, { id: body.secret_db_id, base: 1 });
     for (let count = 0; count < 2; count++)
-      expect(await postSecret(person, next.body)).toMatchObject({ status: 200, body: { version: 2, state_rev: 2 } });
-    expect(await service.call("PUT", "/user/keyring", person.token, { body: next.body.keyring })).toMatchObject({
+      expect(await postSecret(person, nextVersion.body)).toMatchObject({
+        status: 200,
+        body: { version: 2, state_rev: 2 },
+      });
+    expect(await service.call("PUT", "/user/keyring", person.token, { body: nextVersion.body.keyring })).toMatchObject({
       status: 200,
       body: { state_rev: 2 },
     });
@@ -155,8 +161,8 @@ describe("POST /secrets/store with content", () => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
     await postSecret(person, body);
-    const altered = { ...body, content: randomBytes(50).toString("base64url") };
-    expect(await postSecret(person, altered)).toMatchObject({
+    const alteredBody = { ...body, content: randomBytes(50).toString("base64url") };
+    expect(await postSecret(person, alteredBody)).toMatchObject({
       status: 409,
       body: { code: "state_conflict", keyring: { state_rev: 1 } },
     });
@@ -166,8 +172,8 @@ describe("POST /secrets/store with content", () => {
   it("answers id_taken for an id that this account has, and lets another account have it too", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
-    const reuse = buildSecret(person, { id: body.secret_db_id });
-    expect(await postSecret(person, reuse.body)).toMatchObject({ status: 409, body: { code: "id_taken" } });
+    const reusedIdSecret = buildSecret(person, { id: body.secret_db_id });
+    expect(await postSecret(person, reusedIdSecret.body)).toMatchObject({ status: 409, body: { code: "id_taken" } });
     const otherPerson = await service.signIn();
     expect((await postSecret(otherPerson, buildSecret(otherPerson, { id: body.secret_db_id }).body)).status).toBe(200);
     expect((await readSecret(person, body.secret_db_id)).content).toBe(body.content);
@@ -177,9 +183,9 @@ describe("POST /secrets/store with content", () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const id = body.secret_db_id;
-    const stale = buildSecret(person, { id, base: 1 }); // another device, at the same state
-    const winner = await storeSecret(person, { id, base: 1 });
-    expect(await postSecret(person, stale.body)).toMatchObject({
+    const staleVersion = buildSecret(person, { id, base: 1 }); // another device, at the same state
+    const winningVersion = await storeSecret(person, { id, base: 1 });
+    expect(await postSecret(person, staleVersion.body)).toMatchObject({
       status: 409,
       body: { code: "version_conflict", version: 2 },
     });
@@ -188,34 +194,34 @@ describe("POST /secrets/store with content", () => {
       status: 409,
       body: { code: "state_conflict", keyring: { state_rev: 2 } },
     });
-    expect((await readSecret(person, id)).content).toBe(winner.content.toString("base64url"));
+    expect((await readSecret(person, id)).content).toBe(winningVersion.content.toString("base64url"));
     await service.app.sweep();
-    expect(await objectsOf(person)).toHaveLength(2);
+    expect(await listObjects(person)).toHaveLength(2);
   });
 
   it("lets exactly one of two devices win that both make the first secret", async () => {
     const firstDevice = await service.signIn();
     const secondDevice = { ...firstDevice, imageId: uuidv7() };
     const calls = [buildSecret(firstDevice), buildSecret(secondDevice)];
-    const answers = await Promise.all(calls.map(({ body }) => postSecret(firstDevice, body)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({
+    const responses = await Promise.all(calls.map(({ body }) => postSecret(firstDevice, body)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.find(({ status }) => status === 409)?.body).toMatchObject({
       code: "state_conflict",
       keyring: { state_rev: 1 },
     });
     expect(await listSecrets(firstDevice)).toMatchObject({ total: 1, state_rev: 1 });
-    expect(await objectsOf(firstDevice)).toHaveLength(1);
+    expect(await listObjects(firstDevice)).toHaveLength(1);
   });
 
   it("lets exactly one of many devices win that all write the next version", async () => {
     const person = await service.signIn();
     const { body } = await storeSecret(person);
     const calls = Array.from({ length: 5 }, () => buildSecret(person, { id: body.secret_db_id, base: 1 }));
-    const answers = await Promise.all(calls.map((call) => postSecret(person, call.body)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
-    const winner = calls[answers.findIndex(({ status }) => status === 200)];
-    expect((await readSecret(person, body.secret_db_id)).content).toBe(winner?.body.content);
-    expect(await objectsOf(person)).toHaveLength(2);
+    const responses = await Promise.all(calls.map((call) => postSecret(person, call.body)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+    const winningCall = calls[responses.findIndex(({ status }) => status === 200)];
+    expect((await readSecret(person, body.secret_db_id)).content).toBe(winningCall?.body.content);
+    expect(await listObjects(person)).toHaveLength(2);
   });
 
   it.each<[string, (person: Person, id: string) => string]>([
@@ -236,12 +242,12 @@ describe("POST /secrets/store with content", () => {
   ])("refuses a label whose header names %s", async (_, label) => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    const answer = await postSecret(person, { ...body, label: label(person, body.secret_db_id) });
-    expect(answer).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
+    const response = await postSecret(person, { ...body, label: label(person, body.secret_db_id) });
+    expect(response).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
     expect(await listSecrets(person)).toMatchObject({ total: 0 });
   });
 
-  it.each<[string, (body: SecretCall["body"]) => unknown]>([
+  it.each<[string, (body: BuiltSecret["body"]) => unknown]>([
     ["an unknown member", (body) => ({ ...body, extra: 1 })],
     ["an id that is no UUIDv7", (body) => ({ ...body, secret_db_id: "019a9e2c-7c1e-4abc-8def-0123456789ab" })],
     ["content that is not base64url", (body) => ({ ...body, content: "a+b/" })],
@@ -251,10 +257,10 @@ describe("POST /secrets/store with content", () => {
   ])("refuses %s with 422 and no word of what was sent", async (_, alter) => {
     const person = await service.signIn();
     const { body } = buildSecret(person);
-    const answer = await postSecret(person, alter(body));
-    expect(answer).toMatchObject({ status: 422, body: { code: "validation_error" } });
-    expect(answer.text).not.toContain(body.ticket.slice(0, 20));
-    expect(answer.text).not.toContain(body.content.slice(0, 20));
+    const response = await postSecret(person, alter(body));
+    expect(response).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    expect(response.text).not.toContain(body.ticket.slice(0, 20));
+    expect(response.text).not.toContain(body.content.slice(0, 20));
   });
 
   it("stops at the vendor's quota", async () => {
@@ -319,14 +325,14 @@ describe("the trash", () => {
     const { body } = await storeSecret(person);
     const id = body.secret_db_id;
     const trashSecret = () => service.call("DELETE", `/secrets/store/${id}`, person.token);
-    const first = StoredSecret.parse((await trashSecret()).body);
-    expect(first.deleted_at).toBeDefined();
-    expect((await trashSecret()).body).toEqual(first);
+    const firstResponse = StoredSecret.parse((await trashSecret()).body);
+    expect(firstResponse.deleted_at).toBeDefined();
+    expect((await trashSecret()).body).toEqual(firstResponse);
     expect(await listSecrets(person)).toMatchObject({
       total: 1,
       changes: 2,
       state_rev: 1,
-      secrets: [{ deleted_at: first.deleted_at }],
+      secrets: [{ deleted_at: firstResponse.deleted_at }],
     });
     for (let count = 0; count < 2; count++) {
       expect(await postSecret(person, { secret_db_id: id, restore: true })).toMatchObject({
@@ -334,9 +340,9 @@ describe("the trash", () => {
         body: { secret_db_id: id, version: 1, state_rev: 1 },
       });
     }
-    const after = await listSecrets(person);
-    expect(after.changes).toBe(3);
-    expect(after.secrets[0]).not.toHaveProperty("deleted_at");
+    const pageAfter = await listSecrets(person);
+    expect(pageAfter.changes).toBe(3);
+    expect(pageAfter.secrets[0]).not.toHaveProperty("deleted_at");
     expect(await service.call("DELETE", `/secrets/store/${uuidv7()}`, person.token)).toMatchObject({ status: 404 });
     expect(await service.call("DELETE", "/secrets/store/not-an-id", person.token)).toMatchObject({ status: 422 });
     expect(await postSecret(person, { secret_db_id: uuidv7(), restore: true })).toMatchObject({ status: 404 });
@@ -393,8 +399,8 @@ describe("GET /secrets/store", () => {
     for (let cursor: string | null = ""; cursor !== null;) {
       const page: SecretPage = await listSecrets(person, cursor === "" ? "" : `?cursor=${cursor}`);
       const bytes = page.secrets.reduce((sum, { label }) => sum + label.length, 0);
-      expect(bytes).toBeLessThanOrEqual(maxPageBytes);
-      expect(bytes).toBeGreaterThan(page.next_cursor === null ? 0 : maxPageBytes - maxLabelLength);
+      expect(bytes).toBeLessThanOrEqual(maxPageLabelBytes);
+      expect(bytes).toBeGreaterThan(page.next_cursor === null ? 0 : maxPageLabelBytes - maxLabelLength);
       seenIds.push(...page.secrets.map(({ secret_db_id }) => secret_db_id));
       cursor = page.next_cursor;
     }
@@ -431,19 +437,19 @@ describe("GET /secrets/store", () => {
 
   it("gives with since what changed after it, and nothing else", async () => {
     const person = await service.signIn();
-    const first = (await storeSecret(person)).body.secret_db_id;
-    const second = (await storeSecret(person)).body.secret_db_id;
+    const firstId = (await storeSecret(person)).body.secret_db_id;
+    const secondId = (await storeSecret(person)).body.secret_db_id;
     const { changes } = await listSecrets(person);
     expect(await listSecrets(person, `?since=${String(changes)}`)).toMatchObject({ secrets: [], purged: [], total: 2 });
-    await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: first, favorite: true } });
+    await service.call("PATCH", "/secrets/favorite", person.token, { body: { secret_db_id: firstId, favorite: true } });
     const changedPage = await listSecrets(person, `?since=${String(changes)}`);
     expect(changedPage).toMatchObject({
-      secrets: [{ secret_db_id: first, favorite: true }],
+      secrets: [{ secret_db_id: firstId, favorite: true }],
       changes: changes + 1,
       total: 2,
     });
     expect((await listSecrets(person, "?since=1")).secrets.map(({ secret_db_id }) => secret_db_id)).toEqual(
-      [first, second].sort(),
+      [firstId, secondId].sort(),
     );
   });
 
@@ -472,29 +478,32 @@ describe("GET /secrets/store", () => {
     await service.call("PATCH", "/secrets/favorite", person.token, {
       body: { secret_db_id: body.secret_db_id, favorite: true },
     });
-    const next = await fetchWithEtag(firstEtag);
-    expect(next.status).toBe(200);
+    const nextResponse = await fetchWithEtag(firstEtag);
+    expect(nextResponse.status).toBe(200);
     await service.call("PUT", "/user/keyring", person.token, { body: buildChange(person) });
-    expect(await fetchWithEtag(String(next.headers["etag"]))).toMatchObject({ status: 200, body: { state_rev: 2 } });
+    expect(await fetchWithEtag(String(nextResponse.headers["etag"]))).toMatchObject({
+      status: 200,
+      body: { state_rev: 2 },
+    });
   });
 });
 
 describe("POST /secrets/store/get-secret", () => {
   it("answers content, ticket and label of the newest version, or content and ticket of the one that is named", async () => {
     const person = await service.signIn();
-    const first = await storeSecret(person);
-    const id = first.body.secret_db_id;
-    const second = buildSecret(person, { id, base: 1 });
-    expect(await postSecret(person, second.body)).toMatchObject({ status: 200 });
+    const firstVersion = await storeSecret(person);
+    const id = firstVersion.body.secret_db_id;
+    const secondVersion = buildSecret(person, { id, base: 1 });
+    expect(await postSecret(person, secondVersion.body)).toMatchObject({ status: 200 });
     const fetchSecret = (overrides: object) =>
       service.call("POST", "/secrets/store/get-secret", person.token, { body: { secret_db_id: id, ...overrides } });
-    const { label } = second.body;
+    const { label } = secondVersion.body;
     expect(await fetchSecret({})).toMatchObject({
       status: 200,
       body: {
         version: 2,
-        content: second.body.content,
-        ticket: second.body.ticket,
+        content: secondVersion.body.content,
+        ticket: secondVersion.body.ticket,
         label,
         versions: [
           { version: 2, size: 700 },
@@ -504,7 +513,7 @@ describe("POST /secrets/store/get-secret", () => {
     });
     expect(await fetchSecret({ version: 1 })).toMatchObject({
       status: 200,
-      body: { version: 1, content: first.body.content, ticket: first.body.ticket, label },
+      body: { version: 1, content: firstVersion.body.content, ticket: firstVersion.body.ticket, label },
     });
     const stranger = await service.signIn();
     expect(
@@ -542,13 +551,13 @@ describe("objects", () => {
     await objects.put(objectKey, randomBytes(10));
     await writeFile(join(service.objectsFolder, `${objectKey}.abc.tmp`), "half");
     await service.app.sweep();
-    expect(await objectsOf(person)).toHaveLength(3);
+    expect(await listObjects(person)).toHaveLength(3);
     await db
       .update(orphanedObjects)
       .set({ dueAt: new Date(Date.now() - 1) })
       .where(and(eq(orphanedObjects.accountId, person.userId), eq(orphanedObjects.objectKey, objectKey)));
     await service.app.sweep();
-    expect(await objectsOf(person)).toHaveLength(1);
+    expect(await listObjects(person)).toHaveLength(1);
     expect((await readSecret(person, body.secret_db_id)).content).toBe(body.content);
     expect(await db.select().from(orphanedObjects).where(eq(orphanedObjects.accountId, person.userId))).toEqual([]);
   });

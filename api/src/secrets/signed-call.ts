@@ -3,9 +3,9 @@ import type { KeyringChange, StoreSecretResponse } from "@relicario/shared/api";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { checkChangeCall, findRecordedAnswer, type ChangeCall, type TargetSecret } from "../keyring/apply-change.ts";
+import { checkChangeCall, findRecordedResponse, type ChangeCall, type TargetSecret } from "../keyring/apply-change.ts";
 import { readKeyring, type KeyringRow } from "../keyring/queries.ts";
-import { hasHeader } from "../keyring/sealed-header.ts";
+import { hasExpectedHeader } from "../keyring/sealed-header.ts";
 import { findSecret, isIdTaken } from "./queries.ts";
 
 /*
@@ -22,13 +22,17 @@ export interface CallState {
 /** Within a transaction that holds the account. */
 export async function readCallState(tx: Tx, scope: AccountScope, call: ChangeCall): Promise<CallState> {
   const stored = await readKeyring(tx, scope);
-  const recorded = findRecordedAnswer(stored, call);
-  if (recorded === null) return { stored, recordedAnswer: null };
-  if (recorded.secretId === null || recorded.version === null)
+  const recordedResponse = findRecordedResponse(stored, call);
+  if (recordedResponse === null) return { stored, recordedAnswer: null };
+  if (recordedResponse.secretId === null || recordedResponse.version === null)
     throw new Error("a call with a secret was kept without one");
   return {
     stored,
-    recordedAnswer: { secret_db_id: recorded.secretId, version: recorded.version, state_rev: recorded.stateRev },
+    recordedAnswer: {
+      secret_db_id: recordedResponse.secretId,
+      version: recordedResponse.version,
+      state_rev: recordedResponse.stateRev,
+    },
   };
 }
 
@@ -42,17 +46,17 @@ export async function precheckCall(
   db: Db,
   scope: AccountScope,
   call: ChangeCall,
-  secret: TargetSecret,
+  targetSecret: TargetSecret,
   baseVersion: number | undefined,
 ): Promise<void> {
   const stored = await readKeyring(db, scope);
-  if (findRecordedAnswer(stored, call) !== null) return;
-  await rejectConflicts(db, scope, secret.secretId, baseVersion);
-  checkChangeCall(scope.accountId, stored, call, secret);
+  if (findRecordedResponse(stored, call) !== null) return;
+  await rejectConflicts(db, scope, targetSecret.secretId, baseVersion);
+  checkChangeCall(scope.accountId, stored, call, targetSecret);
 }
 
 /** The version that a content becomes. */
-export function nextVersion(baseVersion: number | undefined): number {
+export function getNextVersion(baseVersion: number | undefined): number {
   return baseVersion === undefined ? 1 : baseVersion + 1;
 }
 
@@ -79,15 +83,17 @@ export async function rejectConflicts(
 }
 
 /** A label that names another account, secret or version could never be opened again. */
-export function checkLabel(
+export function checkLabelHeader(
   { accountId }: AccountScope,
   { key_epoch }: KeyringChange,
   label: string,
   id: string,
   version: number,
 ): void {
-  const isValid = hasHeader(label, { typ: "relicario-label", user_id: accountId, key_epoch, secret_id: id, version }, [
-    "rev",
-  ]);
+  const isValid = hasExpectedHeader(
+    label,
+    { typ: "relicario-label", user_id: accountId, key_epoch, secret_id: id, version },
+    ["rev"],
+  );
   if (!isValid) throw new Problem("keyring_change_invalid", { detail: "the label's header does not fit" });
 }

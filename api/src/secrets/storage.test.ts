@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const requireOk = async (answer: Promise<TestResponse>): Promise<TestResponse> => {
-  const { status, text } = await answer;
+const requireOk = async (response: Promise<TestResponse>): Promise<TestResponse> => {
+  const { status, text } = await response;
   if (status >= 300) throw new Error(text);
-  return answer;
+  return response;
 };
 
 describe("what the service counts", () => {
@@ -34,14 +34,14 @@ describe("a full account", () => {
     const { body } = buildSecret(person);
     await requireOk(service.call("POST", "/secrets/store", person.token, { body }));
     confirmChange(person, body.keyring);
-    const before = await readStorageUsed(person);
-    expect(before).toBeGreaterThan(9_000); // 700 bytes of content, and all that belongs to it
-    const furtherSecret = buildSecret(person, { bytes: 29_000 - before });
+    const usedBefore = await readStorageUsed(person);
+    expect(usedBefore).toBeGreaterThan(9_000); // 700 bytes of content, and all that belongs to it
+    const furtherSecret = buildSecret(person, { bytes: 29_000 - usedBefore });
     expect(await service.call("POST", "/secrets/store", person.token, { body: furtherSecret.body })).toMatchObject({
       status: 413,
       body: { code: "quota_exceeded" },
     });
-    expect(await readStorageUsed(person)).toBe(before);
+    expect(await readStorageUsed(person)).toBe(usedBefore);
   });
 
   it("can still change its keyring and remove secrets, within a reserve", async () => {

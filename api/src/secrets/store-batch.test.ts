@@ -24,7 +24,7 @@ const readSecret = async (person: Person, id: string): Promise<SecretContent> =>
   );
 
 /** Files of one account in the object folder. */
-const objectsOf = async (person: Person): Promise<number> =>
+const countObjects = async (person: Person): Promise<number> =>
   (
     await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => [])
   ).filter((entry) => entry.isFile()).length;
@@ -45,14 +45,14 @@ describe("POST /secrets/store/batch", () => {
     expect(await postBatch(person, body)).toMatchObject({ status: 200, body: { state_rev: 2 } });
     const { total, secrets, state_rev: stateRev } = await listSecrets(person);
     expect([total, stateRev]).toEqual([maxBatchSecrets + 1, 2]);
-    for (const sent of [body.secrets[0], body.secrets[99]]) {
+    for (const sentSecret of [body.secrets[0], body.secrets[99]]) {
       expect(secrets).toContainEqual(
-        expect.objectContaining({ secret_db_id: sent?.secret_db_id, version: 1, label: sent?.label }),
+        expect.objectContaining({ secret_db_id: sentSecret?.secret_db_id, version: 1, label: sentSecret?.label }),
       );
-      expect(await readSecret(person, sent?.secret_db_id ?? "")).toMatchObject({
+      expect(await readSecret(person, sentSecret?.secret_db_id ?? "")).toMatchObject({
         version: 1,
-        ticket: sent?.ticket,
-        content: sent?.content,
+        ticket: sentSecret?.ticket,
+        content: sentSecret?.content,
       });
     }
   });
@@ -73,29 +73,31 @@ describe("POST /secrets/store/batch", () => {
   it("answers the same call once more as the first time, and keeps nothing twice", async () => {
     const person = await createPersonWithSecret();
     const body = buildBatch(person, 2);
-    const [first, again] = [await postBatch(person, body), await postBatch(person, body)];
-    expect(again).toMatchObject({ status: 200, body: first.body });
+    const [firstResponse, repeatedResponse] = [await postBatch(person, body), await postBatch(person, body)];
+    expect(repeatedResponse).toMatchObject({ status: 200, body: firstResponse.body });
     expect(await listSecrets(person)).toMatchObject({ total: 3 });
-    expect(await objectsOf(person)).toBe(3);
+    expect(await countObjects(person)).toBe(3);
   });
 
   it("counts what it keeps", async () => {
     const person = await createPersonWithSecret();
     const readStorageUsed = async () =>
       ((await service.call("GET", "/user/me", person.token)).body["licence"] as { storage_used: number }).storage_used;
-    const before = await readStorageUsed();
+    const usedBefore = await readStorageUsed();
     const body = buildBatch(person, 2);
     await postBatch(person, body);
-    const sent = body.secrets.flatMap(({ label, ticket, content }) => [
+    const sentBytes = body.secrets.flatMap(({ label, ticket, content }) => [
       label.length,
       Buffer.from(ticket, "base64url").length,
       Buffer.from(content, "base64url").length,
     ]);
-    expect((await readStorageUsed()) - before).toBeGreaterThanOrEqual(sent.reduce((sum, bytes) => sum + bytes, 0));
+    expect((await readStorageUsed()) - usedBefore).toBeGreaterThanOrEqual(
+      sentBytes.reduce((sum, bytes) => sum + bytes, 0),
+    );
   });
 
   describe("keeps nothing of it", () => {
-    const refusals: Record<string, readonly [code: string, spoil: (person: Person) => Promise<unknown>]> = {
+    const refusalCases: Record<string, readonly [code: string, spoil: (person: Person) => Promise<unknown>]> = {
       "when one id is taken": [
         "id_taken",
         async (person) => {
@@ -142,12 +144,12 @@ describe("POST /secrets/store/batch", () => {
           Promise.resolve(buildBatch({ ...person, signingKey: (await service.signIn()).signingKey }, 2)),
       ],
     };
-    it.each(Object.keys(refusals))("%s", async (name) => {
+    it.each(Object.keys(refusalCases))("%s", async (name) => {
       const person = await createPersonWithSecret();
-      const [code, buildBody] = refusals[name] ?? ["", () => Promise.resolve(null)];
+      const [code, buildBody] = refusalCases[name] ?? ["", () => Promise.resolve(null)];
       expect((await postBatch(person, await buildBody(person))).body).toMatchObject({ code });
       expect(await listSecrets(person)).toMatchObject({ total: 1, state_rev: 1 });
-      expect(await objectsOf(person)).toBe(1);
+      expect(await countObjects(person)).toBe(1);
     });
 
     it("when all together are over the quota", async () => {
@@ -161,7 +163,7 @@ describe("POST /secrets/store/batch", () => {
         quotaSpy.mockRestore();
       }
       expect(await listSecrets(person)).toMatchObject({ total: 1 });
-      expect(await objectsOf(person)).toBe(1);
+      expect(await countObjects(person)).toBe(1);
     });
   });
 });

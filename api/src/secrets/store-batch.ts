@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { NewSecret, StoreSecretsResponse, StoreSecretsBody } from "@relicario/shared/api";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import { chargeStorage } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
@@ -13,7 +13,7 @@ import { discardObject, reserveObjects, publishObjects } from "../objects/orphan
 import type { Services } from "../services/services.ts";
 import { rejectTakenIds, insertSecrets, type NewVersion } from "./queries.ts";
 import { rejectOverQuota } from "./quota.ts";
-import { readCallState, checkLabel } from "./signed-call.ts";
+import { readCallState, checkLabelHeader } from "./signed-call.ts";
 
 /** Objects that are put at the same time. */
 const concurrentPuts = 8;
@@ -32,7 +32,7 @@ export async function storeBatch(
   const { now } = context;
   const vendor = services.vendors.require(scope.vendorId);
   const call = createChangeCall(keyring, rest);
-  for (const { secret_db_id: id, label } of rest.secrets) checkLabel(scope, keyring, label, id, 1);
+  for (const { secret_db_id: id, label } of rest.secrets) checkLabelHeader(scope, keyring, label, id, 1);
   const contents = rest.secrets.map((secret) => decodeContent(scope, secret));
   const [{ row: firstRow }] = contents as [BatchContent, ...BatchContent[]]; // its schema says so
   const objectKeys = contents.map(({ objectKey }) => objectKey);
@@ -74,7 +74,7 @@ export async function storeBatch(
           tx,
           scope,
           contents.map(({ row }) => row),
-          { change: await nextChange(tx, scope.accountId), now },
+          { change: await incrementChangeCounter(tx, scope.accountId), now },
         );
         await chargeStorage(tx, vendor, account, changeBytes + rowBytes + sizes.reduce((sum, size) => sum + size, 0));
         return { stored: { state_rev: keyring.state_rev }, published: true };

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { StoreSecretResponse, StoreSecretBody } from "@relicario/shared/api";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
@@ -13,7 +13,7 @@ import { discardObject, reserveObject, publishObject } from "../objects/orphaned
 import type { Services } from "../services/services.ts";
 import { findSecret, readCounters, writeLabel, markRestored, writeVersion } from "./queries.ts";
 import { rejectOverQuota } from "./quota.ts";
-import { readCallState, checkLabel, rejectConflicts, nextVersion } from "./signed-call.ts";
+import { readCallState, checkLabelHeader, rejectConflicts, getNextVersion } from "./signed-call.ts";
 
 type ContentBody = Extract<StoreSecretBody, { content: string }>;
 type LabelBody = Exclude<StoreSecretBody, ContentBody | { restore: true }>;
@@ -45,8 +45,8 @@ async function storeContent(
   const call = createChangeCall(keyring, rest);
   const { secret_db_id: id, base_version: baseVersion } = rest;
   const content = Buffer.from(rest.content, "base64url");
-  const version = nextVersion(baseVersion);
-  checkLabel(scope, keyring, rest.label, id, version);
+  const version = getNextVersion(baseVersion);
+  checkLabelHeader(scope, keyring, rest.label, id, version);
 
   const objectKey = `${scope.accountId}/${id}/${String(version)}-${randomBytes(12).toString("base64url")}`;
   await reserveObject(db, scope.accountId, objectKey, now);
@@ -76,7 +76,7 @@ async function storeContent(
           size,
         };
         const rowBytes = await writeVersion(services, tx, scope, newVersion, {
-          change: await nextChange(tx, scope.accountId, {
+          change: await incrementChangeCounter(tx, scope.accountId, {
             event: { kind: baseVersion === undefined ? "secret_added" : "secret_changed", secretId: id },
             now,
           }),
@@ -106,7 +106,7 @@ async function storeLabel(
   const { ticket, ...fields } = rest;
   const call = createChangeCall(keyring, { ...fields, ...(ticket === undefined ? {} : { ticket }) });
   const { secret_db_id: id, base_version: version, label } = rest;
-  checkLabel(scope, keyring, label, id, version);
+  checkLabelHeader(scope, keyring, label, id, version);
   return withLockedAccount(services, scope.accountId, async (tx, account) => {
     const { stored, recordedAnswer } = await readCallState(tx, scope, call);
     if (recordedAnswer !== null) return recordedAnswer;
@@ -117,7 +117,10 @@ async function storeLabel(
       tx,
       scope,
       newLabel,
-      await nextChange(tx, scope.accountId, { event: { kind: "label_changed", secretId: id }, now: context.now }),
+      await incrementChangeCounter(tx, scope.accountId, {
+        event: { kind: "label_changed", secretId: id },
+        now: context.now,
+      }),
       context.now,
     );
     await chargeStorage(
@@ -146,7 +149,7 @@ function restoreSecret(services: Services, scope: AccountScope, id: string, now:
         tx,
         scope,
         id,
-        await nextChange(tx, scope.accountId, { event: { kind: "secret_restored", secretId: id }, now }),
+        await incrementChangeCounter(tx, scope.accountId, { event: { kind: "secret_restored", secretId: id }, now }),
       );
     const { stateRev } = await readCounters(tx, scope);
     return { secret_db_id: id, version: row.version, state_rev: stateRev };

@@ -9,7 +9,7 @@ import type { AccountScope } from "../auth/actor.ts";
 import { withSnapshot, type Tx } from "../db/database.ts";
 import type { StoredObject } from "../objects/verified-object.ts";
 import type { Services } from "../services/services.ts";
-import { objectNumbersOf, parseRange, streamContent, type ContentLayout } from "./content.ts";
+import { getObjectNumbers, parseRange, streamContent, type ContentLayout } from "./content.ts";
 import { findVersion, readObjects, type VersionRow } from "./queries.ts";
 
 export interface StreamedContent {
@@ -24,13 +24,13 @@ export interface RangeRequest {
   readonly ifRange: string | undefined;
 }
 
-export interface StreamRequest extends RangeRequest {
+export interface ContentRequest extends RangeRequest {
   readonly id: string;
   /** The present one when undefined. */
   readonly version: number | undefined;
 }
 
-export function rangeRequestOf({ headers }: Pick<FastifyRequest, "headers">): RangeRequest {
+export function readRangeRequest({ headers }: Pick<FastifyRequest, "headers">): RangeRequest {
   const { range, "if-range": ifRange } = headers;
   return { range, ifRange: typeof ifRange === "string" ? ifRange : undefined };
 }
@@ -47,7 +47,7 @@ export function sendContent(reply: FastifyReply, { status, headers, bytes }: Str
 export function openContent(
   services: Services,
   scope: AccountScope,
-  { id, version, ...rangeRequest }: StreamRequest,
+  { id, version, ...rangeRequest }: ContentRequest,
 ): Promise<StreamedContent> {
   return openStoredContent(services, rangeRequest, async (tx) => {
     const { storedVersion } = await findVersion(tx, scope, id, version);
@@ -70,13 +70,13 @@ export async function openStoredContent(
   { range, ifRange }: RangeRequest,
   findContent: (tx: Tx) => Promise<StoredContent>,
 ): Promise<StreamedContent> {
-  const content = await withSnapshot(services.db, async (tx): Promise<StreamedContent> => {
-    const stored = await findContent(tx);
-    const etag = `"${stored.contentSha256.toString("base64url")}"`;
-    const requestedRange = ifRange === undefined || ifRange === etag ? parseRange(range, stored.size) : null;
-    const servedRange = requestedRange ?? { start: 0, end: stored.size - 1 };
-    const { from, to } = objectNumbersOf(stored, servedRange);
-    const storedObjects = await stored.readObjects(from, to);
+  const streamedContent = await withSnapshot(services.db, async (tx): Promise<StreamedContent> => {
+    const storedContent = await findContent(tx);
+    const etag = `"${storedContent.contentSha256.toString("base64url")}"`;
+    const requestedRange = ifRange === undefined || ifRange === etag ? parseRange(range, storedContent.size) : null;
+    const servedRange = requestedRange ?? { start: 0, end: storedContent.size - 1 };
+    const { from, to } = getObjectNumbers(storedContent, servedRange);
+    const storedObjects = await storedContent.readObjects(from, to);
     if (storedObjects.length !== to - from + 1) throw new Error("a content without its objects");
     const headers = {
       "content-type": "application/octet-stream",
@@ -85,17 +85,19 @@ export async function openStoredContent(
       etag,
       ...(requestedRange === null
         ? {}
-        : { "content-range": `bytes ${String(servedRange.start)}-${String(servedRange.end)}/${String(stored.size)}` }),
+        : {
+            "content-range": `bytes ${String(servedRange.start)}-${String(servedRange.end)}/${String(storedContent.size)}`,
+          }),
     };
     return {
       status: requestedRange === null ? 200 : 206,
       headers,
-      bytes: streamContent(services, stored, storedObjects, servedRange),
+      bytes: streamContent(services, storedContent, storedObjects, servedRange),
     };
   });
   // damage that shows before the first byte is a problem, not an answer that breaks off
-  await once(content.bytes, "readable");
-  return content;
+  await once(streamedContent.bytes, "readable");
+  return streamedContent;
 }
 
 /**
@@ -104,7 +106,7 @@ export async function openStoredContent(
  */
 export async function readContent(services: Services, scope: AccountScope, storedVersion: VersionRow): Promise<Buffer> {
   const fullRange = { start: 0, end: storedVersion.size - 1 };
-  const { from, to } = objectNumbersOf(storedVersion, fullRange);
+  const { from, to } = getObjectNumbers(storedVersion, fullRange);
   const content = await buffer(
     streamContent(services, storedVersion, await readObjects(services.db, scope, storedVersion, from, to), fullRange),
   );

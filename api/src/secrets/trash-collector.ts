@@ -1,14 +1,14 @@
 import { and, eq, inArray, isNotNull, isNull, lte } from "drizzle-orm";
 
 import { lockAccount } from "../accounts/lock-account.ts";
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import { grantAccount } from "../auth/actor.ts";
 import { secrets } from "../db/schema.ts";
 import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
 import { dropVersions } from "./queries.ts";
-import { dropCutoffs, warningCutoff } from "./trash-times.ts";
+import { getDropCutoffs, getWarningCutoff } from "./trash-times.ts";
 
 /** In one transaction: each can have fifty versions of a thousand objects. */
 const secretsPerBatch = 20;
@@ -19,21 +19,21 @@ export function warnBeforeDropping(
   context: SweepContext,
 ): Promise<void> {
   const { now } = context;
-  const due = and(
+  const isDue = and(
     isNotNull(secrets.deletedAt),
     isNull(secrets.droppedAt),
     isNull(secrets.dropWarnedAt),
-    lte(secrets.deletedAt, warningCutoff(now)),
+    lte(secrets.deletedAt, getWarningCutoff(now)),
   );
-  return forEachAccount(db, context, { accountId: secrets.accountId, due }, (accountId) =>
+  return forEachAccount(db, context, { accountId: secrets.accountId, due: isDue }, (accountId) =>
     db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      const warned = await tx
+      const warnedRows = await tx
         .update(secrets)
         .set({ dropWarnedAt: now })
-        .where(and(eq(secrets.accountId, accountId), due))
+        .where(and(eq(secrets.accountId, accountId), isDue))
         .returning({ id: secrets.id });
-      if (warned.length > 0) await mailer.queue(tx, accountId, "drop_warning", { now });
+      if (warnedRows.length > 0) await mailer.queue(tx, accountId, "drop_warning", { now });
     }),
   );
 }
@@ -48,8 +48,8 @@ export function dropTrashedContents(
 ): Promise<void> {
   const { db } = services;
   const { now } = context;
-  const { deleted, warned } = dropCutoffs(now);
-  const due = and(
+  const { deleted, warned } = getDropCutoffs(now);
+  const isDue = and(
     isNotNull(secrets.deletedAt),
     isNull(secrets.droppedAt),
     lte(secrets.deletedAt, deleted),
@@ -60,10 +60,10 @@ export function dropTrashedContents(
       const { vendorId } = await lockAccount(tx, accountId);
       const belongsToAccount = eq(secrets.accountId, accountId);
       const ids = (
-        await tx.select({ id: secrets.id }).from(secrets).where(and(belongsToAccount, due)).limit(secretsPerBatch)
+        await tx.select({ id: secrets.id }).from(secrets).where(and(belongsToAccount, isDue)).limit(secretsPerBatch)
       ).map(({ id }) => id);
       if (ids.length === 0) return 0;
-      const change = await nextChange(tx, accountId);
+      const change = await incrementChangeCounter(tx, accountId);
       await tx
         .update(secrets)
         .set({ droppedAt: now, change })
@@ -75,7 +75,7 @@ export function dropTrashedContents(
       );
       return ids.length;
     });
-  return forEachAccount(db, context, { accountId: secrets.accountId, due }, async (accountId) => {
+  return forEachAccount(db, context, { accountId: secrets.accountId, due: isDue }, async (accountId) => {
     while ((await dropBatch(accountId)) === secretsPerBatch && !context.signal.aborted);
   });
 }

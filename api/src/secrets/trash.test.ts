@@ -5,7 +5,7 @@ import { SecretPage } from "@relicario/shared/api";
 import { eq, sql } from "drizzle-orm";
 import { v7 as uuidv7 } from "uuid";
 
-import { accounts, keyringFormer } from "../db/schema.ts";
+import { accounts, formerKeyringParts } from "../db/schema.ts";
 import { readMails } from "../testing/outbox.ts";
 import {
   buildChange,
@@ -14,7 +14,7 @@ import {
   buildSlot,
   confirmChange,
   type Person,
-  type SecretCall,
+  type BuiltSecret,
 } from "../testing/person.ts";
 import { startService, type TestService } from "../testing/service.ts";
 import { checkStoredContents } from "../testing/storage.ts";
@@ -32,10 +32,10 @@ const sweepAfter = async (days: number): Promise<void> => {
   expect(await service.app.sweep()).toBe(true);
 };
 
-const storeSecret = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<SecretCall> => {
+const storeSecret = async (person: Person, options: Parameters<typeof buildSecret>[1] = {}): Promise<BuiltSecret> => {
   const call = buildSecret(person, options);
-  const answer = await service.call("POST", "/secrets/store", person.token, { body: call.body });
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await service.call("POST", "/secrets/store", person.token, { body: call.body });
+  if (response.status !== 200) throw new Error(response.text);
   confirmChange(person, call.body.keyring);
   return call;
 };
@@ -47,7 +47,7 @@ const restoreSecret = (person: Person, id: string) =>
   service.call("POST", "/secrets/store", person.token, { body: { secret_db_id: id, restore: true } });
 const listSecrets = async (person: Person): Promise<SecretPage> =>
   SecretPage.parse((await service.call("GET", "/secrets/store", person.token)).body);
-const objectsOf = async (person: Person): Promise<number> =>
+const countObjects = async (person: Person): Promise<number> =>
   (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true })).filter(
     (entry) => entry.isFile(),
   ).length;
@@ -79,7 +79,7 @@ describe("the collector", () => {
     await sweepAfter(6.8);
     expect(await readMails(service)).toHaveLength(3);
     expect((await readSecret(person, id)).status).toBe(200);
-    expect(await objectsOf(person)).toBe(3);
+    expect(await countObjects(person)).toBe(3);
 
     await sweepAfter(0.3);
     expect(await readSecret(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
@@ -87,7 +87,7 @@ describe("the collector", () => {
       await service.call("POST", "/v2/secrets/get-secret", person.token, { body: { secret_db_id: id } }),
     ).toMatchObject({ status: 410 });
     expect(await restoreSecret(person, id)).toMatchObject({ status: 410, body: { code: "content_gone" } });
-    expect(await objectsOf(person)).toBe(1);
+    expect(await countObjects(person)).toBe(1);
     const page = await listSecrets(person);
     expect(page).toMatchObject({ total: 2, state_rev: 3 });
     expect(page.secrets.find((row) => row.secret_db_id === id)).toMatchObject({
@@ -177,12 +177,12 @@ describe("the collector", () => {
       slots: { set: [buildSlot(person.imageId), buildSlot(uuidv7(), "recovery_code")], remove: [] },
     });
     expect((await service.call("PUT", "/user/keyring", person.token, { body: change })).status).toBe(200);
-    const formerParts = () =>
-      service.app.services.db.select().from(keyringFormer).where(eq(keyringFormer.accountId, person.userId));
+    const readFormerParts = () =>
+      service.app.services.db.select().from(formerKeyringParts).where(eq(formerKeyringParts.accountId, person.userId));
     await sweepAfter(29.9);
-    expect(await formerParts()).toMatchObject([{ part: "slot" }]);
+    expect(await readFormerParts()).toMatchObject([{ part: "slot" }]);
     await sweepAfter(0.2);
-    expect(await formerParts()).toEqual([]);
+    expect(await readFormerParts()).toEqual([]);
   });
 
   it("leaves the work to another process that is at it", async () => {

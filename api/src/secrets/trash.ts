@@ -2,7 +2,7 @@ import type { StoredSecret } from "@relicario/shared/api";
 import { eq } from "drizzle-orm";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { accounts } from "../db/schema.ts";
@@ -11,7 +11,7 @@ import type { RequestContext } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { presentSecret } from "./present.ts";
 import { findSecret, markTrashed } from "./queries.ts";
-import { isSameDay } from "./trash-times.ts";
+import { isSameUtcDay } from "./trash-times.ts";
 
 /**
  * To the trash, and what it shows to others ends; what is there already stays as it is. A stolen
@@ -38,9 +38,9 @@ export function trashSecret(
       scope,
       id,
       now,
-      await nextChange(tx, scope.accountId, { event: { kind: "secret_trashed", secretId: id }, now }),
+      await incrementChangeCounter(tx, scope.accountId, { event: { kind: "secret_trashed", secretId: id }, now }),
     );
-    if (account.trashMailAt === null || !isSameDay(account.trashMailAt, now)) {
+    if (account.trashMailAt === null || !isSameUtcDay(account.trashMailAt, now)) {
       await services.mailer.queue(tx, scope.accountId, "trashed", context);
       await tx.update(accounts).set({ trashMailAt: now }).where(eq(accounts.id, scope.accountId));
     }

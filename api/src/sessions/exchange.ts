@@ -36,7 +36,7 @@ export interface StoredSession {
 }
 
 /** Of the exchange that begins a session. */
-export interface Exchange extends RequestContext {
+export interface ExchangeContext extends RequestContext {
   readonly vendorId: string;
   readonly lifetimeSeconds: number;
   readonly caller: CallerInfo;
@@ -54,11 +54,11 @@ const dayMilliseconds = 86_400_000;
 export async function beginSession(
   tx: Tx,
   identity: VerifiedIdentity,
-  { vendorId, lifetimeSeconds, caller, ...context }: Exchange,
+  { vendorId, lifetimeSeconds, caller, ...context }: ExchangeContext,
   mailer: Mailer,
 ): Promise<StoredSession> {
   const { providerSession, authTime } = identity;
-  const accountId = await findOrCreateAccount(tx, vendorId, identity);
+  const accountId = await findOrCreateAccountId(tx, vendorId, identity);
   const [account] = await tx
     .select({ username: accounts.username, lockedAt: accounts.lockedAt })
     .from(accounts)
@@ -81,18 +81,18 @@ export async function beginSession(
   await tx.insert(sessions).values({ ...session, ...caller, providerSession, signedInAt, createdAt: issuedAt });
   // Rows of the account that ended a day ago go, the last one of a provider's session later: it is
   // listed, or keeps it closed.
-  const superseded =
+  const isSuperseded =
     providerSession === null
       ? isNull(sessions.providerSession)
       : or(
           isNull(sessions.providerSession),
           and(eq(sessions.providerSession, providerSession), isNull(sessions.closedAt)),
         );
-  const obsolete = or(
-    and(superseded, lt(sessions.expiresAt, new Date(issuedAt.getTime() - dayMilliseconds))),
+  const isObsolete = or(
+    and(isSuperseded, lt(sessions.expiresAt, new Date(issuedAt.getTime() - dayMilliseconds))),
     lt(sessions.expiresAt, new Date(issuedAt.getTime() - sessionRetentionDays * dayMilliseconds)),
   );
-  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), obsolete));
+  await tx.delete(sessions).where(and(eq(sessions.accountId, accountId), isObsolete));
   if (!history.known) await recordSignIn(tx, accountId, caller, mailer, context);
   return session;
 }
@@ -128,9 +128,9 @@ async function recordSignIn(
  * The account of this identity at this vendor, made when there is none: two exchanges at once make
  * one.
  */
-async function findOrCreateAccount(tx: Tx, vendorId: string, identity: VerifiedIdentity): Promise<string> {
-  const existing = await findAccount(tx, vendorId, identity);
-  if (existing !== null) return existing;
+async function findOrCreateAccountId(tx: Tx, vendorId: string, identity: VerifiedIdentity): Promise<string> {
+  const existingAccountId = await findAccountId(tx, vendorId, identity);
+  if (existingAccountId !== null) return existingAccountId;
   const accountId = uuidv7();
   const inserted = await tx
     .insert(identities)
@@ -139,16 +139,16 @@ async function findOrCreateAccount(tx: Tx, vendorId: string, identity: VerifiedI
     .returning({ accountId: identities.accountId });
   if (inserted.length === 0) {
     // the other one has committed, else the insert would wait
-    const concurrent = await findAccount(tx, vendorId, identity);
-    if (concurrent === null) throw new Error("an identity without its account");
-    return concurrent;
+    const concurrentAccountId = await findAccountId(tx, vendorId, identity);
+    if (concurrentAccountId === null) throw new Error("an identity without its account");
+    return concurrentAccountId;
   }
   const userName = await chooseUserName(tx, vendorId, accountId, identity.username);
   await tx.insert(accounts).values({ id: accountId, vendorId, userName, username: identity.username });
   return accountId;
 }
 
-async function findAccount(tx: Tx, vendorId: string, { issuer, subject }: VerifiedIdentity): Promise<string | null> {
+async function findAccountId(tx: Tx, vendorId: string, { issuer, subject }: VerifiedIdentity): Promise<string | null> {
   const [row] = await tx
     .select({ accountId: identities.accountId })
     .from(identities)
@@ -159,9 +159,9 @@ async function findAccount(tx: Tx, vendorId: string, { issuer, subject }: Verifi
 /**
  * The provider's name where it can be a user name and is free, else one made of the account's id.
  */
-async function chooseUserName(tx: Tx, vendorId: string, accountId: string, username: string): Promise<string> {
+async function chooseUserName(tx: Tx, vendorId: string, accountId: string, providerUsername: string): Promise<string> {
   const suffix = accountId.replaceAll("-", "").slice(-12);
-  const candidates = [username, `${username.slice(0, 19)}-${suffix}`, `user-${suffix}`].filter((name) =>
+  const candidates = [providerUsername, `${providerUsername.slice(0, 19)}-${suffix}`, `user-${suffix}`].filter((name) =>
     userNamePattern.test(name),
   );
   for (const name of candidates) {
@@ -173,21 +173,21 @@ async function chooseUserName(tx: Tx, vendorId: string, accountId: string, usern
 async function readSessionHistory(
   tx: Tx,
   accountId: string,
-  providerSession: string | null,
+  providerSessionId: string | null,
 ): Promise<ProviderSessionHistory> {
-  if (providerSession === null) return { known: false, signedOutAt: null, closedAt: null };
+  if (providerSessionId === null) return { known: false, signedOutAt: null, closedAt: null };
   const rows = await tx
     .select({ revokedAt: sessions.revokedAt, closedAt: sessions.closedAt })
     .from(sessions)
-    .where(and(eq(sessions.accountId, accountId), eq(sessions.providerSession, providerSession)));
+    .where(and(eq(sessions.accountId, accountId), eq(sessions.providerSession, providerSessionId)));
   return {
     known: rows.length > 0,
-    signedOutAt: latest(rows.map(({ revokedAt }) => revokedAt)),
-    closedAt: latest(rows.map(({ closedAt }) => closedAt)),
+    signedOutAt: findLatestDate(rows.map(({ revokedAt }) => revokedAt)),
+    closedAt: findLatestDate(rows.map(({ closedAt }) => closedAt)),
   };
 }
 
-function latest(dates: readonly (Date | null)[]): Date | null {
+function findLatestDate(dates: readonly (Date | null)[]): Date | null {
   const times = dates.flatMap((date) => date?.getTime() ?? []);
   return times.length === 0 ? null : new Date(Math.max(...times));
 }
@@ -202,7 +202,7 @@ export async function endSession(tx: Tx, { accountId, sessionId }: Actor): Promi
     .where(
       and(
         eq(sessions.accountId, accountId),
-        matchesSignIn(sessionId, (await findProviderSession(tx, accountId, sessionId)) ?? null),
+        matchesSignIn(sessionId, (await findProviderSessionId(tx, accountId, sessionId)) ?? null),
       ),
     );
 }
@@ -211,7 +211,7 @@ export async function endSession(tx: Tx, { accountId, sessionId }: Actor): Promi
  * The provider's session that a session came from; null when it named none, undefined when there is
  * no such session, or it ended.
  */
-export async function findProviderSession(
+export async function findProviderSessionId(
   tx: Tx,
   accountId: string,
   sessionId: string,
@@ -224,7 +224,7 @@ export async function findProviderSession(
 }
 
 /** A session with all that came from the same session of the provider. */
-export function matchesSignIn(sessionId: string, providerSession: string | null): SQL | undefined {
+export function matchesSignIn(sessionId: string, providerSessionId: string | null): SQL | undefined {
   const isSession = eq(sessions.id, sessionId);
-  return providerSession === null ? isSession : or(isSession, eq(sessions.providerSession, providerSession));
+  return providerSessionId === null ? isSession : or(isSession, eq(sessions.providerSession, providerSessionId));
 }

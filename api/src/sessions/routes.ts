@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
 import { requireActor } from "../auth/access.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { readCallerInfo } from "./caller.ts";
@@ -14,14 +14,14 @@ import { closeOtherSignIns, closeSignIn, readSignIns } from "./sign-ins.ts";
 
 export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, identityProvider, limiter, now, sessionTokens, vendors } = services;
-  const write = { access: "signed_in", rates: [rateRules.write] } as const;
+  const writeConfig = { access: "signed_in", rates: [rateLimitRules.write] } as const;
 
   app.post(
     "/auth/token",
     {
       schema: sessionSchemas.exchange,
       bodyLimit: 20 * 1024,
-      config: { access: "public", rates: [rateRules.exchange], idempotent: true },
+      config: { access: "public", rates: [rateLimitRules.exchange], idempotent: true },
     },
     async (request) => {
       const { body, query } = request;
@@ -29,8 +29,8 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
       const identity = await identityProvider.verify(body.token);
       // What was not verified counts for its address alone: else anybody could close the exchange
       // for everybody.
-      await limiter.consume(rateRules.exchangePerPerson, { subject: `${identity.issuer}\n${identity.subject}` });
-      await limiter.consume(rateRules.exchangeGlobal, {});
+      await limiter.consume(rateLimitRules.exchangePerPerson, { subject: `${identity.issuer}\n${identity.subject}` });
+      await limiter.consume(rateLimitRules.exchangeGlobal, {});
       const exchange = {
         vendorId: vendor.id,
         lifetimeSeconds: env.SESSION_TTL_SECONDS,
@@ -62,7 +62,7 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
     sessions: (await readSignIns(db, requireActor(request), now())).map(presentSignIn),
   }));
 
-  app.delete("/user/sessions/:id", { schema: sessionSchemas.end, config: write }, async (request, reply) => {
+  app.delete("/user/sessions/:id", { schema: sessionSchemas.end, config: writeConfig }, async (request, reply) => {
     const scope = requireActor(request);
     await withLockedAccount(services, scope.accountId, (tx) => closeSignIn(tx, scope, request.params.id, now()));
     sessionTokens.invalidate(scope.accountId);
@@ -71,7 +71,7 @@ export const sessionRoutes: FastifyPluginAsyncZod<{ services: Services }> = asyn
 
   app.delete(
     "/user/sessions",
-    { schema: sessionSchemas.endOthers, config: { ...write, idempotent: true } },
+    { schema: sessionSchemas.endOthers, config: { ...writeConfig, idempotent: true } },
     async (request, reply) => {
       const scope = requireActor(request);
       await withLockedAccount(services, scope.accountId, (tx) => closeOtherSignIns(tx, scope, now()));

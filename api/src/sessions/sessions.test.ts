@@ -16,26 +16,26 @@ const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const iphone =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
 
-interface SignInFacts {
+interface SignInOptions {
   readonly sid?: string | null;
   readonly authTime?: number | null;
   readonly agent?: string;
   readonly address?: string;
 }
 
-let people = 0;
-const newSubject = (): string => `somebody-${String(people++)}`;
-const nowSeconds = () => Math.floor(Date.now() / 1_000);
+let subjectCount = 0;
+const createSubject = (): string => `somebody-${String(subjectCount++)}`;
+const getNowSeconds = () => Math.floor(Date.now() / 1_000);
 
 /** A token exchange, of a browser at an address. */
 async function exchange(
   subject: string,
-  { sid = "one", authTime = nowSeconds(), agent = firefox, address = "192.0.2.17" }: SignInFacts = {},
+  { sid = "one", authTime = getNowSeconds(), agent = firefox, address = "192.0.2.17" }: SignInOptions = {},
 ) {
   const token = await service.issuer.accessToken(subject, {
     ...(sid === null ? {} : { sid }),
     auth_time: authTime ?? undefined,
-    iat: Math.max(nowSeconds(), authTime ?? 0),
+    iat: Math.max(getNowSeconds(), authTime ?? 0),
   });
   return service.call("POST", "/auth/token?app_vendor_id=relicario", null, {
     body: { token },
@@ -43,57 +43,57 @@ async function exchange(
     remoteAddress: address,
   });
 }
-const signIn = async (subject: string, facts?: SignInFacts): Promise<string> =>
-  String((await exchange(subject, facts)).body["token"]);
-const sessionsOf = async (token: string): Promise<OwnSession[]> =>
+const signIn = async (subject: string, signInOptions?: SignInOptions): Promise<string> =>
+  String((await exchange(subject, signInOptions)).body["token"]);
+const readSessions = async (token: string): Promise<OwnSession[]> =>
   OwnSessions.parse((await service.call("GET", "/user/sessions", token)).body).sessions;
-const kindsOf = async (token: string): Promise<string[]> =>
+const readActivityKinds = async (token: string): Promise<string[]> =>
   ActivityResponse.parse((await service.call("GET", "/user/activity", token)).body).entries.map(({ kind }) => kind);
 const isAccepted = async (token: string): Promise<boolean> =>
   (await service.call("GET", "/user/me", token)).status === 200;
 
 describe("GET /user/sessions", () => {
   it("lists sign-ins, each once however many sessions came from it, the one that asks first", async () => {
-    const subject = newSubject();
-    const authTime = nowSeconds() - 3_600;
+    const subject = createSubject();
+    const authTime = getNowSeconds() - 3_600;
     await signIn(subject, { sid: "one", authTime });
-    const own = await signIn(subject, { sid: "one", authTime });
+    const ownToken = await signIn(subject, { sid: "one", authTime });
     await signIn(subject, { sid: "two", agent: iphone, address: "2001:db8:1:2:3:4:5:6" });
-    const listed = await sessionsOf(own);
-    expect(listed.map(({ current, device, address }) => ({ current, device, address }))).toEqual([
+    const listedSessions = await readSessions(ownToken);
+    expect(listedSessions.map(({ current, device, address }) => ({ current, device, address }))).toEqual([
       { current: true, device: "Firefox, Linux", address: "192.0.2.x" },
       { current: false, device: "Safari, iPhone", address: "2001:db8:1:x" },
     ]);
-    expect(listed[0]?.signed_in_at).toBe(new Date(authTime * 1_000).toISOString());
+    expect(listedSessions[0]?.signed_in_at).toBe(new Date(authTime * 1_000).toISOString());
   });
 
   it("shows nobody else's", async () => {
-    await signIn(newSubject(), { sid: "shared name of a session" });
-    const own = await signIn(newSubject(), { sid: "shared name of a session" });
-    expect(await sessionsOf(own)).toHaveLength(1);
+    await signIn(createSubject(), { sid: "shared name of a session" });
+    const ownToken = await signIn(createSubject(), { sid: "shared name of a session" });
+    expect(await readSessions(ownToken)).toHaveLength(1);
   });
 
   it("leaves out those that signed out", async () => {
-    const subject = newSubject();
+    const subject = createSubject();
     const [firstToken, secondToken] = [await signIn(subject, { sid: "one" }), await signIn(subject, { sid: "two" })];
     await service.call("DELETE", "/auth/token", secondToken);
-    expect((await sessionsOf(firstToken)).map(({ current }) => current)).toEqual([true]);
+    expect((await readSessions(firstToken)).map(({ current }) => current)).toEqual([true]);
   });
 });
 
 describe("DELETE /user/sessions/{id}", () => {
   /** Somebody with this browser, and another one that was signed in before. */
   async function createTwoSignIns() {
-    const subject = newSubject();
-    const authTime = nowSeconds() - 60;
-    const others = [
+    const subject = createSubject();
+    const authTime = getNowSeconds() - 60;
+    const otherTokens = [
       await signIn(subject, { sid: "other", authTime, agent: iphone }),
       await signIn(subject, { sid: "other", authTime, agent: iphone }),
     ];
-    const own = await signIn(subject, { sid: "own", authTime });
-    const other = (await sessionsOf(own)).find(({ current }) => !current);
-    if (other === undefined) throw new Error("the other one is not listed");
-    return { subject, authTime, own, others, id: other.id };
+    const ownToken = await signIn(subject, { sid: "own", authTime });
+    const otherSession = (await readSessions(ownToken)).find(({ current }) => !current);
+    if (otherSession === undefined) throw new Error("the other one is not listed");
+    return { subject, authTime, own: ownToken, others: otherTokens, id: otherSession.id };
   }
 
   it("refuses the next call of every session that came from that sign-in, and of no other", async () => {
@@ -101,8 +101,8 @@ describe("DELETE /user/sessions/{id}", () => {
     expect((await service.call("DELETE", `/user/sessions/${id}`, own)).status).toBe(204);
     expect(await Promise.all(others.map(isAccepted))).toEqual([false, false]);
     expect(await isAccepted(own)).toBe(true);
-    expect(await sessionsOf(own)).toHaveLength(1);
-    expect(await kindsOf(own)).toContain("session_ended");
+    expect(await readSessions(own)).toHaveLength(1);
+    expect(await readActivityKinds(own)).toContain("session_ended");
   });
 
   it("lets it in again only after a new sign-in at the provider, whatever tokens it gets by itself", async () => {
@@ -113,13 +113,13 @@ describe("DELETE /user/sessions/{id}", () => {
       body: { code: "token_invalid" },
     });
     expect(await exchange(subject, { sid: "other", authTime: null, agent: iphone })).toMatchObject({ status: 401 });
-    expect((await exchange(subject, { sid: "other", authTime: nowSeconds() + 2, agent: iphone })).status).toBe(200);
+    expect((await exchange(subject, { sid: "other", authTime: getNowSeconds() + 2, agent: iphone })).status).toBe(200);
     expect((await exchange(subject, { sid: "other", authTime, agent: iphone })).status).toBe(401);
   });
 
   it("answers 404 for somebody else's, one that is over, and none", async () => {
     const { own, id } = await createTwoSignIns();
-    const stranger = await signIn(newSubject());
+    const stranger = await signIn(createSubject());
     expect((await service.call("DELETE", `/user/sessions/${id}`, stranger)).status).toBe(404);
     await service.call("DELETE", `/user/sessions/${id}`, own);
     expect((await service.call("DELETE", `/user/sessions/${id}`, own)).status).toBe(404);
@@ -127,17 +127,17 @@ describe("DELETE /user/sessions/{id}", () => {
 
   it("ends all others at once", async () => {
     const { subject, own, others } = await createTwoSignIns();
-    const third = await signIn(subject, { sid: null });
+    const thirdToken = await signIn(subject, { sid: null });
     expect((await service.call("DELETE", "/user/sessions", own)).status).toBe(204);
-    expect(await Promise.all([...others, third, own].map(isAccepted))).toEqual([false, false, false, true]);
-    expect((await kindsOf(own)).filter((kind) => kind === "session_ended")).toHaveLength(2);
+    expect(await Promise.all([...others, thirdToken, own].map(isAccepted))).toEqual([false, false, false, true]);
+    expect((await readActivityKinds(own)).filter((kind) => kind === "session_ended")).toHaveLength(2);
   });
 
   it("ends all others for a session that names none of the provider's", async () => {
-    const subject = newSubject();
-    const [own, other] = [await signIn(subject, { sid: null }), await signIn(subject, { sid: null })];
-    await service.call("DELETE", "/user/sessions", own);
-    expect([await isAccepted(own), await isAccepted(other)]).toEqual([true, false]);
+    const subject = createSubject();
+    const [ownToken, otherToken] = [await signIn(subject, { sid: null }), await signIn(subject, { sid: null })];
+    await service.call("DELETE", "/user/sessions", ownToken);
+    expect([await isAccepted(ownToken), await isAccepted(otherToken)]).toEqual([true, false]);
   });
 });
 
@@ -157,14 +157,14 @@ describe("a sign-in", () => {
   };
 
   it("is noted once, not with each exchange", async () => {
-    const subject = newSubject();
+    const subject = createSubject();
     await signIn(subject, { sid: "one" });
-    const own = await signIn(subject, { sid: "one" });
-    expect(await kindsOf(own)).toEqual(["signed_in"]);
+    const ownToken = await signIn(subject, { sid: "one" });
+    expect(await readActivityKinds(ownToken)).toEqual(["signed_in"]);
   });
 
   it("with an unknown browser is told by mail, the first of an account and a known one are not", async () => {
-    const subject = newSubject();
+    const subject = createSubject();
     const mails = await watchMails(await signIn(subject, { sid: "one" }), subject);
     await signIn(subject, { sid: "two" });
     expect(await mails()).toEqual([]);
@@ -175,13 +175,13 @@ describe("a sign-in", () => {
   });
 
   it("keeps nothing of what a caller calls itself, and no whole address", async () => {
-    const planted = "planted-in-the-user-agent Firefox/1";
-    const own = await signIn(newSubject(), { agent: planted, address: "203.0.113.77" });
-    const answers = [
-      (await service.call("GET", "/user/sessions", own)).text,
-      (await service.call("GET", "/user/activity", own)).text,
+    const plantedUserAgent = "planted-in-the-user-agent Firefox/1";
+    const ownToken = await signIn(createSubject(), { agent: plantedUserAgent, address: "203.0.113.77" });
+    const responses = [
+      (await service.call("GET", "/user/sessions", ownToken)).text,
+      (await service.call("GET", "/user/activity", ownToken)).text,
     ];
-    for (const text of answers) expect(text).not.toMatch(/planted|113\.77/);
+    for (const text of responses) expect(text).not.toMatch(/planted|113\.77/);
   });
 });
 

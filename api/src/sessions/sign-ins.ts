@@ -6,7 +6,7 @@ import type { Actor } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { sessions } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { findProviderSession, matchesSignIn } from "./exchange.ts";
+import { findProviderSessionId, matchesSignIn } from "./exchange.ts";
 
 type SessionRow = typeof sessions.$inferSelect;
 
@@ -18,10 +18,10 @@ export interface SignIn {
 
 /** Those that nobody ended, the last seen first. */
 export async function readSignIns(db: Db, { accountId, sessionId }: Actor, now: Date): Promise<SignIn[]> {
-  const signIn = sql`coalesce(${sessions.providerSession}, ${sessions.id}::text)`;
-  const isAsking = sql<boolean>`bool_or(${sessions.id} = ${sessionId}) over (partition by ${signIn})`;
+  const signInKey = sql`coalesce(${sessions.providerSession}, ${sessions.id}::text)`;
+  const isCurrent = sql<boolean>`bool_or(${sessions.id} = ${sessionId}) over (partition by ${signInKey})`;
   const rows = await db
-    .selectDistinctOn([signIn], { session: sessions, current: isAsking })
+    .selectDistinctOn([signInKey], { session: sessions, current: isCurrent })
     .from(sessions)
     .where(
       and(
@@ -30,10 +30,10 @@ export async function readSignIns(db: Db, { accountId, sessionId }: Actor, now: 
         gt(sessions.createdAt, new Date(now.getTime() - sessionRetentionDays * 86_400_000)),
       ),
     )
-    .orderBy(signIn, desc(sessions.createdAt));
+    .orderBy(signInKey, desc(sessions.createdAt));
   // a token that is over, and nothing it came from
-  const live = rows.filter(({ session }) => session.providerSession !== null || session.expiresAt > now);
-  return live.toSorted(
+  const liveSignIns = rows.filter(({ session }) => session.providerSession !== null || session.expiresAt > now);
+  return liveSignIns.toSorted(
     (a, b) => Number(b.current) - Number(a.current) || b.session.createdAt.getTime() - a.session.createdAt.getTime(),
   );
 }
@@ -43,19 +43,24 @@ export async function readSignIns(db: Db, { accountId, sessionId }: Actor, now: 
  * Problem `not_found`
  */
 export async function closeSignIn(tx: Tx, { accountId }: Actor, id: string, now: Date): Promise<void> {
-  const providerSession = await findProviderSession(tx, accountId, id);
-  if (providerSession === undefined) throw new Problem("not_found");
-  await close(tx, accountId, matchesSignIn(id, providerSession), now);
+  const providerSessionId = await findProviderSessionId(tx, accountId, id);
+  if (providerSessionId === undefined) throw new Problem("not_found");
+  await closeSessions(tx, accountId, matchesSignIn(id, providerSessionId), now);
 }
 
 /** Ends all but the one that asks. With the account held. */
 export async function closeOtherSignIns(tx: Tx, { accountId, sessionId }: Actor, now: Date): Promise<void> {
-  const own = matchesSignIn(sessionId, (await findProviderSession(tx, accountId, sessionId)) ?? null);
+  const isOwnSignIn = matchesSignIn(sessionId, (await findProviderSessionId(tx, accountId, sessionId)) ?? null);
   // null: a session that names no provider's
-  if (own !== undefined) await close(tx, accountId, sql`coalesce(${not(own)}, true)`, now);
+  if (isOwnSignIn !== undefined) await closeSessions(tx, accountId, sql`coalesce(${not(isOwnSignIn)}, true)`, now);
 }
 
-async function close(tx: Tx, accountId: string, condition: ReturnType<typeof matchesSignIn>, now: Date): Promise<void> {
+async function closeSessions(
+  tx: Tx,
+  accountId: string,
+  condition: ReturnType<typeof matchesSignIn>,
+  now: Date,
+): Promise<void> {
   const endedAt = new Date(); // as with a sign-out: tokens of an exchange that went before are not younger
   const endedSessions = await tx
     .update(sessions)

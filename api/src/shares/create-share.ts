@@ -16,14 +16,14 @@ import type { Tx } from "../db/database.ts";
 import { accounts, shareRecipients, shares } from "../db/schema.ts";
 import { parseExpiry } from "../http/parse-expiry.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
-import { applyChange, createChangeCall, findRecordedAnswer, requireDocument } from "../keyring/apply-change.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
+import { applyChange, createChangeCall, findRecordedResponse, requireDocument } from "../keyring/apply-change.ts";
 import { readKeyring } from "../keyring/queries.ts";
 import type { RequestContext } from "../language/language.ts";
 import { registerPublicId } from "../public-ids/directory.ts";
 import { findSecret } from "../secrets/queries.ts";
 import type { Services } from "../services/services.ts";
-import { countLiveShares, endReasonOf, findShare, isShare } from "./queries.ts";
+import { countLiveShares, getEndReason, findShare, isShare } from "./queries.ts";
 
 type WriteResponse = z.infer<typeof ShareWriteResponse>;
 
@@ -44,10 +44,10 @@ export function createShare(
   const result: WriteResponse = { share_id: shareId, state_rev: keyring.state_rev };
   requireDocument(keyring, "shares");
   const ticket = Buffer.from(rest.ticket, "base64url");
-  const shareHelper = decodeB64u(rest.share_helper);
+  const shareHelper = decodeOptionalB64u(rest.share_helper);
   return withLockedAccount(services, scope.accountId, async (tx, account) => {
     const stored = await readKeyring(tx, scope);
-    if (findRecordedAnswer(stored, call) !== null) return result;
+    if (findRecordedResponse(stored, call) !== null) return result;
     const expiresAt = parseExpiry(rest.expires_at, vendor.shareDays, context.now);
     await requireCurrentVersion(tx, scope, secretId, version);
     if (rest.recipient !== undefined) await requireRecipient(tx, scope, rest.recipient);
@@ -59,8 +59,8 @@ export function createShare(
       ...{
         ticket,
         ticketSha256: sha256(ticket),
-        linkAuthSha256: decodeB64u(rest.link_auth_sha256),
-        passAuthSha256: decodeB64u(rest.pass_auth_sha256),
+        linkAuthSha256: decodeOptionalB64u(rest.link_auth_sha256),
+        passAuthSha256: decodeOptionalB64u(rest.pass_auth_sha256),
       },
       ...{
         password: rest.password,
@@ -72,12 +72,7 @@ export function createShare(
       ...{ notify: rest.notify ?? false, createdAt: context.now },
     });
     if (rest.recipient !== undefined)
-      await notifyRecipient(
-        tx,
-        services,
-        { ownerId: scope.accountId, shareId, recipientId: rest.recipient },
-        context.now,
-      );
+      await addRecipient(tx, services, { ownerId: scope.accountId, shareId, recipientId: rest.recipient }, context.now);
     await chargeStorage(
       tx,
       vendor,
@@ -114,10 +109,10 @@ export function changeShare(
   requireDocument(keyring, "shares");
   return withLockedAccount(services, scope.accountId, async (tx, account) => {
     const stored = await readKeyring(tx, scope);
-    if (findRecordedAnswer(stored, call) !== null) return result;
+    if (findRecordedResponse(stored, call) !== null) return result;
     const share = await findShare(tx, scope.accountId, shareId);
     if (share === null) throw new Problem("not_found");
-    const endReason = endReasonOf(share, context.now);
+    const endReason = getEndReason(share, context.now);
     if (share.ticket === null || (endReason !== null && endReason !== "expired" && endReason !== "used_up"))
       throw new Problem("conflict", { detail: "this share is over" });
     const expiresAt =
@@ -128,9 +123,9 @@ export function changeShare(
       expiresAt: expiresAt ?? share.expiresAt,
       maxViews: rest.max_views === undefined ? share.maxViews : rest.max_views,
     };
-    if (endReason !== null && endReasonOf(changedShare, context.now) === null)
+    if (endReason !== null && getEndReason(changedShare, context.now) === null)
       await requireShareCapacity(tx, scope, context.now);
-    const ticket = decodeB64u(rest.ticket);
+    const ticket = decodeOptionalB64u(rest.ticket);
     const changeBytes = await applyChange(
       tx,
       account,
@@ -193,19 +188,19 @@ async function requireRecipient(tx: Tx, { accountId, vendorId }: AccountScope, r
  *
  * @throws Problem `too_many_requests`
  */
-async function notifyRecipient(
+async function addRecipient(
   tx: Tx,
   { mailer, limiter }: Services,
   { ownerId, shareId, recipientId }: { ownerId: string; shareId: string; recipientId: string },
   now: Date,
 ): Promise<void> {
-  await limiter.consume(rateRules.shareWithPerson, { subject: `shares ${ownerId} ${recipientId}` }, tx);
+  await limiter.consume(rateLimitRules.shareWithPerson, { subject: `shares ${ownerId} ${recipientId}` }, tx);
   await tx.insert(shareRecipients).values({ accountId: recipientId, shareId, ownerId, addedAt: now });
-  if (await limiter.tryConsume(rateRules.mailToRecipient, { subject: `recipient ${recipientId}` }, tx))
+  if (await limiter.tryConsume(rateLimitRules.mailToRecipient, { subject: `recipient ${recipientId}` }, tx))
     await mailer.queue(tx, recipientId, "shared_with_you", { now });
 }
 
-function decodeB64u(text: string | undefined): Buffer | null {
+function decodeOptionalB64u(text: string | undefined): Buffer | null {
   return text === undefined ? null : Buffer.from(text, "base64url");
 }
 

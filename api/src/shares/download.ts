@@ -1,11 +1,11 @@
 import { grantAccount, type Actor } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
-import { openAnswer } from "../requests/answer-content.ts";
+import { openAnswerContent } from "../requests/answer-content.ts";
 import { openContent, type RangeRequest, type StreamedContent } from "../secrets/stream.ts";
 import type { Services } from "../services/services.ts";
 import { isServedPublicly } from "../vendors/policy.ts";
-import { hideMissing, extendClaim } from "./open-share.ts";
-import { endReasonOf, findShareAndOwner } from "./queries.ts";
+import { throwUnavailableIfMissing, extendClaim } from "./open-share.ts";
+import { getEndReason, findShareAndOwner } from "./queries.ts";
 
 /**
  * The content that a view was claimed for, as often as it is asked for without a pause of ten
@@ -25,10 +25,10 @@ export async function openDownload(
   if (grant === null) throw new Problem("share_unavailable");
   if (grant.for === "request") {
     if (actor?.accountId !== grant.account) throw new Problem("share_unavailable");
-    return openAnswer(services, grant, rangeRequest).catch(hideMissing);
+    return openAnswerContent(services, grant, rangeRequest).catch(throwUnavailableIfMissing);
   }
   const shareAndOwner = await findShareAndOwner(db, grant.account, grant.share);
-  const endReason = shareAndOwner === null ? "ended" : endReasonOf(shareAndOwner.share, now());
+  const endReason = shareAndOwner === null ? "ended" : getEndReason(shareAndOwner.share, now());
   const isEnded = endReason === "revoked" || endReason === "ended" || endReason === "expired";
   if (
     shareAndOwner === null ||
@@ -44,5 +44,5 @@ export async function openDownload(
     id: share.secretId,
     version: grant.version,
     ...rangeRequest,
-  }).catch(hideMissing);
+  }).catch(throwUnavailableIfMissing);
 }

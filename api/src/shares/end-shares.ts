@@ -41,7 +41,7 @@ export async function dropTickets(
   condition: SQL | undefined,
   values: { readonly endedAt?: Date; readonly revokedAt?: Date } = {},
 ): Promise<number> {
-  const ended = await tx
+  const endedShares = await tx
     .select({
       shareId: shares.shareId,
       bytes: sql<number>`coalesce(octet_length(${shares.ticket}), 0) + coalesce(octet_length(${shares.shareHelper}), 0)`,
@@ -49,11 +49,11 @@ export async function dropTickets(
     .from(shares)
     .where(and(eq(shares.accountId, accountId), condition))
     .for("update");
-  if (ended.length === 0) return 0;
-  const ids = ended.map(({ shareId }) => shareId);
+  if (endedShares.length === 0) return 0;
+  const ids = endedShares.map(({ shareId }) => shareId);
   await tx
     .update(shares)
     .set({ ...values, ticket: null, shareHelper: null })
     .where(and(eq(shares.accountId, accountId), inArray(shares.shareId, ids)));
-  return ended.reduce((sum, { bytes }) => sum + bytes, 0);
+  return endedShares.reduce((sum, { bytes }) => sum + bytes, 0);
 }

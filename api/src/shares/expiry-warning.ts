@@ -18,16 +18,16 @@ export function warnBeforeExpiry(
   const { now } = context;
   const warningCutoff = new Date(now.getTime() + shareWarningHours * 3_600_000);
   const isLongLived = sql`${shares.expiresAt} - ${shares.createdAt} >= make_interval(hours => ${2 * shareWarningHours})`;
-  const due = and(isOpenable(now), lte(shares.expiresAt, warningCutoff), isNull(shares.endMailAt), isLongLived);
-  return forEachAccount(db, context, { accountId: shares.accountId, due }, (accountId) =>
+  const isDue = and(isOpenable(now), lte(shares.expiresAt, warningCutoff), isNull(shares.endMailAt), isLongLived);
+  return forEachAccount(db, context, { accountId: shares.accountId, due: isDue }, (accountId) =>
     db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      const warned = await tx
+      const warnedShares = await tx
         .update(shares)
         .set({ endMailAt: now })
-        .where(and(eq(shares.accountId, accountId), due))
+        .where(and(eq(shares.accountId, accountId), isDue))
         .returning({ shareId: shares.shareId });
-      if (warned.length > 0) await mailer.queue(tx, accountId, "share_expiring", { now });
+      if (warnedShares.length > 0) await mailer.queue(tx, accountId, "share_expiring", { now });
     }),
   );
 }

@@ -14,16 +14,16 @@ import { maxDownloadHours } from "../auth/grants.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { shareClaims } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
-import { findOwner, unknownAccountId } from "../public-ids/directory.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
+import { findOwnerId, unknownAccountId } from "../public-ids/directory.ts";
 import { findVersion } from "../secrets/queries.ts";
 import type { Services } from "../services/services.ts";
 import { isServedPublicly } from "../vendors/policy.ts";
-import { mayVisit, type Visitor } from "./policy.ts";
+import { canVisit, type Visitor } from "./policy.ts";
 import { presentClaim, presentShareInfo, presentOffer } from "./present.ts";
 import {
   countWrongPassword,
-  endReasonOf,
+  getEndReason,
   findShare,
   findShareAndOwner,
   recordOpening,
@@ -81,13 +81,13 @@ export async function openShare(
   const { isClaimed, ...visibleShare } = await requireVisibleShare(services, visitor, body.share_id, body);
   if (!isClaimed) requireOpenable(visibleShare.share, now());
   // after the proof: the id alone slows nobody
-  await limiter.consume(rateRules.openShare, { subject: `share ${body.share_id}` });
+  await limiter.consume(rateLimitRules.openShare, { subject: `share ${body.share_id}` });
   if (body.claim_id === undefined) return presentOffer(visibleShare.share, visibleShare.owner);
   if (visibleShare.share.audience !== "person" && body.pass_auth === undefined)
     throw new Problem("validation_error", { members: { errors: [{ path: "/pass_auth", reason: "missing" }] } });
   if (!isValidProof(visibleShare.share, "passAuthSha256", body.pass_auth)) {
     const triesLeft = await countWrongPassword(db, visibleShare.share, now());
-    if (triesLeft === null) throw shareUnavailable();
+    if (triesLeft === null) throw createUnavailableProblem();
     throw new Problem("wrong_password", { members: { tries_left: triesLeft } });
   }
   // Who opened a public link is nobody's business, and its download needs no session.
@@ -114,10 +114,10 @@ async function claimView(
       .returning({ claimId: shareClaims.claimId });
     if (inserted.length === 0) return readRepeatedClaim(tx, { accountId, shareId, claimId }, openedBy, at);
     const share = await consumeView(tx, { accountId, shareId }, at);
-    if (share?.ticket == null) throw shareUnavailable();
+    if (share?.ticket == null) throw createUnavailableProblem();
     if (openedBy !== null && openedBy !== accountId && share.audience !== "public")
       await recordOpening(tx, share, openedBy, at);
-    if (share.notify && (await limiter.tryConsume(rateRules.shareMail, { subject: `share ${shareId}` }, tx)))
+    if (share.notify && (await limiter.tryConsume(rateLimitRules.shareMail, { subject: `share ${shareId}` }, tx)))
       await mailer.queue(tx, accountId, "share_opened", { now: at });
     return { share: { ...share, ticket: share.ticket }, claimedAt: at, usedAt: at };
   });
@@ -127,14 +127,14 @@ async function claimView(
     grantAccount(accountId, owner.vendorId),
     share.secretId,
     share.version,
-  ).catch(hideMissing);
-  const latest = downloadDeadline(claimedAt);
+  ).catch(throwUnavailableIfMissing);
+  const downloadDeadline = getDownloadDeadline(claimedAt);
   const token = await grants.issue(
     { for: "share", account: accountId, share: shareId, claim: claimId, version: share.version, opened_by: openedBy },
-    latest,
+    downloadDeadline,
   );
   const expiresAt = new Date(
-    Math.min(usedAt.getTime() + claimLifetimeMinutes * 60_000, latest.getTime(), share.expiresAt.getTime()),
+    Math.min(usedAt.getTime() + claimLifetimeMinutes * 60_000, downloadDeadline.getTime(), share.expiresAt.getTime()),
   );
   return presentClaim(share, owner, { token, size: storedVersion.size, expires_at: expiresAt.toISOString() });
 }
@@ -153,12 +153,13 @@ async function readRepeatedClaim(
   now: Date,
 ): Promise<{ share: ShareWithTicket; claimedAt: Date; usedAt: Date }> {
   const share = await findShare(tx, key.accountId, key.shareId);
-  const previousClaim = await findClaim(tx, key, now);
-  if (share?.ticket == null || share.expiresAt <= now || previousClaim?.openedBy !== openedBy) throw shareUnavailable();
+  const existingClaim = await findClaim(tx, key, now);
+  if (share?.ticket == null || share.expiresAt <= now || existingClaim?.openedBy !== openedBy)
+    throw createUnavailableProblem();
   return {
     share: { ...share, ticket: share.ticket },
-    claimedAt: previousClaim.claimedAt,
-    usedAt: previousClaim.usedAt,
+    claimedAt: existingClaim.claimedAt,
+    usedAt: existingClaim.usedAt,
   };
 }
 
@@ -200,20 +201,21 @@ async function requireVisibleShare(
   shareId: string,
   body?: OpenShareBody,
 ): Promise<VisibleShare & { readonly isClaimed: boolean }> {
-  const ownerId = (await findOwner(db, "share", shareId)) ?? unknownAccountId;
+  const ownerId = (await findOwnerId(db, "share", shareId)) ?? unknownAccountId;
   const shareAndOwner = await findShareAndOwner(db, ownerId, shareId);
   const claim =
     body?.claim_id === undefined
       ? null
       : await findClaim(db, { accountId: ownerId, shareId, claimId: body.claim_id }, now());
-  const isProved = body === undefined || isValidProof(shareAndOwner?.share ?? null, "linkAuthSha256", body.link_auth);
+  const hasValidProof =
+    body === undefined || isValidProof(shareAndOwner?.share ?? null, "linkAuthSha256", body.link_auth);
   if (
     shareAndOwner === null ||
-    !isProved ||
+    !hasValidProof ||
     shareAndOwner.share.ticket === null ||
     !isVisible(shareAndOwner, visitor, vendors, now())
   )
-    throw shareUnavailable();
+    throw createUnavailableProblem();
   return {
     share: { ...shareAndOwner.share, ticket: shareAndOwner.share.ticket },
     owner: shareAndOwner.owner,
@@ -228,21 +230,21 @@ function isVisible(
   vendors: Services["vendors"],
   now: Date,
 ): boolean {
-  const endReason = endReasonOf(share, now);
+  const endReason = getEndReason(share, now);
   return (
     isServedPublicly(vendors, owner) &&
     endReason !== "revoked" &&
     endReason !== "ended" &&
     share.expiresAt > now &&
-    mayVisit(visitor, { ...share, vendorId: owner.vendorId })
+    canVisit(visitor, { ...share, vendorId: owner.vendorId })
   );
 }
 
 function requireOpenable(share: ShareRow, now: Date): void {
-  if (endReasonOf(share, now) !== null) throw shareUnavailable();
+  if (getEndReason(share, now) !== null) throw createUnavailableProblem();
 }
 
-const noDigest = Buffer.alloc(32);
+const placeholderDigest = Buffer.alloc(32);
 
 /**
  * Takes as long for a wrong one, and where there is nothing to compare with. A person's share has
@@ -257,35 +259,35 @@ function isValidProof(
     .update(Buffer.from(proof ?? "", "base64url"))
     .digest();
   const expected = share?.[digestField] ?? null;
-  const equal = timingSafeEqual(digest, expected ?? noDigest);
-  return expected === null ? share?.audience === "person" : equal && proof !== undefined;
+  const matchesDigest = timingSafeEqual(digest, expected ?? placeholderDigest);
+  return expected === null ? share?.audience === "person" : matchesDigest && proof !== undefined;
 }
 
-function shareUnavailable(): Problem {
+function createUnavailableProblem(): Problem {
   return new Problem("share_unavailable");
 }
 
 /** What a secret that is not there answers is not for strangers. */
-export function hideMissing(error: unknown): never {
+export function throwUnavailableIfMissing(error: unknown): never {
   throw error instanceof Problem && (error.code === "not_found" || error.code === "content_gone")
-    ? shareUnavailable()
+    ? createUnavailableProblem()
     : error;
 }
 
 /** Claims that nothing was downloaded from for ten minutes, and those that are a day old. */
 function isClaimExpired(now: Date): SQL {
-  return sql`(${lte(shareClaims.usedAt, claimCutoff(now))} or ${lte(shareClaims.claimedAt, new Date(now.getTime() - downloadMs))})`;
+  return sql`(${lte(shareClaims.usedAt, getClaimCutoff(now))} or ${lte(shareClaims.claimedAt, new Date(now.getTime() - maxDownloadMilliseconds))})`;
 }
 
 /** Claims that were last used before this time or at it are over. */
-export function claimCutoff(now: Date): Date {
+export function getClaimCutoff(now: Date): Date {
   return new Date(now.getTime() - claimLifetimeMinutes * 60_000);
 }
 
-const downloadMs = maxDownloadHours * 3_600_000;
+const maxDownloadMilliseconds = maxDownloadHours * 3_600_000;
 
 /**
  * The latest that a view claimed at this time may be downloaded, however often it is asked for
  * again.
  */
-const downloadDeadline = (claimedAt: Date): Date => new Date(claimedAt.getTime() + downloadMs);
+const getDownloadDeadline = (claimedAt: Date): Date => new Date(claimedAt.getTime() + maxDownloadMilliseconds);

@@ -7,12 +7,12 @@ import { openFaultInjector } from "../testing/database-faults.ts";
 import { confirmChange, type Person } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
-  buildChangeWith,
+  buildChangeWithDocument,
   callOk,
-  daysFromNow,
+  formatDaysFromNow,
   storeSecret,
   createShare,
-  newPublicId,
+  createPublicId,
   buildOpening,
   createSharedSecret,
   listShares,
@@ -54,17 +54,17 @@ const download = (
     headers: { ...(actor === null ? {} : { authorization: `Bearer ${actor.token}` }), ...headers },
     payload: { token },
   });
-const parseClaim = (answer: TestResponse): ShareClaim => {
-  if (answer.status !== 200) throw new Error(answer.text);
-  return ShareClaim.parse(answer.body);
+const parseShareClaim = (response: TestResponse): ShareClaim => {
+  if (response.status !== 200) throw new Error(response.text);
+  return ShareClaim.parse(response.body);
 };
-const viewCountOf = async (share: LinkCredentials): Promise<number> => {
+const readViewCount = async (share: LinkCredentials): Promise<number> => {
   const [row] = await service.app.services.db.select().from(shares).where(eq(shares.shareId, share.shareId));
   return row?.views ?? NaN;
 };
 /** Without what differs from answer to answer. */
-const withoutRequestId = ({ status, body: { request_id: _, ...body } }: TestResponse) => ({ status, body });
-const unavailable = {
+const omitRequestId = ({ status, body: { request_id: _, ...body } }: TestResponse) => ({ status, body });
+const unavailableResponse = {
   status: 404,
   body: { type: "about:blank", title: "Not found", status: 404, code: "share_unavailable" },
 };
@@ -89,11 +89,11 @@ const previewAgents = [
 describe("a look at a share", () => {
   it("costs nothing, nor does a HEAD, a GET or an offer, whoever makes it: people, and ten known preview agents", async () => {
     const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
-    const { claim_id: _, pass_auth: _pass, ...offer } = buildOpening(share);
+    const { claim_id: _, pass_auth: _pass, ...offerBody } = buildOpening(share);
     for (const agent of [...previewAgents, "Mozilla/5.0"]) {
       const headers = { "user-agent": agent };
       expect((await readShareInfo(share.shareId, headers)).status).toBe(200);
-      expect((await openShare(offer, headers)).status).toBe(200);
+      expect((await openShare(offerBody, headers)).status).toBe(200);
       for (const path of [
         `/share/get-public-secret/${share.shareId}`,
         `/share/${share.shareId}`,
@@ -121,8 +121,8 @@ describe("a look at a share", () => {
   it("with the link's proof says from whom it is, and gives the helper of its picture", async () => {
     const helper = Buffer.alloc(454, 7).toString("base64url");
     const { share, owner } = await createSharedSecret(service, { share_helper: helper, max_views: 5 });
-    const answer = await openShare({ share_id: share.shareId, link_auth: share.linkAuth });
-    expect(ShareOffer.parse(answer.body)).toMatchObject({
+    const response = await openShare({ share_id: share.shareId, link_auth: share.linkAuth });
+    expect(ShareOffer.parse(response.body)).toMatchObject({
       from: { user_id: owner.userId, user_name: owner.subject },
       picture: true,
       share_helper: helper,
@@ -134,7 +134,7 @@ describe("a look at a share", () => {
 describe("a claim", () => {
   it("counts one view, and gives ticket and content, a range of it too, as often as asked", async () => {
     const { share, secret } = await createSharedSecret(service, { max_views: 1 });
-    const { ticket, download: token } = parseClaim(await openShare(buildOpening(share)));
+    const { ticket, download: token } = parseShareClaim(await openShare(buildOpening(share)));
     expect(ticket).toBe(share.body.ticket);
     expect(token.size).toBe(secret.content.length);
     expect((await download(token.token)).rawPayload.equals(secret.content)).toBe(true);
@@ -145,36 +145,37 @@ describe("a claim", () => {
       rangeResponse.rawPayload.equals(secret.content.subarray(100, 200)),
     ]).toEqual([206, `bytes 100-199/${String(secret.content.length)}`, true]);
     expect((await download(token.token, { headers: { range: "bytes=9999-" } })).statusCode).toBe(416);
-    expect(await viewCountOf(share)).toBe(1);
-    expect(withoutRequestId(await openShare(buildOpening(share)))).toEqual(unavailable);
+    expect(await readViewCount(share)).toBe(1);
+    expect(omitRequestId(await openShare(buildOpening(share)))).toEqual(unavailableResponse);
   });
 
   it("with the same claim_id is the same view for ten minutes, also of the last one, also at the same moment", async () => {
     const { share } = await createSharedSecret(service, { max_views: 2 });
     const opening = buildOpening(share);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => openShare(opening)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => openShare(opening)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     await callOk(service, "POST", "/share/get-public-secret", null, { body: buildOpening(share) });
     advanceMinutes(claimLifetimeMinutes - 1);
     expect((await openShare(opening)).status).toBe(200);
-    expect(await viewCountOf(share)).toBe(2);
+    expect(await readViewCount(share)).toBe(2);
     advanceMinutes(2);
-    expect(withoutRequestId(await openShare(opening))).toEqual(unavailable);
+    expect(omitRequestId(await openShare(opening))).toEqual(unavailableResponse);
     await service.app.sweep();
-    expect(withoutRequestId(await openShare(opening))).toEqual(unavailable);
+    expect(omitRequestId(await openShare(opening))).toEqual(unavailableResponse);
   });
 
   it("is one view for each of those who come at once, and no more than there are: forty for five", async () => {
     const { share } = await createSharedSecret(service, { max_views: 5 });
-    const answers = await Promise.all(Array.from({ length: 40 }, () => openShare(buildOpening(share))));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5);
-    for (const answer of answers) if (answer.status !== 200) expect(withoutRequestId(answer)).toEqual(unavailable);
-    expect(await viewCountOf(share)).toBe(5);
+    const responses = await Promise.all(Array.from({ length: 40 }, () => openShare(buildOpening(share))));
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(5);
+    for (const answer of responses)
+      if (answer.status !== 200) expect(omitRequestId(answer)).toEqual(unavailableResponse);
+    expect(await readViewCount(share)).toBe(5);
   });
 
   it("is downloaded from for as long as it goes on, in pieces, and no longer than ten minutes after the last", async () => {
     const { share, secret } = await createSharedSecret(service, { max_views: 1 });
-    const { download: token } = parseClaim(await openShare(buildOpening(share)));
+    const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
     const chunks: Buffer[] = [];
     for (let start = 0; start < secret.content.length; start += 200) {
       advanceMinutes(claimLifetimeMinutes - 2);
@@ -188,42 +189,42 @@ describe("a claim", () => {
     expect(Buffer.concat(chunks).equals(secret.content)).toBe(true);
     advanceMinutes(claimLifetimeMinutes);
     expect((await download(token.token)).statusCode).toBe(404);
-    expect(await viewCountOf(share)).toBe(1);
+    expect(await readViewCount(share)).toBe(1);
   });
 
   it("ends a day after it was made, however long it is downloaded from and asked for again: then the same claim_id is another view", async () => {
     const { share } = await createSharedSecret(service, { max_views: 2 });
     const opening = buildOpening(share);
     const deadline = new Date(clock.getTime() + maxDownloadHours * 3_600_000);
-    parseClaim(await openShare(opening));
+    parseShareClaim(await openShare(opening));
     advanceMinutes(maxDownloadHours * 60 - 5);
     await service.app.services.db.execute(
       sql`update share_claims set used_at = ${clock.toISOString()} where share_id = ${share.shareId}`,
     );
-    const { download: repeatedDownload } = parseClaim(await openShare(opening));
+    const { download: repeatedDownload } = parseShareClaim(await openShare(opening));
     expect(repeatedDownload.expires_at).toBe(deadline.toISOString());
     advanceMinutes(4);
     expect((await download(repeatedDownload.token)).statusCode).toBe(200);
-    expect(await viewCountOf(share)).toBe(1);
+    expect(await readViewCount(share)).toBe(1);
     advanceMinutes(1);
     expect((await download(repeatedDownload.token)).statusCode).toBe(404);
-    const { download: newDownload } = parseClaim(await openShare(opening));
-    expect(await viewCountOf(share)).toBe(2);
+    const { download: newDownload } = parseShareClaim(await openShare(opening));
+    expect(await readViewCount(share)).toBe(2);
     expect((await download(newDownload.token)).statusCode).toBe(200);
     advanceMinutes(claimLifetimeMinutes);
-    expect(withoutRequestId(await openShare(opening))).toEqual(unavailable);
+    expect(omitRequestId(await openShare(opening))).toEqual(unavailableResponse);
   });
 
   it("holds nothing of the account: it is answered while the owner's row is held", async () => {
     const { share, owner } = await createSharedSecret(service);
-    const holder = await openFaultInjector(service.database.url);
+    const lockHolder = await openFaultInjector(service.database.url);
     try {
-      await holder.query("begin");
-      await holder.query(`select 1 from accounts where id = '${owner.userId}' for update`);
+      await lockHolder.query("begin");
+      await lockHolder.query(`select 1 from accounts where id = '${owner.userId}' for update`);
       expect((await openShare(buildOpening(share))).status).toBe(200);
     } finally {
-      await holder.query("rollback");
-      await holder.close();
+      await lockHolder.query("rollback");
+      await lockHolder.close();
     }
   });
 
@@ -237,7 +238,7 @@ describe("a claim", () => {
       expect(await faultInjector.terminate("waiting")).toBe(1);
       await faultInjector.release();
       expect((await opening).status).toBe(200);
-      expect(await viewCountOf(share)).toBe(1);
+      expect(await readViewCount(share)).toBe(1);
     } finally {
       await faultInjector.close();
     }
@@ -247,9 +248,9 @@ describe("a claim", () => {
     const { share, secret } = await createSharedSecret(service, { audience: "signed_in", max_views: 1 });
     const opening = buildOpening(share);
     const claimShare = (person: Person) => service.call("POST", "/share/get-secret", person.token, { body: opening });
-    const { download: token } = parseClaim(await claimShare(reader));
+    const { download: token } = parseShareClaim(await claimShare(reader));
     const other = await service.signIn();
-    expect(withoutRequestId(await claimShare(other))).toEqual(unavailable);
+    expect(omitRequestId(await claimShare(other))).toEqual(unavailableResponse);
     expect((await download(token.token, { actor: other })).statusCode).toBe(404);
     expect((await download(token.token)).statusCode).toBe(404);
     expect((await download(token.token, { actor: reader })).rawPayload.equals(secret.content)).toBe(true);
@@ -257,8 +258,8 @@ describe("a claim", () => {
 
   it("gives no content without a token of its own, with an altered one, or after ten minutes", async () => {
     const { share } = await createSharedSecret(service);
-    const { download: token } = parseClaim(await openShare(buildOpening(share)));
-    const [head = "", body = "", signature = ""] = token.token.split(".");
+    const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
+    const [encodedHeader = "", body = "", signature = ""] = token.token.split(".");
     const alteredPayload = Buffer.from(body, "base64url")
       .toString()
       .replace(/"version":1/, '"version":2');
@@ -267,7 +268,7 @@ describe("a claim", () => {
     );
     const tokens = [
       "x",
-      `${head}.${Buffer.from(alteredPayload).toString("base64url")}.${signature}`,
+      `${encodedHeader}.${Buffer.from(alteredPayload).toString("base64url")}.${signature}`,
       `${unsignedHeader}.${body}.`,
       reader.token,
     ];
@@ -285,7 +286,7 @@ describe("what makes a share unavailable", () => {
   ])[] = [
     [
       "it is unknown",
-      () => Promise.resolve({ shareId: newPublicId(), linkAuth: "A".repeat(43), passAuth: "A".repeat(43) }),
+      () => Promise.resolve({ shareId: createPublicId(), linkAuth: "A".repeat(43), passAuth: "A".repeat(43) }),
     ],
     ["its link is a wrong one", (share) => Promise.resolve({ ...share, linkAuth: "A".repeat(43) })],
     [
@@ -295,14 +296,14 @@ describe("what makes a share unavailable", () => {
     [
       "it is a request",
       async (_, owner) => {
-        const id = newPublicId();
+        const id = createPublicId();
         const body = {
           request_id: id,
           document: "a..b.c.d",
           link_auth_sha256: "A".repeat(43),
-          expires_at: daysFromNow(1),
+          expires_at: formatDaysFromNow(1),
           max_size: 1,
-          keyring: buildChangeWith(owner, "requests"),
+          keyring: buildChangeWithDocument(owner, "requests"),
         };
         await callOk(service, "POST", "/requests", owner.token, { body });
         return { shareId: id, linkAuth: "A".repeat(43), passAuth: "A".repeat(43) };
@@ -363,22 +364,22 @@ describe("what makes a share unavailable", () => {
   it.each(unavailableCases)("is not told, by the answer or by the queries behind it: %s", async (_, prepareLink) => {
     const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
     const link = await prepareLink(share, owner, secret.id);
-    const { claim_id: _claim, pass_auth: _pass, ...offer } = buildOpening(link);
-    expect(withoutRequestId(await openShare(buildOpening(link)))).toEqual(unavailable);
-    expect(withoutRequestId(await openShare(offer))).toEqual(unavailable);
+    const { claim_id: _claim, pass_auth: _pass, ...offerBody } = buildOpening(link);
+    expect(omitRequestId(await openShare(buildOpening(link)))).toEqual(unavailableResponse);
+    expect(omitRequestId(await openShare(offerBody))).toEqual(unavailableResponse);
     if (link.linkAuth === share.linkAuth || link.shareId !== share.shareId)
-      expect(withoutRequestId(await readShareInfo(link.shareId))).toEqual(unavailable);
-    expect(await queriesOf(() => openShare(buildOpening(link)))).toEqual(
-      await queriesOf(() => openShare(buildOpening({ ...link, shareId: newPublicId() }))),
+      expect(omitRequestId(await readShareInfo(link.shareId))).toEqual(unavailableResponse);
+    expect(await recordQueries(() => openShare(buildOpening(link)))).toEqual(
+      await recordQueries(() => openShare(buildOpening({ ...link, shareId: createPublicId() }))),
     );
-    expect(await queriesOf(() => openShare(buildOpening(link)))).toHaveLength(3);
+    expect(await recordQueries(() => openShare(buildOpening(link)))).toHaveLength(3);
   });
 
   /**
    * Texts of the statements that a call makes, without their values, and without those that count
    * for its address some calls at a time.
    */
-  async function queriesOf(call: () => Promise<unknown>): Promise<string[]> {
+  async function recordQueries(call: () => Promise<unknown>): Promise<string[]> {
     const { Client } = jest.requireActual<typeof import("pg")>("pg");
     const spy = jest.spyOn(Client.prototype, "query");
     try {
@@ -398,14 +399,14 @@ describe("what makes a share unavailable", () => {
     const stranger = await service.signIn(undefined, "second");
     const claimShare = (body: unknown, person: Person) =>
       service.call("POST", "/share/get-secret", person.token, { body });
-    const personClaim = { share_id: share.shareId, claim_id: newPublicId() };
+    const personClaim = { share_id: share.shareId, claim_id: createPublicId() };
     for (const other of [owner, stranger, await service.signIn()]) {
-      expect(withoutRequestId(await claimShare(personClaim, other))).toEqual(unavailable);
-      expect(withoutRequestId(await service.call("POST", `/share/get-secret/${share.shareId}`, other.token))).toEqual(
-        unavailable,
+      expect(omitRequestId(await claimShare(personClaim, other))).toEqual(unavailableResponse);
+      expect(omitRequestId(await service.call("POST", `/share/get-secret/${share.shareId}`, other.token))).toEqual(
+        unavailableResponse,
       );
     }
-    expect(withoutRequestId(await claimShare(buildOpening(link), stranger))).toEqual(unavailable);
+    expect(omitRequestId(await claimShare(buildOpening(link), stranger))).toEqual(unavailableResponse);
     expect((await claimShare(personClaim, reader)).status).toBe(200);
     expect((await claimShare(buildOpening(link), reader)).status).toBe(200);
     expect((await service.call("POST", "/share/get-secret", null, { body: personClaim })).status).toBe(401);
@@ -417,15 +418,15 @@ describe("a wrong password", () => {
     const { share } = await createSharedSecret(service, { password: true, max_views: 3 });
     const wrong = { ...buildOpening(share), pass_auth: "A".repeat(43) };
     for (let triesLeft = maxWrongPasswords - 1; triesLeft >= 0; triesLeft--) {
-      expect(withoutRequestId(await openShare({ ...wrong, link_auth: "A".repeat(43) }))).toEqual(unavailable);
+      expect(omitRequestId(await openShare({ ...wrong, link_auth: "A".repeat(43) }))).toEqual(unavailableResponse);
       expect(await openShare(wrong)).toMatchObject({
         status: 403,
         body: { code: "wrong_password", tries_left: triesLeft },
       });
     }
-    expect(withoutRequestId(await openShare(wrong))).toEqual(unavailable);
-    expect(withoutRequestId(await openShare(buildOpening(share)))).toEqual(unavailable);
-    expect(await viewCountOf(share)).toBe(0);
+    expect(omitRequestId(await openShare(wrong))).toEqual(unavailableResponse);
+    expect(omitRequestId(await openShare(buildOpening(share)))).toEqual(unavailableResponse);
+    expect(await readViewCount(share)).toBe(0);
   });
 
   it("is not guessed by many at once: of forty guesses ten are told, the right one behind them is not", async () => {
@@ -439,7 +440,7 @@ describe("a wrong password", () => {
         .map(({ body }) => body["tries_left"])
         .sort(),
     ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(withoutRequestId(await openShare(buildOpening(share)))).toEqual(unavailable);
+    expect(omitRequestId(await openShare(buildOpening(share)))).toEqual(unavailableResponse);
   });
 
   it("costs no view, and a call without one costs no try", async () => {
@@ -460,7 +461,7 @@ describe("openings", () => {
     const limitedService = await startService({ RATE_LIMITS: JSON.stringify({ visit: 3, open_share: 5 }) });
     try {
       const { share } = await createSharedSecret(limitedService);
-      const openFrom = async (remoteAddress: string, shareId = share.shareId) =>
+      const openFromAddress = async (remoteAddress: string, shareId = share.shareId) =>
         (
           await limitedService.call("POST", "/share/get-public-secret", null, {
             body: { share_id: shareId, link_auth: share.linkAuth },
@@ -469,12 +470,12 @@ describe("openings", () => {
         ).status;
       const openRepeatedly = async (address: string, count: number): Promise<number[]> => {
         const statuses: number[] = [];
-        for (let call = 0; call < count; call++) statuses.push(await openFrom(address));
+        for (let call = 0; call < count; call++) statuses.push(await openFromAddress(address));
         return statuses;
       };
       expect(await openRepeatedly("192.0.2.1", 4)).toEqual([200, 200, 200, 429]);
       expect(await openRepeatedly("192.0.2.2", 3)).toEqual([200, 200, 429]);
-      expect(await openFrom("192.0.2.3", newPublicId())).toBe(404);
+      expect(await openFromAddress("192.0.2.3", createPublicId())).toBe(404);
     } finally {
       await limitedService.stop();
     }
@@ -510,7 +511,7 @@ describe("what the operator does while it is open", () => {
     ["the owner's vendor is closed", "vendor_id = 'closed'", "vendor_id = 'relicario'"],
   ])("takes the download away for as long as it lasts: %s", async (_, closeSql, reopenSql) => {
     const { share, owner } = await createSharedSecret(service);
-    const { download: token } = parseClaim(await openShare(buildOpening(share)));
+    const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
     const updateAccount = (assignment: string) =>
       service.app.services.db.execute(`update accounts set ${assignment} where id = '${owner.userId}'`);
     await updateAccount(closeSql);
@@ -523,8 +524,8 @@ describe("what the operator does while it is open", () => {
 describe("what its owner does while it is open", () => {
   it("takes the download away at once: revoked, or expired by a new time", async () => {
     const { share, owner } = await createSharedSecret(service);
-    const { download: token } = parseClaim(await openShare(buildOpening(share)));
-    const keyring = buildChangeWith(owner, "shares");
+    const { download: token } = parseShareClaim(await openShare(buildOpening(share)));
+    const keyring = buildChangeWithDocument(owner, "shares");
     await callOk(service, "PATCH", `/share/${share.shareId}`, owner.token, {
       body: { expires_at: new Date(clock.getTime() + 60_000).toISOString(), keyring },
     });
@@ -533,23 +534,23 @@ describe("what its owner does while it is open", () => {
     advanceMinutes(1);
     expect((await download(token.token)).statusCode).toBe(404);
 
-    const second = await createSharedSecret(service);
-    const { download: secondDownload } = parseClaim(await openShare(buildOpening(second.share)));
-    await service.call("DELETE", `/share/${second.share.shareId}`, second.owner.token);
+    const secondShared = await createSharedSecret(service);
+    const { download: secondDownload } = parseShareClaim(await openShare(buildOpening(secondShared.share)));
+    await service.call("DELETE", `/share/${secondShared.share.shareId}`, secondShared.owner.token);
     expect((await download(secondDownload.token)).json()).toMatchObject({ code: "share_unavailable" });
-    expect((await openShare(buildOpening(second.share))).status).toBe(404);
+    expect((await openShare(buildOpening(secondShared.share))).status).toBe(404);
   });
 
   it("leaves the content of an earlier claim as it was, and gives the updated one to whoever asks again", async () => {
     const { share, owner, secret } = await createSharedSecret(service, { max_views: 1 });
     const opening = buildOpening(share);
-    const claimBefore = parseClaim(await openShare(opening));
+    const claimBefore = parseShareClaim(await openShare(opening));
     const newVersion = await storeSecret(service, owner, { id: secret.id, base: 1 });
-    const keyring = buildChangeWith(owner, "shares");
+    const keyring = buildChangeWithDocument(owner, "shares");
     const ticket = Buffer.alloc(1_000, 3).toString("base64url");
     await callOk(service, "PATCH", `/share/${share.shareId}`, owner.token, { body: { version: 2, ticket, keyring } });
     expect((await download(claimBefore.download.token)).rawPayload.equals(secret.content)).toBe(true);
-    const claimAfter = parseClaim(await openShare(opening));
+    const claimAfter = parseShareClaim(await openShare(opening));
     expect(claimAfter.ticket).toBe(ticket);
     expect((await download(claimAfter.download.token)).rawPayload.equals(newVersion.content)).toBe(true);
   });

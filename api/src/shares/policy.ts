@@ -27,7 +27,7 @@ export function authorizeSignedInVisitor(actor: Actor): Visitor {
  * Nobody but the recipient finds a person's share, and nobody of another vendor a link for
  * signed-in people.
  */
-export function mayVisit(
+export function canVisit(
   { audiences, actor }: Visitor,
   share: { audience: Audience; recipientId: string | null; vendorId: string },
 ): boolean {

@@ -1,6 +1,12 @@
 import type { OwnShare, ShareClaim, ShareInfo, ShareOffer, ReceivedShares } from "@relicario/shared/api";
 
-import { endReasonOf, type ShareWithTicket, type ShareOwner, type ReceivedRow, type ShareRow } from "./queries.ts";
+import {
+  getEndReason,
+  type ShareWithTicket,
+  type ShareOwner,
+  type ReceivedShareRow,
+  type ShareRow,
+} from "./queries.ts";
 
 export function presentOwnShare(share: ShareRow, recipientName: string | null, now: Date): OwnShare {
   return {
@@ -18,7 +24,7 @@ export function presentOwnShare(share: ShareRow, recipientName: string | null, n
     max_views: share.maxViews,
     last_opened_at: share.lastOpenedAt?.toISOString() ?? null,
     notify: share.notify,
-    end: endReasonOf(share, now),
+    end: getEndReason(share, now),
   };
 }
 
@@ -29,9 +35,9 @@ export function presentShareInfo({ shareId, audience, password, picture, expires
 export function presentOffer(share: ShareWithTicket, owner: ShareOwner): ShareOffer {
   return {
     ...presentShareInfo(share),
-    from: presentPerson(owner),
+    from: presentOwner(owner),
     share_helper: share.shareHelper?.toString("base64url") ?? null,
-    views_left: viewsLeft(share),
+    views_left: countViewsLeft(share),
   };
 }
 
@@ -40,26 +46,29 @@ export function presentClaim(
   owner: ShareOwner,
   download: ShareClaim["download"],
 ): ShareClaim {
-  return { from: presentPerson(owner), ticket: ticket.toString("base64url"), download };
+  return { from: presentOwner(owner), ticket: ticket.toString("base64url"), download };
 }
 
-export function presentReceived({ share, owner, openedAt }: ReceivedRow, now: Date): ReceivedShares["shares"][number] {
+export function presentReceived(
+  { share, owner, openedAt }: ReceivedShareRow,
+  now: Date,
+): ReceivedShares["shares"][number] {
   return {
     share_id: share.shareId,
     audience: share.audience,
-    from: presentPerson(owner),
+    from: presentOwner(owner),
     created_at: share.createdAt.toISOString(),
     expires_at: share.expiresAt.toISOString(),
     opened_at: openedAt?.toISOString() ?? null,
-    views_left: viewsLeft(share),
-    available: endReasonOf(share, now) === null && owner.lockedAt === null,
+    views_left: countViewsLeft(share),
+    available: getEndReason(share, now) === null && owner.lockedAt === null,
   };
 }
 
-function presentPerson({ id, userName }: ShareOwner): { user_id: string; user_name: string } {
+function presentOwner({ id, userName }: ShareOwner): { user_id: string; user_name: string } {
   return { user_id: id, user_name: userName };
 }
 
-function viewsLeft({ maxViews, views }: ShareRow): number | null {
+function countViewsLeft({ maxViews, views }: ShareRow): number | null {
   return maxViews === null ? null : Math.max(0, maxViews - views);
 }

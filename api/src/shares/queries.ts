@@ -41,7 +41,7 @@ const ownerColumns = {
 };
 
 /** Why a share can no longer be opened; null while it can. What its owner did comes first. */
-export function endReasonOf(
+export function getEndReason(
   { revokedAt, endedAt, wrongPasswords, expiresAt, maxViews, views }: ShareRow,
   now: Date,
 ): OwnShare["end"] {
@@ -52,7 +52,7 @@ export function endReasonOf(
   return maxViews !== null && views >= maxViews ? "used_up" : null;
 }
 
-/** {@link endReasonOf} is null, for the database. */
+/** {@link getEndReason} is null, for the database. */
 export function isOpenable(now: Date | Placeholder): SQL | undefined {
   return and(
     isNull(shares.revokedAt),
@@ -87,13 +87,15 @@ export function listShares(
   db: Db,
   { accountId }: AccountScope,
   secretId: string,
-  { ended, now }: { ended: boolean; now: Date },
+  { ended: includeEnded, now }: { ended: boolean; now: Date },
 ): Promise<{ share: ShareRow; recipientName: string | null }[]> {
   return db
     .select({ share: shares, recipientName: accounts.userName })
     .from(shares)
     .leftJoin(accounts, eq(accounts.id, shares.recipientId))
-    .where(and(eq(shares.accountId, accountId), eq(shares.secretId, secretId), ended ? undefined : isOpenable(now)))
+    .where(
+      and(eq(shares.accountId, accountId), eq(shares.secretId, secretId), includeEnded ? undefined : isOpenable(now)),
+    )
     .orderBy(desc(shares.createdAt), desc(shares.shareId));
 }
 
@@ -106,9 +108,9 @@ export async function countLiveShares(db: Db | Tx, accountId: string, now: Date)
 }
 
 /** Newest of these, so many at most: others decide how many there are. */
-const maxReceivedPage = 1_000;
+const maxReceivedShares = 1_000;
 
-export interface ReceivedRow {
+export interface ReceivedShareRow {
   readonly share: ShareRow;
   readonly owner: ShareOwner;
   readonly openedAt: Date | null;
@@ -118,17 +120,22 @@ export interface ReceivedRow {
 export function listReceived(
   db: Db,
   { accountId }: AccountScope,
-  { ended, now }: { ended: boolean; now: Date },
-): Promise<ReceivedRow[]> {
+  { ended: includeEnded, now }: { ended: boolean; now: Date },
+): Promise<ReceivedShareRow[]> {
   const received = aliasedTable(shareRecipients, "given");
   return db
     .select({ share: shares, owner: ownerColumns, openedAt: received.openedAt })
     .from(received)
     .innerJoin(shares, and(eq(shares.accountId, received.ownerId), eq(shares.shareId, received.shareId)))
     .innerJoin(accounts, eq(accounts.id, shares.accountId))
-    .where(and(eq(received.accountId, accountId), ended ? undefined : and(isOpenable(now), isNull(accounts.lockedAt))))
+    .where(
+      and(
+        eq(received.accountId, accountId),
+        includeEnded ? undefined : and(isOpenable(now), isNull(accounts.lockedAt)),
+      ),
+    )
     .orderBy(desc(received.addedAt), desc(received.shareId))
-    .limit(maxReceivedPage);
+    .limit(maxReceivedShares);
 }
 
 /**
@@ -166,7 +173,7 @@ const alwaysRecordedOpenings = 20;
 
 /** As a part of the statement that takes the view: it looks at the row as that was before. */
 function buildOpenedActivityInsert(tx: Tx, { accountId, shareId }: Pick<ShareRow, "accountId" | "shareId">, now: Date) {
-  const isNotable = or(
+  const isRecorded = or(
     lt(shares.views, alwaysRecordedOpenings),
     lt(shares.lastOpenedAt, new Date(now.getTime() - 3_600_000)),
   );
@@ -182,7 +189,7 @@ function buildOpenedActivityInsert(tx: Tx, { accountId, shareId }: Pick<ShareRow
       at: sql<Date>`${now.toISOString()}::timestamptz`.as("at"),
     })
     .from(shares)
-    .where(and(isShare(accountId, shareId), isNotable));
+    .where(and(isShare(accountId, shareId), isRecorded));
   return tx.$with("activity_event").as(tx.insert(activity).select(openedEvent));
 }
 

@@ -6,11 +6,11 @@ import { withLockedAccount } from "../accounts/lock-account.ts";
 import { adjustStorageUsed } from "../accounts/storage-used.ts";
 import type { TimedActivityEvent } from "../activity/record-activity.ts";
 import { requireActor } from "../auth/access.ts";
-import { addressGroup } from "../http/address-group.ts";
+import { getAddressGroup } from "../http/address-group.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
-import { rangeRequestOf, sendContent } from "../secrets/stream.ts";
+import { readRangeRequest, sendContent } from "../secrets/stream.ts";
 import type { Services } from "../services/services.ts";
 import { changeShare, createShare } from "./create-share.ts";
 import { openDownload } from "./download.ts";
@@ -23,19 +23,19 @@ import { shareSchemas } from "./schema.ts";
 
 export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { concurrency, db, now } = services;
-  const writeConfig = { access: "signed_in", rates: [rateRules.write], idempotent: true } as const;
+  const writeConfig = { access: "signed_in", rates: [rateLimitRules.write], idempotent: true } as const;
   /**
    * A claim is the same view for the same `claim_id`; a wrong password may be counted twice where a
    * connection was lost.
    */
-  const visitConfig = { rates: [rateRules.visit], idempotent: true } as const;
+  const visitConfig = { rates: [rateLimitRules.visit], idempotent: true } as const;
 
   app.post(
     "/share",
     {
       schema: shareSchemas.create,
       bodyLimit: maxJsonBodyBytes,
-      config: { ...writeConfig, rates: [rateRules.write, rateRules.createShare] },
+      config: { ...writeConfig, rates: [rateLimitRules.write, rateLimitRules.createShare] },
     },
     (request) =>
       createShare(services, requireActor(request), request.body, {
@@ -104,15 +104,15 @@ export const shareRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
   );
 
   // Counted before the handler, which may be run again for one and the same download.
-  const countDownload = async ({ actor, ip }: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
-    concurrency.trackDownload(actor?.accountId ?? addressGroup(ip), raw);
+  const admitDownload = async ({ actor, ip }: FastifyRequest, { raw }: FastifyReply): Promise<void> => {
+    concurrency.trackDownload(actor?.accountId ?? getAddressGroup(ip), raw);
   };
   const downloadOptions = {
-    config: { access: "optional_session", rates: [rateRules.downloadShared], idempotent: true },
-    preHandler: countDownload,
+    config: { access: "optional_session", rates: [rateLimitRules.downloadShared], idempotent: true },
+    preHandler: admitDownload,
   } as const;
   app.post(sharedDownloadPath, { schema: shareSchemas.content, ...downloadOptions }, async (request, reply) =>
-    sendContent(reply, await openDownload(services, request.actor, request.body.token, rangeRequestOf(request))),
+    sendContent(reply, await openDownload(services, request.actor, request.body.token, readRangeRequest(request))),
   );
 
   app.get(

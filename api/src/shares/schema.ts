@@ -15,43 +15,43 @@ import {
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 const params = z.strictObject({ share_id: ShareId });
 const revoke = {
   summary: "Ends a share at once; again is the same as once",
   params,
-  response: responseSchemas(z.undefined().describe("it is over"), 204),
+  response: buildResponseSchemas(z.undefined().describe("it is over"), 204),
 };
-const look = { summary: "What a share asks for; costs no view", params, response: responseSchemas(ShareInfo) };
+const look = { summary: "What a share asks for; costs no view", params, response: buildResponseSchemas(ShareInfo) };
 const open = {
   summary: "Who sent it; with claim_id claims one view, the same one for the same claim_id",
   body: OpenShareBody,
-  response: responseSchemas(z.union([ShareClaim, ShareOffer])),
+  response: buildResponseSchemas(z.union([ShareClaim, ShareOffer])),
 };
 
 export const shareSchemas = {
   create: {
     summary: "Shares the present version of a secret by a link or with a person",
     body: CreateShareBody,
-    response: responseSchemas(ShareWriteResponse),
+    response: buildResponseSchemas(ShareWriteResponse),
   },
   change: {
     summary: "Another expiry, number of views, or a later version",
     params,
     body: ChangeShareBody,
-    response: responseSchemas(ShareWriteResponse),
+    response: buildResponseSchemas(ShareWriteResponse),
   },
   list: {
     summary: "Shares of one secret; with get_expired those that are over, too",
     params: z.strictObject({ secret_id: Id }),
     querystring: ShareListQuery,
-    response: responseSchemas(ShareList),
+    response: buildResponseSchemas(ShareList),
   },
   received: {
     summary: "What others shared with this account, and links for signed-in people that it opened",
     querystring: ShareListQuery,
-    response: responseSchemas(ReceivedShares),
+    response: buildResponseSchemas(ReceivedShares),
   },
   revoke,
   look,
@@ -60,7 +60,7 @@ export const shareSchemas = {
     summary: "The sealed content of a claimed view, or of an answer, as a stream; Range and If-Range are kept to",
     body: SharedDownloadBody,
     response: {
-      ...responseSchemas(z.unknown().describe("the sealed content")),
+      ...buildResponseSchemas(z.unknown().describe("the sealed content")),
       206: z.unknown().describe("the range that was asked for"),
     },
   },

@@ -7,9 +7,9 @@ import { runCommand, CommandError } from "../commands/run-command.ts";
 import type { Db } from "../db/database.ts";
 import { shareReports } from "../db/schema.ts";
 import { queueMail } from "../mail/mailer.ts";
-import { findOwner } from "../public-ids/directory.ts";
+import { findOwnerId } from "../public-ids/directory.ts";
 import { revokeShare } from "./end-shares.ts";
-import { endReasonOf, findShare } from "./queries.ts";
+import { getEndReason, findShare } from "./queries.ts";
 
 /*
  * `pnpm --filter @relicario/api run share end|show <id>` and `share reported`, for whoever runs the
@@ -19,18 +19,18 @@ import { endReasonOf, findShare } from "./queries.ts";
 
 const usage = "usage: share end|show <id>, share reported";
 
-runCommand("share", async (db, [verb, shareId]) => {
-  if (verb === "reported" && shareId === undefined) return listReported(db);
-  if ((verb !== "end" && verb !== "show") || shareId === undefined) throw new CommandError(usage, 64);
-  const accountId = ShareId.safeParse(shareId).success ? await findOwner(db, "share", shareId) : null;
+runCommand("share", async (db, [action, shareId]) => {
+  if (action === "reported" && shareId === undefined) return formatReportedShares(db);
+  if ((action !== "end" && action !== "show") || shareId === undefined) throw new CommandError(usage, 64);
+  const accountId = ShareId.safeParse(shareId).success ? await findOwnerId(db, "share", shareId) : null;
   if (accountId === null) throw new CommandError("share: no such share", 1);
-  if (verb === "end") {
+  if (action === "end") {
     await db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
       const now = new Date();
       const previous = await findShare(tx, accountId, shareId);
       await adjustStorageUsed(tx, accountId, -(await revokeShare(tx, accountId, shareId, now)));
-      if (previous !== null && endReasonOf(previous, now) === null)
+      if (previous !== null && getEndReason(previous, now) === null)
         await queueMail(tx, accountId, "share_ended", { now });
     });
   }
@@ -45,19 +45,19 @@ runCommand("share", async (db, [verb, shareId]) => {
       `${at.toISOString()} ${reason}${message === null ? "" : ` ${JSON.stringify(message)}`}`,
   );
   return [
-    `${shareId}: of account ${accountId}, ${(share === null ? null : endReasonOf(share, new Date())) ?? "live"}, opened ${String(share?.views ?? 0)} times`,
+    `${shareId}: of account ${accountId}, ${(share === null ? null : getEndReason(share, new Date())) ?? "live"}, opened ${String(share?.views ?? 0)} times`,
     ...lines,
   ].join("\n");
 });
 
 /** Those that were reported, the last one first, a hundred at most. */
-async function listReported(db: Db): Promise<string> {
-  const last = max(shareReports.createdAt);
+async function formatReportedShares(db: Db): Promise<string> {
+  const lastReportedAt = max(shareReports.createdAt);
   const rows = await db
-    .select({ shareId: shareReports.shareId, reports: count(), last })
+    .select({ shareId: shareReports.shareId, reports: count(), last: lastReportedAt })
     .from(shareReports)
     .groupBy(shareReports.accountId, shareReports.shareId)
-    .orderBy(last)
+    .orderBy(lastReportedAt)
     .limit(100);
   return rows.length === 0
     ? "share: nothing was reported"

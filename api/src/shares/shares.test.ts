@@ -7,13 +7,13 @@ import { readMails } from "../testing/outbox.ts";
 import { buildChange, buildSecret, confirmChange, type Person } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 import {
-  buildChangeWith,
+  buildChangeWithDocument,
   buildShare,
   callOk,
-  daysFromNow,
+  formatDaysFromNow,
   storeSecret,
   createShare,
-  newPublicId,
+  createPublicId,
   buildOpening,
   createSharedSecret,
   listShares,
@@ -48,7 +48,7 @@ const postShare = (person: Person, share: BuiltShare): Promise<TestResponse> =>
   service.call("POST", "/share", person.token, { body: share.body });
 const patchShare = (person: Person, shareId: string, overrides: object): Promise<TestResponse> =>
   service.call("PATCH", `/share/${shareId}`, person.token, {
-    body: { keyring: buildChangeWith(person, "shares"), ...overrides },
+    body: { keyring: buildChangeWithDocument(person, "shares"), ...overrides },
   });
 const openShare = async (share: BuiltShare): Promise<number> =>
   (await service.call("POST", "/share/get-public-secret", null, { body: buildOpening(share) })).status;
@@ -57,13 +57,13 @@ const createOwner = async (): Promise<{ owner: Person; id: string }> => {
   return { owner, id: (await storeSecret(service, owner)).id };
 };
 /** So many more of the same, under ids of their own. */
-const copyShare = (shareId: string, times: number) =>
+const insertShareCopies = (shareId: string, times: number) =>
   service.app.services.db
     .execute(sql`insert into shares select account_id, share_id || n, secret_id, version, audience, recipient_id, ticket, ticket_sha256, link_auth_sha256, pass_auth_sha256, password,
     picture, share_helper, expires_at, max_views, views, wrong_passwords, notify, created_at, last_opened_at, revoked_at, ended_at
     from shares, generate_series(1, ${times}::int) n where share_id = ${shareId}`);
-const acceptChange = (person: Person, answer: TestResponse, keyring: ReturnType<typeof buildChange>): void => {
-  expect(answer).toMatchObject({ status: 200 });
+const confirmIfAccepted = (person: Person, response: TestResponse, keyring: ReturnType<typeof buildChange>): void => {
+  expect(response).toMatchObject({ status: 200 });
   confirmChange(person, keyring);
 };
 
@@ -71,9 +71,9 @@ describe("POST /share", () => {
   it("keeps a share and its keyring change in one, and answers the same call once more as the first time", async () => {
     const { owner, id } = await createOwner();
     const share = buildShare(owner, id, { max_views: 5, notify: true, password: true });
-    const first = await postShare(owner, share);
-    expect(first).toMatchObject({ status: 200, body: { share_id: share.shareId, state_rev: 2 } });
-    expect((await postShare(owner, share)).body).toEqual(first.body);
+    const firstResponse = await postShare(owner, share);
+    expect(firstResponse).toMatchObject({ status: 200, body: { share_id: share.shareId, state_rev: 2 } });
+    expect((await postShare(owner, share)).body).toEqual(firstResponse.body);
     expect(await postShare(owner, { ...share, body: { ...share.body, max_views: 6 } })).toMatchObject({
       status: 409,
       body: { code: "state_conflict" },
@@ -151,35 +151,39 @@ describe("POST /share", () => {
       status: 409,
       body: { code: "id_taken" },
     });
-    expect(await postShare(owner, buildShare(owner, id, { expires_at: daysFromNow(-1) }))).toMatchObject({
+    expect(await postShare(owner, buildShare(owner, id, { expires_at: formatDaysFromNow(-1) }))).toMatchObject({
       status: 422,
       body: { errors: [{ path: "/expires_at", reason: "too_early" }] },
     });
-    expect(await postShare(owner, buildShare(owner, id, { expires_at: daysFromNow(31) }))).toMatchObject({
+    expect(await postShare(owner, buildShare(owner, id, { expires_at: formatDaysFromNow(31) }))).toMatchObject({
       status: 422,
       body: { errors: [{ path: "/expires_at", reason: "too_late" }] },
     });
     const otherVendorPerson = await service.signIn(undefined, "second");
     const secret = await storeSecret(service, otherVendorPerson);
     expect(
-      (await postShare(otherVendorPerson, buildShare(otherVendorPerson, secret.id, { expires_at: daysFromNow(89) })))
-        .status,
+      (
+        await postShare(
+          otherVendorPerson,
+          buildShare(otherVendorPerson, secret.id, { expires_at: formatDaysFromNow(89) }),
+        )
+      ).status,
     ).toBe(200);
   });
 
   it("takes a link's members for a link and a person's for a person, and a recipient of the same vendor", async () => {
     const { owner, id } = await createOwner();
     const [reader, otherVendorPerson] = [await service.signIn(), await service.signIn(undefined, "second")];
-    const digest = "A".repeat(43);
-    const wrong = [
+    const anyDigest = "A".repeat(43);
+    const invalidOverrides = [
       { audience: "public", recipient: reader.userId },
       { audience: "person" },
-      { recipient: reader.userId, link_auth_sha256: digest },
+      { recipient: reader.userId, link_auth_sha256: anyDigest },
       { recipient: reader.userId, password: true },
       { link_auth_sha256: undefined },
       { max_views: 0 },
     ] as const;
-    for (const more of wrong)
+    for (const more of invalidOverrides)
       expect([more, (await postShare(owner, buildShare(owner, id, more as object))).status]).toEqual([more, 422]);
     for (const recipient of [uuidv7(), otherVendorPerson.userId, owner.userId]) {
       expect(await postShare(owner, buildShare(owner, id, { recipient }))).toMatchObject({
@@ -208,7 +212,7 @@ describe("POST /share", () => {
 
   it("allows so many that can be opened at a time; what is over makes room", async () => {
     const { owner, secret, share } = await createSharedSecret(service);
-    await copyShare(share.shareId, maxLiveShares - 1);
+    await insertShareCopies(share.shareId, maxLiveShares - 1);
     expect((await callOk(service, "GET", "/user/me", owner.token)).body).toMatchObject({
       licence: { shares: maxLiveShares },
     });
@@ -225,21 +229,23 @@ describe("PATCH /share/{share_id}", () => {
   it("brings one back only where fewer than the most can be opened; those that can be are changed all the same", async () => {
     const { owner, secret, share } = await createSharedSecret(service);
     const [expiringShare, singleViewShare] = [
-      await createShare(service, owner, secret.id, { expires_at: daysFromNow(1) }),
+      await createShare(service, owner, secret.id, { expires_at: formatDaysFromNow(1) }),
       await createShare(service, owner, secret.id, { max_views: 1 }),
     ];
     await openShare(singleViewShare);
     advanceDays(2);
-    await copyShare(share.shareId, maxLiveShares - 1);
+    await insertShareCopies(share.shareId, maxLiveShares - 1);
     const limitReached = { status: 409, body: { code: "limit_reached", limit: maxLiveShares } };
-    expect(await patchShare(owner, expiringShare.shareId, { expires_at: daysFromNow(5) })).toMatchObject(limitReached);
+    expect(await patchShare(owner, expiringShare.shareId, { expires_at: formatDaysFromNow(5) })).toMatchObject(
+      limitReached,
+    );
     expect(await patchShare(owner, singleViewShare.shareId, { max_views: null })).toMatchObject(limitReached);
     for (const [changedShare, more] of [
       [share, { max_views: 9 }],
       [expiringShare, { max_views: 9 }],
     ] as const) {
-      const keyring = buildChangeWith(owner, "shares");
-      acceptChange(
+      const keyring = buildChangeWithDocument(owner, "shares");
+      confirmIfAccepted(
         owner,
         await service.call("PATCH", `/share/${changedShare.shareId}`, owner.token, { body: { ...more, keyring } }),
         keyring,
@@ -255,9 +261,9 @@ describe("PATCH /share/{share_id}", () => {
     const { owner, secret, share } = await createSharedSecret(service, { max_views: 1 });
     await openShare(share);
     expect(await openShare(share)).toBe(404);
-    const keyring = buildChangeWith(owner, "shares");
-    const body = { max_views: null, expires_at: daysFromNow(20), keyring };
-    acceptChange(owner, await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body }), keyring);
+    const keyring = buildChangeWithDocument(owner, "shares");
+    const body = { max_views: null, expires_at: formatDaysFromNow(20), keyring };
+    confirmIfAccepted(owner, await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body }), keyring);
     expect((await service.call("PATCH", `/share/${share.shareId}`, owner.token, { body })).body).toEqual({
       share_id: share.shareId,
       state_rev: keyring.state_rev,
@@ -268,11 +274,11 @@ describe("PATCH /share/{share_id}", () => {
     ]);
     advanceDays(21);
     expect(await openShare(share)).toBe(404);
-    const secondKeyring = buildChangeWith(owner, "shares");
-    acceptChange(
+    const secondKeyring = buildChangeWithDocument(owner, "shares");
+    confirmIfAccepted(
       owner,
       await service.call("PATCH", `/share/${share.shareId}`, owner.token, {
-        body: { expires_at: daysFromNow(5, clock), keyring: secondKeyring },
+        body: { expires_at: formatDaysFromNow(5, clock), keyring: secondKeyring },
       }),
       secondKeyring,
     );
@@ -282,8 +288,8 @@ describe("PATCH /share/{share_id}", () => {
       body: { code: "version_conflict", version: 1 },
     });
     await storeSecret(service, owner, { id: secret.id, base: 1 });
-    const thirdKeyring = buildChangeWith(owner, "shares");
-    acceptChange(
+    const thirdKeyring = buildChangeWithDocument(owner, "shares");
+    confirmIfAccepted(
       owner,
       await service.call("PATCH", `/share/${share.shareId}`, owner.token, {
         body: { version: 2, ticket: "AAAA", keyring: thirdKeyring },
@@ -297,7 +303,7 @@ describe("PATCH /share/{share_id}", () => {
   it("brings back nothing that was revoked, ended or closed, and needs version and ticket together", async () => {
     const { owner, share } = await createSharedSecret(service);
     expect((await patchShare(owner, share.shareId, { version: 1 })).status).toBe(422);
-    expect((await patchShare(owner, newPublicId(), { max_views: 3 })).status).toBe(404);
+    expect((await patchShare(owner, createPublicId(), { max_views: 3 })).status).toBe(404);
     expect(await patchShare(owner, share.shareId, { keyring: buildChange(owner) })).toMatchObject({
       status: 422,
       body: { code: "keyring_change_invalid" },
@@ -356,7 +362,7 @@ describe("a secret that goes", () => {
       [1, "ended"],
     ]);
     const change = buildChange(owner, { purge_versions: [{ secret_db_id: secret.id, versions: [2] }] });
-    acceptChange(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
+    confirmIfAccepted(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
     expect((await listShares(service, owner, secret.id)).map(({ end }) => end)).toEqual(["ended", "ended"]);
     await checkStoredContents(service, owner);
   });
@@ -367,7 +373,7 @@ describe("a secret that goes", () => {
     const { token } = claim.body["download"] as { token: string };
     await callOk(service, "DELETE", `/secrets/store/${secret.id}`, owner.token);
     const change = buildChange(owner, { purge: [secret.id] });
-    acceptChange(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
+    confirmIfAccepted(owner, await service.call("PUT", "/user/keyring", owner.token, { body: change }), change);
     expect(await service.call("POST", "/share/content", null, { body: { token } })).toMatchObject({
       status: 404,
       body: { code: "share_unavailable" },
@@ -398,7 +404,7 @@ describe("GET /user/share-with-me", () => {
     ]);
     await callOk(service, "POST", "/share/get-secret", reader.token, { body: buildOpening(link) });
     await callOk(service, "POST", "/share/get-secret", reader.token, {
-      body: { share_id: share.shareId, claim_id: newPublicId() },
+      body: { share_id: share.shareId, claim_id: createPublicId() },
     });
     expect((await listReceived()).map(({ share_id: id }) => id)).toEqual([link.shareId]);
     expect(
@@ -441,7 +447,7 @@ describe("the sweep", () => {
     expect(await listShares(service, owner, secret.id)).toMatchObject([
       { share_id: share.shareId, views: 2, end: "expired" },
     ]);
-    expect(await patchShare(owner, share.shareId, { expires_at: daysFromNow(3, clock) })).toMatchObject({
+    expect(await patchShare(owner, share.shareId, { expires_at: formatDaysFromNow(3, clock) })).toMatchObject({
       status: 409,
       body: { code: "conflict" },
     });

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { requireActor } from "../auth/access.ts";
 import { withSnapshot } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import type { Services } from "../services/services.ts";
 import { stageSchemas } from "./schema.ts";
 import { readStageManifest, stageRows } from "./stage.ts";
@@ -17,7 +17,7 @@ export const stageRoutes: FastifyPluginAsyncZod<{ services: Services }> = async 
     {
       schema: stageSchemas.stage,
       bodyLimit: maxJsonBodyBytes,
-      config: { access: "signed_in", rates: [rateRules.write], idempotent: true },
+      config: { access: "signed_in", rates: [rateLimitRules.write], idempotent: true },
     },
     (request) => stageRows(services, requireActor(request), request.body, now()),
   );

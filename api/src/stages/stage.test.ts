@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 import {
-  canonicalBytes,
+  encodeCanonical,
   downloadPath,
   maxStagedContentBytes,
   StageManifest,
@@ -24,8 +24,8 @@ import {
   buildSecret,
   buildSlot,
   confirmChange,
-  digestOf,
-  signWith,
+  computeDigest,
+  signDocument,
   type Person,
 } from "../testing/person.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
@@ -45,8 +45,8 @@ const storeSecret = async (person: Person, id?: string, base?: number): Promise<
     ...(id === undefined ? {} : { id }),
     ...(base === undefined ? {} : { base }),
   });
-  const answer = await service.call("POST", "/secrets/store", person.token, { body });
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await service.call("POST", "/secrets/store", person.token, { body });
+  if (response.status !== 200) throw new Error(response.text);
   confirmChange(person, body.keyring);
   return body.secret_db_id;
 };
@@ -59,7 +59,7 @@ const readSecret = (person: Person, id: string, version: number): Promise<TestRe
 const listSecrets = async (person: Person): Promise<Json | undefined> =>
   (await service.call("GET", "/secrets/store", person.token)).body["secrets"] as Json | undefined;
 
-const rowOf = (rows: readonly StagedRow[], index: number): StagedRow => {
+const requireRow = (rows: readonly StagedRow[], index: number): StagedRow => {
   const row = rows[index];
   if (row === undefined) throw new Error("no such row");
   return row;
@@ -67,23 +67,23 @@ const rowOf = (rows: readonly StagedRow[], index: number): StagedRow => {
 
 /** What a change commits to. */
 const digestStagedRows = (rows: readonly StagedRow[]): string => {
-  const sorted = [...rows].sort((left, right) =>
+  const sortedRows = [...rows].sort((left, right) =>
     left.secret_db_id === right.secret_db_id
       ? left.version - right.version
       : left.secret_db_id < right.secret_db_id
         ? -1
         : 1,
   );
-  return digestOf(
-    sorted
+  return computeDigest(
+    sortedRows
       .map(
         (row) =>
-          `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(canonicalBytes(row)).digest("hex")}\n`,
+          `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(encodeCanonical(row)).digest("hex")}\n`,
       )
       .join(""),
   );
 };
-const switchTo = (
+const buildSwitchToStage = (
   person: Person,
   stageId: string,
   rows: readonly StagedRow[],
@@ -126,9 +126,9 @@ const buildRotation = (
   overrides: Readonly<Record<string, Json | undefined>> = {},
 ): KeyringChange => {
   const ownerHeader = { user_id: person.userId, key_epoch: 2 };
-  return switchTo(person, stageId, rows, {
+  return buildSwitchToStage(person, stageId, rows, {
     key_epoch: 2,
-    state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: digestOf(String(person.state)) }),
+    state: buildJwe({ typ: "relicario-state", ...ownerHeader, previous: computeDigest(String(person.state)) }),
     book: buildJwe({ typ: "relicario-book", ...ownerHeader }),
     shares: buildJwe({ typ: "relicario-shares", ...ownerHeader }),
     slots: { set: [buildSlot(person.imageId)], remove: [] },
@@ -151,8 +151,8 @@ const buildRotatedStatement = (
     key_epoch: 2,
     ...overrides,
   };
-  const { sig: previousSig } = signWith("key", unsignedStatement, person.signingKey);
-  return signWith("key", { ...unsignedStatement, previous_sig: previousSig }, nextSigner.signingKey);
+  const { sig: previousSig } = signDocument("key", unsignedStatement, person.signingKey);
+  return signDocument("key", { ...unsignedStatement, previous_sig: previousSig }, nextSigner.signingKey);
 };
 const withNewSigningKey = (person: Person): Person => ({
   ...person,
@@ -162,19 +162,26 @@ const withNewSigningKey = (person: Person): Person => ({
 describe("rows that were staged", () => {
   it("show nowhere until a change switches to them, and replace labels, tickets and contents then", async () => {
     const { person, firstSecretId, secondSecretId, rows } = await createPersonWithStagedRows();
-    const [stageId, before] = [uuidv7(), await listSecrets(person)];
+    const [stageId, secretsBefore] = [uuidv7(), await listSecrets(person)];
     const contents = await checkStoredContents(service, person);
     expect((await stageRows(person, stageId, rows.slice(0, 1))).body).toEqual({ stage_id: stageId, rows: 1 });
     expect((await stageRows(person, stageId, rows)).body).toEqual({ stage_id: stageId, rows: 3 });
-    expect(await listSecrets(person)).toEqual(before);
+    expect(await listSecrets(person)).toEqual(secretsBefore);
     expect(await checkStoredContents(service, person)).toBe(contents + 1_400);
 
-    const change = switchTo(person, stageId, rows);
+    const change = buildSwitchToStage(person, stageId, rows);
     expect((await putChange(person, change)).body).toEqual({ state_rev: change.state_rev });
     expect((await putChange(person, change)).body).toEqual({ state_rev: change.state_rev }); // the same one once more
-    const [present, former] = [await readSecret(person, firstSecretId, 2), await readSecret(person, firstSecretId, 1)];
-    expect(present.body).toMatchObject({ label: rows[0]?.label, ticket: rows[0]?.ticket, content: rows[0]?.content });
-    expect(former.body).toMatchObject({ ticket: rows[1]?.ticket, content: rows[1]?.content });
+    const [presentSecret, formerSecret] = [
+      await readSecret(person, firstSecretId, 2),
+      await readSecret(person, firstSecretId, 1),
+    ];
+    expect(presentSecret.body).toMatchObject({
+      label: rows[0]?.label,
+      ticket: rows[0]?.ticket,
+      content: rows[0]?.content,
+    });
+    expect(formerSecret.body).toMatchObject({ ticket: rows[1]?.ticket, content: rows[1]?.content });
     expect((await readSecret(person, secondSecretId, 1)).body).toMatchObject({
       label: rows[2]?.label,
       ticket: rows[2]?.ticket,
@@ -188,26 +195,26 @@ describe("rows that were staged", () => {
     await createShare(service, person, firstSecretId, { version: 2 });
     await createShare(service, person, secondSecretId, { version: 1 });
     const { db } = service.app.services;
-    const objectKeysOf = async (): Promise<string[]> =>
+    const readObjectKeys = async (): Promise<string[]> =>
       (await db.select().from(versionObjects).where(eq(versionObjects.accountId, person.userId))).map(
         ({ objectKey }) => objectKey,
       );
     const isStored = async (key: string): Promise<boolean> =>
       (await readdir(dirname(join(service.objectsFolder, key)))).includes(basename(key));
     expect(await listShares(service, person, firstSecretId, { includeEnded: false })).toHaveLength(1);
-    const [before, stageId] = [await objectKeysOf(), uuidv7()];
+    const [before, stageId] = [await readObjectKeys(), uuidv7()];
     await stageRows(person, stageId, rows);
-    expect((await putChange(person, switchTo(person, stageId, rows))).status).toBe(200);
+    expect((await putChange(person, buildSwitchToStage(person, stageId, rows))).status).toBe(200);
     expect(await listShares(service, person, firstSecretId, { includeEnded: false })).toEqual([]);
     expect(await listShares(service, person, secondSecretId, { includeEnded: false })).toHaveLength(1);
     await checkStoredContents(service, person);
 
     await service.app.sweep();
-    const after = await objectKeysOf();
-    const deletedKeys = before.filter((key) => !after.includes(key));
+    const objectKeysAfter = await readObjectKeys();
+    const deletedKeys = before.filter((key) => !objectKeysAfter.includes(key));
     expect(deletedKeys).toHaveLength(2);
     for (const key of before) expect(await isStored(key)).toBe(!deletedKeys.includes(key));
-    for (const key of after) expect(await isStored(key)).toBe(true);
+    for (const key of objectKeysAfter) expect(await isStored(key)).toBe(true);
     for (const table of [orphanedObjects, stagedRows])
       expect(await db.$count(table, eq(table.accountId, person.userId))).toBe(0);
   });
@@ -216,12 +223,12 @@ describe("rows that were staged", () => {
     const { person, rows } = await createPersonWithStagedRows();
     const stageId = uuidv7();
     await stageRows(person, stageId, rows);
-    const staged = StageManifest.parse(
+    const stageManifest = StageManifest.parse(
       (await service.call("GET", `/user/keyring/stage/${stageId}`, person.token)).body,
     );
     expect(
-      digestOf(
-        staged.rows
+      computeDigest(
+        stageManifest.rows
           .map(
             ({ secret_db_id: id, version, row_sha256: digest }) =>
               `${id} ${String(version)} ${Buffer.from(digest, "base64url").toString("hex")}\n`,
@@ -243,20 +250,26 @@ describe("rows that were staged", () => {
     expect((await service.call("GET", `/user/keyring/stage/${firstStageId}`, person.token)).status).toBe(404);
     clock = new Date(clock.getTime() + stageExpiryHours * 3_600_000 + 1);
     await service.app.sweep();
-    const again = await service.signIn(person.subject);
-    expect((await service.call("GET", `/user/keyring/stage/${secondStageId}`, again.token)).status).toBe(404);
-    expect(await checkStoredContents(service, again)).toBe(contents);
+    const secondSession = await service.signIn(person.subject);
+    expect((await service.call("GET", `/user/keyring/stage/${secondStageId}`, secondSession.token)).status).toBe(404);
+    expect(await checkStoredContents(service, secondSession)).toBe(contents);
   });
 
   it("have contents of up to a mebibyte, which are streamed like any large one", async () => {
     const { person, firstSecretId, rows } = await createPersonWithStagedRows();
     const stageId = uuidv7();
     const content = randomBytes(maxStagedContentBytes);
-    const large = rows.with(0, { ...rowOf(rows, 0), content: content.toString("base64url") });
-    const larger = rows.with(0, { ...rowOf(rows, 0), content: randomB64u(maxStagedContentBytes + 1) });
-    expect(await stageRows(person, stageId, larger)).toMatchObject({ status: 422, body: { code: "validation_error" } });
+    const large = rows.with(0, { ...requireRow(rows, 0), content: content.toString("base64url") });
+    const rowsWithLargeContent = rows.with(0, {
+      ...requireRow(rows, 0),
+      content: randomB64u(maxStagedContentBytes + 1),
+    });
+    expect(await stageRows(person, stageId, rowsWithLargeContent)).toMatchObject({
+      status: 422,
+      body: { code: "validation_error" },
+    });
     expect((await stageRows(person, stageId, large)).status).toBe(200);
-    expect((await putChange(person, switchTo(person, stageId, large))).status).toBe(200);
+    expect((await putChange(person, buildSwitchToStage(person, stageId, large))).status).toBe(200);
     expect((await readSecret(person, firstSecretId, 2)).body["content"]).toBeNull();
     const payload = { secret_db_id: firstSecretId, version: 2 };
     const headers = { authorization: `Bearer ${person.token}` };
@@ -265,13 +278,13 @@ describe("rows that were staged", () => {
         content,
       ),
     ).toBe(true);
-    const range = await service.app.http.inject({
+    const rangeResponse = await service.app.http.inject({
       method: "POST",
       url: downloadPath,
       headers: { ...headers, range: "bytes=1000000-1000099" },
       payload,
     });
-    expect(range.rawPayload.equals(content.subarray(1_000_000, 1_000_100))).toBe(true);
+    expect(rangeResponse.rawPayload.equals(content.subarray(1_000_000, 1_000_100))).toBe(true);
     await checkStoredContents(service, person);
   });
 
@@ -300,7 +313,7 @@ describe("rows that were staged", () => {
   ])("are refused with %s, all of the call", async (_, status, code, damage) => {
     const { person, rows } = await createPersonWithStagedRows();
     const stageId = uuidv7();
-    expect(await stageRows(person, stageId, [...rows.slice(1), damage(rowOf(rows, 0), person)])).toMatchObject({
+    expect(await stageRows(person, stageId, [...rows.slice(1), damage(requireRow(rows, 0), person)])).toMatchObject({
       status,
       body: { code },
     });
@@ -315,20 +328,20 @@ describe("a switch is refused, and changes nothing,", () => {
       (scenario: Awaited<ReturnType<typeof createPersonWithStagedRows>>, stageId: string) => Promise<KeyringChange>,
     ]
   >([
-    ["when there is no such stage", ({ person, rows }) => Promise.resolve(switchTo(person, uuidv7(), rows))],
+    ["when there is no such stage", ({ person, rows }) => Promise.resolve(buildSwitchToStage(person, uuidv7(), rows))],
     [
       "when a row is missing",
       async ({ person, rows }, stageId) => {
         await stageRows(person, stageId, rows.slice(1));
-        return switchTo(person, stageId, rows);
+        return buildSwitchToStage(person, stageId, rows);
       },
     ],
     [
       "when a row was altered by somebody who has a session alone",
       async ({ person, rows }, stageId) => {
         await stageRows(person, stageId, rows);
-        await stageRows(person, stageId, [{ ...rowOf(rows, 2), ticket: randomB64u(1_700) }]);
-        return switchTo(person, stageId, rows);
+        await stageRows(person, stageId, [{ ...requireRow(rows, 2), ticket: randomB64u(1_700) }]);
+        return buildSwitchToStage(person, stageId, rows);
       },
     ],
     [
@@ -336,7 +349,7 @@ describe("a switch is refused, and changes nothing,", () => {
       async ({ person, firstSecretId, rows }, stageId) => {
         await stageRows(person, stageId, rows);
         await storeSecret(person, firstSecretId, 2);
-        return switchTo(person, stageId, rows);
+        return buildSwitchToStage(person, stageId, rows);
       },
     ],
     [
@@ -353,22 +366,22 @@ describe("a switch is refused, and changes nothing,", () => {
           },
         });
         confirmChange(person, keyring);
-        return switchTo(person, stageId, rows);
+        return buildSwitchToStage(person, stageId, rows);
       },
     ],
     [
       "when a former version comes without the label that commits to it",
       async ({ person, rows }, stageId) => {
         await stageRows(person, stageId, rows.slice(1));
-        return switchTo(person, stageId, rows.slice(1));
+        return buildSwitchToStage(person, stageId, rows.slice(1));
       },
     ],
     [
       "when a label is of the next epoch",
       async ({ person, secondSecretId, rows }, stageId) => {
-        const wrongRows = rows.with(2, { ...rowOf(rows, 2), label: buildLabel(person, secondSecretId, 1, 2, 2) });
+        const wrongRows = rows.with(2, { ...requireRow(rows, 2), label: buildLabel(person, secondSecretId, 1, 2, 2) });
         await stageRows(person, stageId, wrongRows);
-        return switchTo(person, stageId, wrongRows);
+        return buildSwitchToStage(person, stageId, wrongRows);
       },
     ],
   ])("%s", async (_, buildChangeFor) => {
@@ -387,12 +400,12 @@ describe("a switch is refused, and changes nothing,", () => {
 describe("a new account key", () => {
   it("switches slots, statement and every label at once; the key before signs nothing after", async () => {
     const { person, firstSecretId, rows } = await createPersonWithStagedRows(2);
-    const [next, stageId] = [withNewSigningKey(person), uuidv7()];
+    const [nextSigner, stageId] = [withNewSigningKey(person), uuidv7()];
     await stageRows(person, stageId, rows);
-    const change = buildRotation(person, next, stageId, rows);
+    const change = buildRotation(person, nextSigner, stageId, rows);
     expect(await putChange(person, change)).toMatchObject({ status: 200 });
     confirmChange(person, change);
-    confirmChange(next, change);
+    confirmChange(nextSigner, change);
     const { body } = await service.call("GET", "/user/keyring", person.token);
     expect(body).toMatchObject({
       key_epoch: 2,
@@ -409,14 +422,14 @@ describe("a new account key", () => {
           typ: "relicario-state",
           user_id: person.userId,
           key_epoch: 2,
-          previous: digestOf(String(person.state)),
+          previous: computeDigest(String(person.state)),
         }),
       });
     expect(await putChange(person, buildChangeAfterRotation(person))).toMatchObject({
       status: 422,
       body: { code: "keyring_change_invalid" },
     });
-    expect(await putChange(person, buildChangeAfterRotation(next))).toMatchObject({ status: 200 });
+    expect(await putChange(person, buildChangeAfterRotation(nextSigner))).toMatchObject({ status: 200 });
   });
 
   it("revokes requests that wait for an answer", async () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 
 import {
-  canonicalBytes,
+  encodeCanonical,
   maxListPageSize,
   stageExpiryHours,
   type StagedRow,
@@ -11,14 +11,14 @@ import {
 import { and, asc, count, eq, gt, isNotNull, lte, ne, sql, type SQL } from "drizzle-orm";
 
 import { withLockedAccount, lockAccount } from "../accounts/lock-account.ts";
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import { adjustStorageUsed, octetLength, chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { secrets, secretVersions, stagedRows, stages, versionObjects } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
 import { readKeyring, type KeyringRow } from "../keyring/queries.ts";
-import { hasHeader } from "../keyring/sealed-header.ts";
+import { hasExpectedHeader } from "../keyring/sealed-header.ts";
 import { discardObject, reserveObject, orphanObjects, publishObject } from "../objects/orphaned-objects.ts";
 import type { WrittenChange } from "../resource/resource.ts";
 import { forEachAccount, type SweepContext } from "../resource/sweep-context.ts";
@@ -112,16 +112,16 @@ async function stageRow(
   content: StagedContent | null,
   now: Date,
 ): Promise<{ addedBytes: number; publishedKey: string | null }> {
-  const rowSha256 = sha256(canonicalBytes(row));
+  const rowSha256 = sha256(encodeCanonical(row));
   const [previousRow] = await tx
     .select()
     .from(stagedRows)
     .where(isStagedRow(accountId, stageId, row));
-  const target = await readTarget(tx, accountId, keyring, row);
+  const stagedTarget = await readStagedTarget(tx, accountId, keyring, row);
   const isUnchanged =
     previousRow?.rowSha256.equals(rowSha256) === true &&
-    previousRow.beforeTicketSha256.equals(target.beforeTicketSha256) &&
-    equalOrNull(previousRow.beforeLabelSha256, target.beforeLabelSha256);
+    previousRow.beforeTicketSha256.equals(stagedTarget.beforeTicketSha256) &&
+    areDigestsEqual(previousRow.beforeLabelSha256, stagedTarget.beforeLabelSha256);
   if (isUnchanged) return { addedBytes: 0, publishedKey: null };
   const freedBytes = await deleteStagedRows(tx, accountId, isStagedRow(accountId, stageId, row), now);
   if (content !== null) await publishObject(tx, accountId, content.objectKey);
@@ -134,7 +134,7 @@ async function stageRow(
     rowSha256,
     label: row.label ?? null,
     ticket,
-    ...target,
+    ...stagedTarget,
     ...content,
   });
   return {
@@ -144,7 +144,7 @@ async function stageRow(
 }
 
 /** What a row stands for, as it is now. */
-async function readTarget(
+async function readStagedTarget(
   tx: Tx,
   accountId: string,
   keyring: KeyringRow,
@@ -174,7 +174,9 @@ async function readTarget(
   if (label === undefined)
     return { keyEpoch: null, beforeLabelSha256: null, beforeTicketSha256: targetRow.ticketSha256 };
   const keyEpoch = [keyring.keyEpoch, keyring.keyEpoch + 1].find((epoch) =>
-    hasHeader(label, { typ: "relicario-label", user_id: accountId, key_epoch: epoch, secret_id: id, version }, ["rev"]),
+    hasExpectedHeader(label, { typ: "relicario-label", user_id: accountId, key_epoch: epoch, secret_id: id, version }, [
+      "rev",
+    ]),
   );
   if (keyEpoch === undefined)
     throw new Problem("keyring_change_invalid", { detail: "the label's header does not fit" });
@@ -296,7 +298,7 @@ export async function switchToStage(
     content_sha256 = coalesce(staged_rows.content_sha256, secret_versions.content_sha256),
     size = coalesce(staged_rows.size, secret_versions.size), part_size = coalesce(staged_rows.size, secret_versions.part_size)
     from ${stagedRows} where ${isStaged} and ${isVersionOfRow} and ${stagedRows.ticket} is not null`);
-  await tx.execute(sql`update secrets set label = staged_rows.label, size = coalesce(staged_rows.size, secrets.size), change = ${await nextChange(tx, accountId)}
+  await tx.execute(sql`update secrets set label = staged_rows.label, size = coalesce(staged_rows.size, secrets.size), change = ${await incrementChangeCounter(tx, accountId)}
     from ${stagedRows} where ${isStaged} and ${isSecretOfRow} and ${stagedRows.label} is not null`);
   await tx.delete(stagedRows).where(isOfStage(accountId, stageId));
   await tx.delete(stages).where(and(eq(stages.accountId, accountId), eq(stages.id, stageId)));
@@ -346,11 +348,11 @@ async function rejectMissingSecrets(tx: Tx, accountId: string, stageId: string):
 /** Stages without a new row for a day. */
 export function deleteExpiredStages({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { now } = context;
-  const due = lte(stages.expiresAt, now);
-  return forEachAccount(db, context, { accountId: stages.accountId, due }, (accountId) =>
+  const isDue = lte(stages.expiresAt, now);
+  return forEachAccount(db, context, { accountId: stages.accountId, due: isDue }, (accountId) =>
     db.transaction(async (tx) => {
       await lockAccount(tx, accountId);
-      const freedBytes = await deleteStages(tx, accountId, and(eq(stages.accountId, accountId), due), now);
+      const freedBytes = await deleteStages(tx, accountId, and(eq(stages.accountId, accountId), isDue), now);
       await adjustStorageUsed(tx, accountId, -freedBytes);
     }),
   );
@@ -366,7 +368,7 @@ async function deleteStages(tx: Tx, accountId: string, condition: SQL | undefine
 
 /** Their objects go after the commit. @returns the bytes that became free. */
 async function deleteStagedRows(tx: Tx, accountId: string, condition: SQL | undefined, now: Date): Promise<number> {
-  const deleted = await tx
+  const objectRows = await tx
     .select({ objectKey: stagedRows.objectKey })
     .from(stagedRows)
     .where(and(condition, isNotNull(stagedRows.objectKey)));
@@ -379,7 +381,7 @@ async function deleteStagedRows(tx: Tx, accountId: string, condition: SQL | unde
   await orphanObjects(
     tx,
     accountId,
-    deleted.flatMap(({ objectKey }) => (objectKey === null ? [] : [objectKey])),
+    objectRows.flatMap(({ objectKey }) => (objectKey === null ? [] : [objectKey])),
     now,
   );
   return deletedRows.reduce((sum, row) => sum + Number(row.bytes), 0);
@@ -390,7 +392,7 @@ const isOfStage = (accountId: string, stageId: string): SQL | undefined =>
 const isStagedRow = (accountId: string, stageId: string, { secret_db_id: id, version }: RowKey): SQL | undefined =>
   and(isOfStage(accountId, stageId), eq(stagedRows.secretId, id), eq(stagedRows.version, version));
 
-function equalOrNull(left: Buffer | null, right: Buffer | null): boolean {
+function areDigestsEqual(left: Buffer | null, right: Buffer | null): boolean {
   return left === null || right === null ? left === right : left.equals(right);
 }
 

@@ -12,10 +12,10 @@ export interface KnownReleases {
     readonly remote: string;
     readonly release: string;
     readonly route?: string;
-  }) => Promise<Labels>;
+  }) => Promise<MeasurementLabels>;
 }
 
-export interface Labels {
+export interface MeasurementLabels {
   readonly remote: string;
   readonly release: string;
   /** Empty where none was asked for. */
@@ -33,7 +33,7 @@ const hostRoute = "host";
 /**
  * What is not known may have been signed since; documents are read again for it, at most so often.
  */
-const minRereadMilliseconds = 5_000;
+const minReadIntervalMilliseconds = 5_000;
 /** Releases that a process remembers; a page may still run one that no document names any more. */
 const maxReleases = 1_000;
 
@@ -50,8 +50,8 @@ const ReleaseRecord = z.object({
  */
 export function createKnownReleases(folder: string | undefined, hostVersion: string, now: () => Date): KnownReleases {
   const releases = new Map<string, KnownRelease>();
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<void> | null = null;
+  let lastReadAt = Number.NEGATIVE_INFINITY;
+  let pendingRead: Promise<void> | null = null;
 
   const readReleases = async (): Promise<void> => {
     if (folder === undefined) return;
@@ -74,11 +74,11 @@ export function createKnownReleases(folder: string | undefined, hostVersion: str
           route: route === undefined ? "" : hostRoute,
         };
       const timestamp = now().getTime();
-      if (!releases.has(release) && timestamp - readAt >= minRereadMilliseconds) {
-        readAt = timestamp;
-        reading = readReleases();
+      if (!releases.has(release) && timestamp - lastReadAt >= minReadIntervalMilliseconds) {
+        lastReadAt = timestamp;
+        pendingRead = readReleases();
       }
-      await reading;
+      await pendingRead;
       const knownRelease = releases.get(release);
       if (knownRelease?.remote !== remote)
         return { remote: otherLabel, release: otherLabel, route: route === undefined ? "" : otherLabel };

@@ -10,7 +10,7 @@ const maxReports = 20;
  * Directives of the portal's own pages (the gateway's headers), as Content Security Policy 3 names
  * the effective one.
  */
-const directives: readonly string[] = [
+const knownDirectives: readonly string[] = [
   ...[
     "default-src",
     "script-src",
@@ -49,7 +49,7 @@ export const PolicyReports = z.union([z.array(z.unknown()), z.object({ "csp-repo
 const releasePathPattern = /^https?:\/\/[^/]+\/r\/([a-z0-9]+)\/([a-z0-9.-]+)\//;
 
 /** What is counted of reports: the directive and whose code it was. No address of them is kept. */
-export async function readViolations(
+export async function measureViolations(
   reports: z.infer<typeof PolicyReports>,
   {
     origin,
@@ -62,7 +62,7 @@ export async function readViolations(
     : [parseLegacyViolation(reports)];
   return Promise.all(
     violations
-      .filter((each) => each !== null)
+      .filter((violation) => violation !== null)
       .map(async ({ directive, addresses }) => {
         const [, remote, release] =
           addresses.map((address) => releasePathPattern.exec(address)).find((match) => match !== null) ?? [];
@@ -74,7 +74,7 @@ export async function readViolations(
               : { remote: "other", release: "other" }
             : { remote, release },
         );
-        return { ...labels, phase: "csp", code: directives.includes(directive) ? directive : "other" };
+        return { ...labels, phase: "csp", code: knownDirectives.includes(directive) ? directive : "other" };
       }),
   );
 }

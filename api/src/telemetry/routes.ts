@@ -3,22 +3,22 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { Counter, Histogram } from "prom-client";
 
 import { requireMetricsToken } from "../http/metrics-token.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import type { Services } from "../services/services.ts";
 import { createKnownReleases } from "./known-releases.ts";
-import { readViolations } from "./policy-reports.ts";
+import { measureViolations } from "./policy-reports.ts";
 import { telemetrySchemas } from "./schema.ts";
 import { addMeasurements, readSums, type Measurement } from "./sums.ts";
 
 /** Each report repeats the whole policy. */
 const maxReportBytes = 64 * 1024;
-const reportTypes = ["application/reports+json", "application/csp-report"];
+const reportMediaTypes = ["application/reports+json", "application/csp-report"];
 
 export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (app, { services }) => {
   const { db, env, limiter, now } = services;
   const knownReleases = createKnownReleases(env.DEPLOYMENTS_FOLDER, env.APP_VERSION, now);
   const labelNames = ["remote", "release", "phase", "code"] as const;
-  const counter = new Counter({
+  const measurementCounter = new Counter({
     name: "relicario_pages_total",
     help: "Loads of remotes, web vitals and violations of the policy that pages told",
     labelNames,
@@ -32,10 +32,10 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
     registers: [services.metrics],
   });
 
-  const record = async (entries: readonly Measurement[]): Promise<void> => {
-    if (entries.length === 0 || !(await limiter.tryConsume(rateRules.telemetryGlobal, {}))) return;
+  const recordMeasurements = async (entries: readonly Measurement[]): Promise<void> => {
+    if (entries.length === 0 || !(await limiter.tryConsume(rateLimitRules.telemetryGlobal, {}))) return;
     for (const { remote, release, phase, code, value } of entries) {
-      counter.inc({ remote, release, phase, code });
+      measurementCounter.inc({ remote, release, phase, code });
       if (value !== undefined) durations.observe({ remote, release, phase, code }, value);
     }
     await addMeasurements(db, entries, now());
@@ -43,21 +43,21 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
 
   app.post(
     "/telemetry",
-    { schema: telemetrySchemas.send, config: { access: "public", rates: [rateRules.telemetry] } },
+    { schema: telemetrySchemas.send, config: { access: "public", rates: [rateLimitRules.telemetry] } },
     async ({ body: { events, vitals } }, reply) => {
-      const loads = events.map(async ({ remote, release, phase, duration_ms: value, code = "" }) => ({
+      const loadMeasurements = events.map(async ({ remote, release, phase, duration_ms: value, code = "" }) => ({
         ...(await knownReleases.labelsOf({ remote, release })),
         phase,
         code,
         value,
       }));
-      const vitalEntries = vitals.map(async ({ remote, release, route, metric, value }) => ({
+      const vitalMeasurements = vitals.map(async ({ remote, release, route, metric, value }) => ({
         ...(await knownReleases.labelsOf({ remote, release, route })),
         phase: metric,
         code: "",
         value,
       }));
-      await record(await Promise.all([...loads, ...vitalEntries]));
+      await recordMeasurements(await Promise.all([...loadMeasurements, ...vitalMeasurements]));
       return reply.code(202).send();
     },
   );
@@ -67,22 +67,22 @@ export const telemetryRoutes: FastifyPluginAsyncZod<{ services: Services }> = as
     return readSums(db, now());
   });
 
-  const parse = app.getDefaultJsonParser("error", "error");
+  const parseJson = app.getDefaultJsonParser("error", "error");
   app.addContentTypeParser<string>(
-    reportTypes,
+    reportMediaTypes,
     { parseAs: "string" },
-    (request, body, done) => void parse(request, body, done),
+    (request, body, done) => void parseJson(request, body, done),
   );
   app.post(
     "/reports/csp",
     {
       schema: telemetrySchemas.policy,
       bodyLimit: maxReportBytes,
-      config: { access: "public", rates: [rateRules.policyReport] },
+      config: { access: "public", rates: [rateLimitRules.policyReport] },
     },
     async ({ body }, reply) => {
-      await record(
-        await readViolations(body, { origin: env.PUBLIC_ORIGIN, hostVersion: env.APP_VERSION, knownReleases }),
+      await recordMeasurements(
+        await measureViolations(body, { origin: env.PUBLIC_ORIGIN, hostVersion: env.APP_VERSION, knownReleases }),
       );
       return reply.code(204).send();
     },

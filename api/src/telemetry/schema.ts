@@ -1,21 +1,24 @@
-import { Telemetry, TelemetrySums } from "@relicario/shared/api";
+import { TelemetryBody, TelemetrySums } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 import { PolicyReports } from "./policy-reports.ts";
 
-const NoContent = z.undefined().describe("it was counted");
+const noContent = z.undefined().describe("it was counted");
 
 export const telemetrySchemas = {
   send: {
     summary: "What pages measured: loads of remotes and web vitals; counted, by nobody",
-    body: Telemetry,
-    response: responseSchemas(NoContent, 202),
+    body: TelemetryBody,
+    response: buildResponseSchemas(noContent, 202),
   },
-  sums: { summary: "Sums of the last days, for whoever shows METRICS_TOKEN", response: responseSchemas(TelemetrySums) },
+  sums: {
+    summary: "Sums of the last days, for whoever shows METRICS_TOKEN",
+    response: buildResponseSchemas(TelemetrySums),
+  },
   policy: {
     summary: "Violations of the content security policy, as browsers report them; counted by remote and directive",
     body: PolicyReports,
-    response: responseSchemas(NoContent, 204),
+    response: buildResponseSchemas(noContent, 204),
   },
 };

@@ -5,14 +5,14 @@ import type { Db } from "../db/database.ts";
 import { measurements } from "../db/schema.ts";
 import { deleteInBatches, type SweepContext } from "../resource/sweep-context.ts";
 import type { Services } from "../services/services.ts";
-import type { Labels } from "./known-releases.ts";
+import type { MeasurementLabels } from "./known-releases.ts";
 
 /** Sums are kept for so long. */
-const retentionDays = 30;
+const measurementRetentionDays = 30;
 /** The operator is shown those of so many days. */
 const reportedDays = 7;
 
-export interface Measurement extends Labels {
+export interface Measurement extends MeasurementLabels {
   readonly phase: string;
   readonly code: string;
   /** None where there is nothing to measure. */
@@ -36,7 +36,7 @@ export async function addMeasurements(db: Db, entries: readonly Measurement[], n
     };
     rows.set(key, row);
     row.count += 1;
-    if (value !== undefined) row.classes[findClass(value)] = (row.classes[findClass(value)] ?? 0) + 1;
+    if (value !== undefined) row.classes[findBucketIndex(value)] = (row.classes[findBucketIndex(value)] ?? 0) + 1;
   }
   if (rows.size === 0) return;
   const { remote, day, release, phase, route, code, count, classes } = measurements;
@@ -83,17 +83,17 @@ export async function readSums(db: Db, now: Date): Promise<TelemetrySums> {
 
 export function deleteExpiredMeasurements({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { remote, day, release, phase, route, code } = measurements;
-  return deleteInBatches(context, (rows) => {
+  return deleteInBatches(context, (batchSize) => {
     const batch = db
       .select({ remote, day, release, phase, route, code })
       .from(measurements)
-      .where(lt(day, formatDay(context.now, retentionDays)))
-      .limit(rows);
+      .where(lt(day, formatDay(context.now, measurementRetentionDays)))
+      .limit(batchSize);
     return db.delete(measurements).where(sql`(${remote}, ${day}, ${release}, ${phase}, ${route}, ${code}) in ${batch}`);
   });
 }
 
-function findClass(value: number): number {
+function findBucketIndex(value: number): number {
   const index = telemetryBucketBounds.findIndex((bound) => value <= bound);
   return index === -1 ? telemetryBucketBounds.length : index;
 }

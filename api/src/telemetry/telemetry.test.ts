@@ -9,8 +9,8 @@ import { readMetric, metricsToken } from "../testing/metrics.ts";
 import { startService, type TestResponse, type TestService } from "../testing/service.ts";
 
 const release = "secrets-0.3.1-0123456789ab";
-const b64u = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-const record = {
+const encodeJson = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const releaseRecord = {
   release,
   manifest: { name: "secrets", routes: [{ path: "/home" }, { path: "/edit-secret/:secretId" }] },
 };
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await writeFile(
     join(folder, "relicario.json"),
     JSON.stringify({
-      payload: b64u({ release_records: { [release]: `head.${b64u(record)}.signature` } }),
+      payload: encodeJson({ release_records: { [release]: `head.${encodeJson(releaseRecord)}.signature` } }),
       signatures: [],
     }),
   );
@@ -47,17 +47,17 @@ beforeEach(async () => {
   clock = new Date(clock.getTime() + 60_000); // rates begin anew
 });
 
-const load = { remote: "secrets", release, phase: "load", duration_ms: 120 };
-const send = (events: readonly object[], vitals: readonly object[] = []): Promise<TestResponse> =>
+const loadEvent = { remote: "secrets", release, phase: "load", duration_ms: 120 };
+const sendTelemetry = (events: readonly object[], vitals: readonly object[] = []): Promise<TestResponse> =>
   service.call("POST", "/telemetry", null, { body: { events, vitals } });
-const report = (body: unknown, type: string): Promise<TestResponse> =>
+const sendPolicyReport = (body: unknown, type: string): Promise<TestResponse> =>
   service.call("POST", "/reports/csp", null, { body: JSON.stringify(body), headers: { "content-type": type } });
 const rows = () => service.app.services.db.select().from(measurements);
-const sums = async () => TelemetrySums.parse((await service.call("GET", "/telemetry", metricsToken)).body).sums;
-const countClasses = (...places: readonly number[]): number[] =>
+const readSums = async () => TelemetrySums.parse((await service.call("GET", "/telemetry", metricsToken)).body).sums;
+const buildClassCounts = (...bucketIndexes: readonly number[]): number[] =>
   Array.from(
     { length: telemetryBucketBounds.length + 1 },
-    (_, place) => places.filter((value) => value === place).length,
+    (_, place) => bucketIndexes.filter((value) => value === place).length,
   );
 
 describe("POST /telemetry", () => {
@@ -65,20 +65,20 @@ describe("POST /telemetry", () => {
     for (let calls = 0; calls < 2; calls++) {
       expect(
         (
-          await send(
+          await sendTelemetry(
             [
-              load,
-              { ...load, duration_ms: 90_000, code: "remote_timed_out" },
-              { ...load, phase: "render", duration_ms: undefined, code: "remote_crashed" },
+              loadEvent,
+              { ...loadEvent, duration_ms: 90_000, code: "remote_timed_out" },
+              { ...loadEvent, phase: "render", duration_ms: undefined, code: "remote_crashed" },
             ],
             [{ remote: "secrets", release, route: "/home", metric: "LCP", value: 700 }],
           )
         ).status,
       ).toBe(202);
     }
-    expect(await sums()).toEqual([
-      { remote: "secrets", release, phase: "LCP", route: "/home", code: "", count: 2, classes: countClasses(3, 3) },
-      { remote: "secrets", release, phase: "load", route: "", code: "", count: 2, classes: countClasses(1, 1) },
+    expect(await readSums()).toEqual([
+      { remote: "secrets", release, phase: "LCP", route: "/home", code: "", count: 2, classes: buildClassCounts(3, 3) },
+      { remote: "secrets", release, phase: "load", route: "", code: "", count: 2, classes: buildClassCounts(1, 1) },
       {
         remote: "secrets",
         release,
@@ -86,7 +86,7 @@ describe("POST /telemetry", () => {
         route: "",
         code: "remote_timed_out",
         count: 2,
-        classes: countClasses(7, 7),
+        classes: buildClassCounts(7, 7),
       },
       {
         remote: "secrets",
@@ -95,7 +95,7 @@ describe("POST /telemetry", () => {
         route: "",
         code: "remote_crashed",
         count: 2,
-        classes: countClasses(),
+        classes: buildClassCounts(),
       },
     ]);
     expect(
@@ -110,7 +110,7 @@ describe("POST /telemetry", () => {
 
   it("counts what no signed document names as other: names that somebody makes up make no rows", async () => {
     const inventedLoads = Array.from({ length: maxTelemetryEvents }, (_, index) => ({
-      ...load,
+      ...loadEvent,
       remote: `made${String(index)}`,
       release: `made-${String(index)}`,
     }));
@@ -123,14 +123,18 @@ describe("POST /telemetry", () => {
     }));
     expect(
       (
-        await send(
-          [...inventedLoads.slice(2), { ...load, remote: "sharing" }, { ...load, remote: "host", release: "9.9.9" }],
+        await sendTelemetry(
+          [
+            ...inventedLoads.slice(2),
+            { ...loadEvent, remote: "sharing" },
+            { ...loadEvent, remote: "host", release: "9.9.9" },
+          ],
           [...vitals.slice(1), { remote: "host", release: "0.3.1", route: "/help", metric: "CLS", value: 3 }],
         )
       ).status,
     ).toBe(202);
     expect(
-      (await sums()).map(({ remote, release: releaseName, phase, route, count }) => [
+      (await readSums()).map(({ remote, release: releaseName, phase, route, count }) => [
         remote,
         releaseName,
         phase,
@@ -146,74 +150,78 @@ describe("POST /telemetry", () => {
   });
 
   it("counts a release by its name as soon as a document names it", async () => {
-    const next = "secrets-0.3.2-ba9876543210";
-    const document = join(folder, "sample.json");
-    await send([{ ...load, release: next }]);
-    const nextRecord = { release: next, manifest: { name: "secrets", routes: [] } };
+    const nextRelease = "secrets-0.3.2-ba9876543210";
+    const documentFile = join(folder, "sample.json");
+    await sendTelemetry([{ ...loadEvent, release: nextRelease }]);
+    const nextRecord = { release: nextRelease, manifest: { name: "secrets", routes: [] } };
     await writeFile(
-      document,
+      documentFile,
       JSON.stringify({
-        payload: b64u({ release_records: { [next]: `head.${b64u(nextRecord)}.signature` } }),
+        payload: encodeJson({ release_records: { [nextRelease]: `head.${encodeJson(nextRecord)}.signature` } }),
         signatures: [],
       }),
     );
     clock = new Date(clock.getTime() + 5_000);
-    await send([{ ...load, release: next }]);
-    expect((await sums()).map(({ remote, release: releaseName, count }) => [remote, releaseName, count])).toEqual([
+    await sendTelemetry([{ ...loadEvent, release: nextRelease }]);
+    expect((await readSums()).map(({ remote, release: releaseName, count }) => [remote, releaseName, count])).toEqual([
       ["other", "other", 1],
-      ["secrets", next, 1],
+      ["secrets", nextRelease, 1],
     ]);
-    await rm(document);
+    await rm(documentFile);
     clock = new Date(clock.getTime() + 5_000);
-    await send([
-      { ...load, release: next },
-      { ...load, release: "unknown" },
+    await sendTelemetry([
+      { ...loadEvent, release: nextRelease },
+      { ...loadEvent, release: "unknown" },
     ]); // pages may still run it
-    expect((await sums()).map(({ remote, count }) => [remote, count])).toEqual([
+    expect((await readSums()).map(({ remote, count }) => [remote, count])).toEqual([
       ["other", 2],
       ["secrets", 2],
     ]);
   });
 
   it("refuses what could name somebody, and more than fits", async () => {
-    for (const wrong of [
-      { ...load, message: "of alba" },
-      { ...load, user_id: "1" },
-      { ...load, code: "my secret" },
-      { ...load, phase: "typed" },
-      { ...load, release: "a b" },
-      { ...load, duration_ms: -1 },
+    for (const invalidBody of [
+      { ...loadEvent, message: "of alba" },
+      { ...loadEvent, user_id: "1" },
+      { ...loadEvent, code: "my secret" },
+      { ...loadEvent, phase: "typed" },
+      { ...loadEvent, release: "a b" },
+      { ...loadEvent, duration_ms: -1 },
     ]) {
-      expect((await send([wrong])).status).toBe(422);
+      expect((await sendTelemetry([invalidBody])).status).toBe(422);
     }
-    for (const wrong of [
-      { ...load, remote: ["secrets"] },
-      { ...load, remote: { toString: "secrets" } },
-      { ...load, release: null },
-      { ...load, duration_ms: "120" },
-      { ...load, duration_ms: 1.5 },
-      { ...load, duration_ms: 1e300 },
+    for (const invalidBody of [
+      { ...loadEvent, remote: ["secrets"] },
+      { ...loadEvent, remote: { toString: "secrets" } },
+      { ...loadEvent, release: null },
+      { ...loadEvent, duration_ms: "120" },
+      { ...loadEvent, duration_ms: 1.5 },
+      { ...loadEvent, duration_ms: 1e300 },
       "load",
       null,
       [],
     ]) {
-      expect((await service.call("POST", "/telemetry", null, { body: { events: [wrong], vitals: [] } })).status).toBe(
-        422,
-      );
+      expect(
+        (await service.call("POST", "/telemetry", null, { body: { events: [invalidBody], vitals: [] } })).status,
+      ).toBe(422);
     }
     expect(
-      (await send([], [{ remote: "secrets", release, route: "/edit-secret/1?token=2#3", metric: "LCP", value: 1 }]))
-        .status,
+      (
+        await sendTelemetry(
+          [],
+          [{ remote: "secrets", release, route: "/edit-secret/1?token=2#3", metric: "LCP", value: 1 }],
+        )
+      ).status,
     ).toBe(422);
-    expect((await send(Array.from({ length: maxTelemetryEvents + 1 }, () => load))).status).toBe(422);
+    expect((await sendTelemetry(Array.from({ length: maxTelemetryEvents + 1 }, () => loadEvent))).status).toBe(422);
     expect(await rows()).toEqual([]);
   });
 
   it("takes no large bodies, neither of pages nor of browsers", async () => {
-    expect((await send([{ ...load, release: "r".repeat(20_000) }])).status).toBe(413);
+    expect((await sendTelemetry([{ ...loadEvent, release: "r".repeat(20_000) }])).status).toBe(413);
     expect(
       (
-        await report(
+        await sendPolicyReport(
           Array.from({ length: 30 }, () => ({ type: "csp-violation", body: { originalPolicy: "p".repeat(1_500) } })),
           "application/reports+json",
         )
@@ -221,11 +229,16 @@ describe("POST /telemetry", () => {
     ).toBe(204);
     await service.app.services.db.delete(measurements);
     expect(
-      (await report([{ type: "csp-violation", body: { sourceFile: "s".repeat(70_000) } }], "application/reports+json"))
-        .status,
+      (
+        await sendPolicyReport(
+          [{ type: "csp-violation", body: { sourceFile: "s".repeat(70_000) } }],
+          "application/reports+json",
+        )
+      ).status,
     ).toBe(413);
     expect(
-      (await report({ "csp-report": { "source-file": "s".repeat(70_000) } }, "application/csp-report")).status,
+      (await sendPolicyReport({ "csp-report": { "source-file": "s".repeat(70_000) } }, "application/csp-report"))
+        .status,
     ).toBe(413);
     expect(await rows()).toEqual([]);
   });
@@ -233,25 +246,27 @@ describe("POST /telemetry", () => {
   it("adds up what comes at the same time", async () => {
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        send(index % 2 === 0 ? [load, { ...load, phase: "page" }] : [{ ...load, phase: "page" }, load]),
+        sendTelemetry(
+          index % 2 === 0 ? [loadEvent, { ...loadEvent, phase: "page" }] : [{ ...loadEvent, phase: "page" }, loadEvent],
+        ),
       ),
     );
-    expect((await sums()).map(({ phase, count }) => [phase, count])).toEqual([
+    expect((await readSums()).map(({ phase, count }) => [phase, count])).toEqual([
       ["load", 20],
       ["page", 20],
     ]);
   });
 
   it("is limited for one address; what all send above their limit is taken and not counted", async () => {
-    const answers: number[] = [];
-    for (let calls = 0; calls < 125; calls++) answers.push((await send([load])).status);
-    expect(answers.filter((status) => status === 202)).toHaveLength(120);
-    expect(answers.slice(-5)).toEqual([429, 429, 429, 429, 429]);
-    expect((await sums())[0]?.count).toBe(100);
+    const statuses: number[] = [];
+    for (let calls = 0; calls < 125; calls++) statuses.push((await sendTelemetry([loadEvent])).status);
+    expect(statuses.filter((status) => status === 202)).toHaveLength(120);
+    expect(statuses.slice(-5)).toEqual([429, 429, 429, 429, 429]);
+    expect((await readSums())[0]?.count).toBe(100);
   });
 
   it("forgets sums after 30 days, and shows those of seven", async () => {
-    await send([load]);
+    await sendTelemetry([loadEvent]);
     const now = clock;
     try {
       for (const [days, sumCount, rowCount] of [
@@ -262,7 +277,7 @@ describe("POST /telemetry", () => {
       ] as const) {
         clock = new Date(clock.getTime() + days * 86_400_000);
         await service.app.sweep();
-        expect([days, (await sums()).length, (await rows()).length]).toEqual([days, sumCount, rowCount]);
+        expect([days, (await readSums()).length, (await rows()).length]).toEqual([days, sumCount, rowCount]);
       }
     } finally {
       clock = now;
@@ -274,9 +289,9 @@ describe("GET /telemetry", () => {
   it("is for whoever shows METRICS_TOKEN, and is not there without one", async () => {
     expect((await service.call("GET", "/telemetry", null)).status).toBe(401);
     expect((await service.call("GET", "/telemetry", "x".repeat(32))).status).toBe(401);
-    const without = await startService();
-    expect((await without.call("GET", "/telemetry", "x".repeat(32))).status).toBe(404);
-    await without.stop();
+    const serviceWithoutToken = await startService();
+    expect((await serviceWithoutToken.call("GET", "/telemetry", "x".repeat(32))).status).toBe(404);
+    await serviceWithoutToken.stop();
   });
 });
 
@@ -291,16 +306,16 @@ describe("POST /reports/csp", () => {
   });
 
   it("counts both forms of a report by the remote whose code it was and the directive, and keeps no address", async () => {
-    const ofRemote = {
+    const remoteViolation = {
       effectiveDirective: "connect-src",
       sourceFile: `${origin}/r/secrets/${release}/913.js?a=1`,
       blockedURL: "https://elsewhere.example/?who=alba",
     };
     expect(
       (
-        await report(
+        await sendPolicyReport(
           [
-            buildViolation(ofRemote),
+            buildViolation(remoteViolation),
             buildViolation({
               effectiveDirective: "img-src",
               sourceFile: `${origin}/static/main.js`,
@@ -312,17 +327,17 @@ describe("POST /reports/csp", () => {
         )
       ).status,
     ).toBe(204);
-    const older = {
+    const legacyReport = {
       "document-uri": `${origin}/home`,
       "violated-directive": "connect-src 'self'",
       "source-file": `${origin}/r/secrets/${release}/913.js`,
       "blocked-uri": "https://elsewhere.example",
     };
-    expect((await report({ "csp-report": older }, "application/csp-report")).status).toBe(204);
-    const counted = (await rows())
+    expect((await sendPolicyReport({ "csp-report": legacyReport }, "application/csp-report")).status).toBe(204);
+    const countedRows = (await rows())
       .map(({ remote, release: releaseName, phase, code, count }) => [remote, releaseName, phase, code, count])
       .toSorted();
-    expect(counted).toEqual([
+    expect(countedRows).toEqual([
       ["host", "0.3.1", "csp", "img-src", 1],
       ["secrets", release, "csp", "connect-src", 2],
     ]);
@@ -336,11 +351,12 @@ describe("POST /reports/csp", () => {
         sourceFile: `https://made.example/r/made${String(index)}/x/y.js`,
       }),
     );
-    expect((await report(unknownReports, "application/reports+json")).status).toBe(204);
+    expect((await sendPolicyReport(unknownReports, "application/reports+json")).status).toBe(204);
     expect((await rows()).map(({ remote, code, count }) => [remote, code, count])).toEqual([["other", "other", 20]]);
-    expect((await report("nothing", "application/csp-report")).status).toBe(422);
+    expect((await sendPolicyReport("nothing", "application/csp-report")).status).toBe(422);
     const answers = [];
-    for (let calls = 0; calls < 4; calls++) answers.push((await report([], "application/reports+json")).status);
+    for (let calls = 0; calls < 4; calls++)
+      answers.push((await sendPolicyReport([], "application/reports+json")).status);
     expect(answers).toEqual([204, 204, 204, 429]);
   });
 });

@@ -1,7 +1,7 @@
 import { eq, lte } from "drizzle-orm";
 
 import { mails, secrets } from "../db/schema.ts";
-import { tablesWithoutAccount } from "./account-scoping.ts";
+import { findTablesWithoutAccount } from "./account-scoping.ts";
 import { startService } from "./service.ts";
 
 describe("a statement", () => {
@@ -30,7 +30,7 @@ describe("a statement", () => {
     ],
     ["an insert without its account", 'insert into "secrets" ("id") values ($1)', ["secrets"]],
   ])("is found when it is %s", (_, text, tables) => {
-    expect(tablesWithoutAccount(text)).toEqual(tables);
+    expect(findTablesWithoutAccount(text)).toEqual(tables);
   });
 
   it.each<[string, string]>([
@@ -43,19 +43,19 @@ describe("a statement", () => {
     ["inserts with its account", 'insert into "mails" ("account_id", "id") values ($1, $2) on conflict do nothing'],
     ["writes a directory", 'delete from "rate_limits" where "rate_limits"."window_start" < $1'],
   ])("passes when it %s", (_, text) => {
-    expect(tablesWithoutAccount(text)).toEqual([]);
+    expect(findTablesWithoutAccount(text)).toEqual([]);
   });
 });
 
 describe("every test of the service", () => {
   it("fails when the service locks rows without their account, or writes some", async () => {
-    const locking = await startService();
-    await locking.app.services.db.transaction((tx) =>
+    const lockingService = await startService();
+    await lockingService.app.services.db.transaction((tx) =>
       tx.select().from(mails).where(lte(mails.dueAt, new Date())).for("update"),
     );
-    await expect(locking.stop()).rejects.toThrow(/"mails"/);
-    const writing = await startService();
-    await writing.app.services.db.update(secrets).set({ favorite: true }).where(eq(secrets.favorite, false));
-    await expect(writing.stop()).rejects.toThrow(/update "secrets"/);
+    await expect(lockingService.stop()).rejects.toThrow(/"mails"/);
+    const writingService = await startService();
+    await writingService.app.services.db.update(secrets).set({ favorite: true }).where(eq(secrets.favorite, false));
+    await expect(writingService.stop()).rejects.toThrow(/update "secrets"/);
   });
 });

@@ -17,20 +17,20 @@ export const directoryTables: readonly string[] = [
  *
  * @param text of a statement as Drizzle writes it: names in quotes, values as `$1`
  */
-export function tablesWithoutAccount(text: string): string[] {
+export function findTablesWithoutAccount(text: string): string[] {
   const insertedTables = [...text.matchAll(/\binsert into "(\w+)" \(([^)]*)\)/g)].flatMap(
-    ([, table = "", columns = ""]) => (columns.includes(`"${accountColumn(table)}"`) ? [] : [table]),
+    ([, table = "", columns = ""]) => (columns.includes(`"${getAccountColumn(table)}"`) ? [] : [table]),
   );
   const writtenTables = [...text.matchAll(/\b(?:update|delete from) "(\w+)"/g)].map(([, table = ""]) => table);
   const lockedTables = /\bfor (?:no key )?(?:update|share)\b|\bfor key share\b/.test(text)
     ? [...text.matchAll(/\b(?:from|join) "(\w+)"/g)].map(([, table = ""]) => table)
     : [];
   const unscopedTables = [...writtenTables, ...lockedTables].filter(
-    (table) => !new RegExp(`(?:"${table}"\\.|[( ])"?${accountColumn(table)}"? = \\$\\d`).test(text),
+    (table) => !new RegExp(`(?:"${table}"\\.|[( ])"?${getAccountColumn(table)}"? = \\$\\d`).test(text),
   );
   return [...new Set([...insertedTables, ...unscopedTables])].filter((table) => !directoryTables.includes(table));
 }
 
-function accountColumn(table: string): string {
+function getAccountColumn(table: string): string {
   return table === "accounts" ? "id" : "account_id";
 }

@@ -67,7 +67,7 @@ export interface DatabaseProxy {
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
-  let stalled = false;
+  let isStalled = false;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     for (const [from, to] of [
@@ -81,7 +81,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
         sockets.delete(from);
         to.destroy();
       });
-      if (stalled) from.pause();
+      if (isStalled) from.pause();
     }
   });
   server.listen(0, "127.0.0.1");
@@ -92,11 +92,11 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   return {
     url: proxyUrl.href,
     stall() {
-      stalled = true;
+      isStalled = true;
       for (const socket of sockets) socket.pause();
     },
     resume() {
-      stalled = false;
+      isStalled = false;
       for (const socket of sockets) socket.resume();
     },
     async close() {

@@ -10,7 +10,7 @@ export function createFetch({ http }: Pick<App, "http">): typeof globalThis.fetc
     request.signal.throwIfAborted();
     const { pathname, search } = new URL(request.url);
     const { statusCode, headers, rawPayload } = await http.inject({
-      method: methodOf(request.method),
+      method: requireMethod(request.method),
       url: `${pathname}${search}`,
       headers: Object.fromEntries(request.headers),
       payload: Buffer.from(await request.arrayBuffer()),
@@ -28,7 +28,7 @@ export function createFetch({ http }: Pick<App, "http">): typeof globalThis.fetc
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-function methodOf(name: string): (typeof methods)[number] {
+function requireMethod(name: string): (typeof methods)[number] {
   const method = methods.find((candidate) => candidate === name);
   if (method === undefined) throw new TypeError(`${name} is no method of the service`);
   return method;

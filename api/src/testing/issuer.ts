@@ -16,19 +16,20 @@ export interface TestIssuer {
 }
 
 /** A private Ed25519 key as `SESSION_KEYS` has them. */
-export async function makeSessionKey(): Promise<Record<string, unknown>> {
+export async function createSessionKey(): Promise<Record<string, unknown>> {
   const { privateKey } = await generateKeyPair("EdDSA", { extractable: true });
   return { ...(await exportJWK(privateKey)), kid: randomUUID() };
 }
 
-let keyPairs: Promise<{ readonly own: GenerateKeyPairResult; readonly stranger: GenerateKeyPairResult }> | null = null;
+let keyPairsPromise: Promise<{ readonly own: GenerateKeyPairResult; readonly stranger: GenerateKeyPairResult }> | null =
+  null;
 
 /** For all providers of a process: making two takes as long as all else that a provider needs. */
-function getRsaKeys(): NonNullable<typeof keyPairs> {
-  keyPairs ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]).then(
+function getKeyPairs(): NonNullable<typeof keyPairsPromise> {
+  keyPairsPromise ??= Promise.all([generateKeyPair("RS256", { extractable: true }), generateKeyPair("RS256")]).then(
     ([own, stranger]) => ({ own, stranger }),
   );
-  return keyPairs;
+  return keyPairsPromise;
 }
 
 /**
@@ -42,18 +43,18 @@ export async function startIssuer({
   const {
     own: { publicKey, privateKey },
     stranger,
-  } = await getRsaKeys();
+  } = await getKeyPairs();
   const jwk = { ...(await exportJWK(publicKey)), kid: "test-1", alg: "RS256", use: "sig" };
-  const base = path.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
+  const basePath = path.replace(/\/$/, ""); // OpenID Connect Discovery 4.1
   const server = createServer((request, response) => {
-    const answers = new Map<string, unknown>([
-      [`${base}/.well-known/openid-configuration`, { issuer, jwks_uri: `${origin}${base}/jwks` }],
-      [`${base}/jwks`, { keys: [jwk] }],
+    const bodiesByPath = new Map<string, unknown>([
+      [`${basePath}/.well-known/openid-configuration`, { issuer, jwks_uri: `${origin}${basePath}/jwks` }],
+      [`${basePath}/jwks`, { keys: [jwk] }],
     ]);
-    const answer = answers.get(request.url ?? "");
+    const body = bodiesByPath.get(request.url ?? "");
     response
-      .writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" })
-      .end(JSON.stringify(answer ?? {}));
+      .writeHead(body === undefined ? 404 : 200, { "content-type": "application/json" })
+      .end(JSON.stringify(body ?? {}));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
@@ -61,7 +62,7 @@ export async function startIssuer({
   const origin = `http://127.0.0.1:${String(address.port)}`;
   const issuer = `${origin}${path}`;
 
-  const sign = (
+  const signToken = (
     subject: string,
     claims: Readonly<Record<string, unknown>>,
     key: typeof privateKey,
@@ -85,8 +86,8 @@ export async function startIssuer({
   };
   return {
     issuer,
-    accessToken: (subject, claims = {}, typ) => sign(subject, claims, privateKey, typ),
-    forgedToken: (subject) => sign(subject, {}, stranger.privateKey),
+    accessToken: (subject, claims = {}, typ) => signToken(subject, claims, privateKey, typ),
+    forgedToken: (subject) => signToken(subject, {}, stranger.privateKey),
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { outboxOf, type TestService } from "./service.ts";
+import { getOutboxFolder, type TestService } from "./service.ts";
 
 export interface ReceivedMail {
   readonly to: string;
@@ -15,21 +15,21 @@ export interface ReceivedMail {
 /** Mails in the service's folder, oldest first, once everything that is due was sent. */
 export async function readMails(service: TestService): Promise<ReceivedMail[]> {
   await service.app.services.mailer.deliver();
-  const folder = outboxOf(service.objectsFolder);
+  const folder = getOutboxFolder(service.objectsFolder);
   const names = (await readdir(folder)).filter((name) => name.endsWith(".eml")).sort();
-  return Promise.all(names.map(async (name) => readMail(await readFile(join(folder, name), "utf8"))));
+  return Promise.all(names.map(async (name) => parseMail(await readFile(join(folder, name), "utf8"))));
 }
 
-export function readMail(source: string): ReceivedMail {
-  const end = source.search(/\r?\n\r?\n/);
-  const head = source.slice(0, end).replace(/\r?\n[ \t]+/g, " ");
-  const header = (name: string): string => new RegExp(`^${name}: (.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
-  const body = source.slice(end).trim();
+export function parseMail(source: string): ReceivedMail {
+  const headEnd = source.search(/\r?\n\r?\n/);
+  const head = source.slice(0, headEnd).replace(/\r?\n[ \t]+/g, " ");
+  const getHeader = (name: string): string => new RegExp(`^${name}: (.*)$`, "im").exec(head)?.[1]?.trim() ?? "";
+  const body = source.slice(headEnd).trim();
   return {
-    to: header("To"),
-    from: header("From"),
-    subject: decodeWords(header("Subject")),
-    text: decodeBody(body, header("Content-Transfer-Encoding")),
+    to: getHeader("To"),
+    from: getHeader("From"),
+    subject: decodeEncodedWords(getHeader("Subject")),
+    text: decodeBody(body, getHeader("Content-Transfer-Encoding")),
     source,
   };
 }
@@ -41,7 +41,7 @@ function decodeBody(body: string, encoding: string): string {
 }
 
 /** Encoded words of RFC 2047. */
-function decodeWords(text: string): string {
+function decodeEncodedWords(text: string): string {
   return text
     .replace(/\?= =\?UTF-8\?[QB]\?/gi, "")
     .replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>

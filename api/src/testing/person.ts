@@ -10,7 +10,7 @@ import {
 
 import {
   helperBytes,
-  signedBytes,
+  buildSignedMessage,
   type Json,
   type KeyringChange,
   type KeyStatement,
@@ -21,7 +21,7 @@ import {
 import { decodeJwt } from "jose";
 import { v7 as uuidv7 } from "uuid";
 
-const b64u = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
+const toB64u = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url");
 
 /**
  * The account with a real signing key, and what a device of it keeps: the last state and its
@@ -55,8 +55,8 @@ export function createPerson(subject: string, token: string): Person {
  * A well-formed compact JWE with this header; what is inside is noise, as it is for the service.
  */
 export function buildJwe(header: Readonly<Record<string, unknown>>): string {
-  const head = b64u(Buffer.from(JSON.stringify({ alg: "dir", enc: "A256GCM", ...header })));
-  return `${head}..${b64u(randomBytes(12))}.${b64u(randomBytes(512))}.${b64u(randomBytes(16))}`;
+  const encodedHeader = toB64u(Buffer.from(JSON.stringify({ alg: "dir", enc: "A256GCM", ...header })));
+  return `${encodedHeader}..${toB64u(randomBytes(12))}.${toB64u(randomBytes(512))}.${toB64u(randomBytes(16))}`;
 }
 
 export function buildLabel(person: Signer, secretId: string, version: number, rev = 1, keyEpoch = 1): string {
@@ -70,18 +70,18 @@ export function buildLabel(person: Signer, secretId: string, version: number, re
   });
 }
 
-export const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
+export const computeDigest = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 /** Native hybrid recipients are 1216 bytes in bech32; the service looks at form and length only. */
 export const buildRecipient = (): string => `age1pq1${"q".repeat(1_952)}`;
 
-export function signWith<T extends Readonly<Record<string, Json | undefined>>>(
+export function signDocument<T extends Readonly<Record<string, Json | undefined>>>(
   prefix: "key" | "put",
   document: T,
   key: KeyObject,
 ): T & { sig: string } {
   const { sig: _, ...rest } = document;
-  return { ...document, sig: b64u(sign(null, signedBytes(prefix, rest), key)) };
+  return { ...document, sig: toB64u(sign(null, buildSignedMessage(prefix, rest), key)) };
 }
 
 export function buildStatement(person: Signer, overrides: Partial<KeyStatement> = {}): KeyStatement {
@@ -97,23 +97,23 @@ export function buildStatement(person: Signer, overrides: Partial<KeyStatement> 
     previous_sig: null,
     ...overrides,
   };
-  return signWith("key", statement, person.signingKey);
+  return signDocument("key", statement, person.signingKey);
 }
 
 export function buildState(person: Signer): string {
-  const previous = person.state === null ? null : digestOf(person.state);
+  const previous = person.state === null ? null : computeDigest(person.state);
   return buildJwe({ typ: "relicario-state", user_id: person.userId, key_epoch: 1, previous });
 }
 
 export const buildSlot = (openerId: string, kind: "image" | "recovery_code" | "passkey" = "image") => ({
   opener_id: openerId,
   kind,
-  slot: b64u(randomBytes(1_600)),
+  slot: toB64u(randomBytes(1_600)),
 });
 
 export const buildImageRecord = (id: string) => ({
   id,
-  helper: b64u(randomBytes(helperBytes)),
+  helper: toB64u(randomBytes(helperBytes)),
   created_at: "2026-11-21T10:00:00.000Z",
 });
 
@@ -142,7 +142,7 @@ export function buildChange(person: Signer, overrides: Readonly<Record<string, J
   };
   const members = Object.entries({ ...change, ...overrides }).filter(([, value]) => value !== undefined);
   // tests send broken ones too
-  return signWith("put", Object.fromEntries(members), person.signingKey) as unknown as KeyringChange;
+  return signDocument("put", Object.fromEntries(members), person.signingKey) as unknown as KeyringChange;
 }
 
 /** The device takes over what the service confirmed. */
@@ -151,7 +151,7 @@ export function confirmChange(person: Signer, change: KeyringChange): void {
   person.state = change.state;
 }
 
-export interface SecretCall {
+export interface BuiltSecret {
   readonly body: Extract<StoreSecretBody, { content: string }>;
   readonly content: Buffer;
 }
@@ -165,7 +165,7 @@ export function buildSecret(
     bytes = 700,
     change = {},
   }: { id?: string; base?: number; bytes?: number; change?: Readonly<Record<string, Json | undefined>> } = {},
-): SecretCall {
+): BuiltSecret {
   const content = randomBytes(bytes);
   const version = (base ?? 0) + 1;
   return {
@@ -174,8 +174,8 @@ export function buildSecret(
       secret_db_id: id,
       ...(base === undefined ? {} : { base_version: base }),
       label: buildLabel(person, id, version),
-      ticket: b64u(randomBytes(2_000)),
-      content: b64u(content),
+      ticket: toB64u(randomBytes(2_000)),
+      content: toB64u(content),
       keyring: buildChange(person, change),
     },
   };
@@ -184,7 +184,7 @@ export function buildSecret(
 /** A whole `POST /secrets/store/batch` of so many new secrets. */
 export function buildBatch(
   person: Signer,
-  secrets: number,
+  secretCount: number,
   change: Readonly<Record<string, Json | undefined>> = {},
 ): StoreSecretsBody {
   const keyring = buildChange(person, change);
@@ -192,5 +192,5 @@ export function buildBatch(
     const { secret_db_id, label, ticket, content } = buildSecret(person).body;
     return { secret_db_id, label, ticket, content };
   };
-  return { secrets: Array.from({ length: secrets }, buildNewSecret), keyring };
+  return { secrets: Array.from({ length: secretCount }, buildNewSecret), keyring };
 }

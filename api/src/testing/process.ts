@@ -4,11 +4,11 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { compileCache } from "@relicario/tooling/compile-cache";
+import { compileCacheEnvironment } from "@relicario/tooling/compile-cache";
 import { Client } from "pg";
 
 import { startIssuer } from "./issuer.ts";
-import { outboxOf, serviceDatabase, serviceVariables } from "./service.ts";
+import { getOutboxFolder, createServiceDatabase, createServiceVariables } from "./service.ts";
 
 export interface RunningService {
   readonly child: ChildProcess;
@@ -35,11 +35,11 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-export async function prepareProcess(): Promise<ServiceProcess> {
+export async function prepareServiceProcess(): Promise<ServiceProcess> {
   const issuer = await startIssuer();
-  const database = await serviceDatabase();
+  const database = await createServiceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-main-"));
-  const variables = await serviceVariables(issuer.issuer, database.url, objectsFolder);
+  const variables = await createServiceVariables(issuer.issuer, database.url, objectsFolder);
   const children = new Set<ChildProcess>();
 
   const query = async (text: string): Promise<Record<string, unknown>[]> => {
@@ -51,7 +51,7 @@ export async function prepareProcess(): Promise<ServiceProcess> {
       await client.end();
     }
   };
-  const knownKeys = async (): Promise<string[]> =>
+  const readKnownKeys = async (): Promise<string[]> =>
     (
       await query(
         "select object_key from version_objects union select object_key from upload_parts union select object_key from loose_objects union select object_key from staged_rows where object_key is not null",
@@ -62,9 +62,9 @@ export async function prepareProcess(): Promise<ServiceProcess> {
     variables,
     objectsFolder,
     query,
-    knownKeys,
+    knownKeys: readKnownKeys,
     async strayFiles() {
-      const knownKeySet = new Set(await knownKeys());
+      const knownKeySet = new Set(await readKnownKeys());
       const files = (await readdir(objectsFolder, { recursive: true, withFileTypes: true })).filter((entry) =>
         entry.isFile(),
       );
@@ -77,7 +77,7 @@ export async function prepareProcess(): Promise<ServiceProcess> {
     },
     async start() {
       const child = spawn(process.execPath, [join(__dirname, "../main.ts")], {
-        env: { PATH: process.env["PATH"], ...compileCache, ...variables },
+        env: { PATH: process.env["PATH"], ...compileCacheEnvironment, ...variables },
         stdio: ["ignore", "pipe", "pipe"],
       });
       children.add(child);
@@ -115,7 +115,8 @@ export async function prepareProcess(): Promise<ServiceProcess> {
       }
       await database.drop();
       await issuer.stop();
-      for (const folder of [objectsFolder, outboxOf(objectsFolder)]) await rm(folder, { recursive: true, force: true });
+      for (const folder of [objectsFolder, getOutboxFolder(objectsFolder)])
+        await rm(folder, { recursive: true, force: true });
     },
   };
 }

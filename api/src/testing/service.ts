@@ -8,8 +8,8 @@ import { createTestDatabase, type TestDatabase } from "@relicario/tooling/databa
 import { buildApp, type App, type AppOptions } from "../app.ts";
 import { migrateDatabase, migrationsFolder } from "../db/migrate.ts";
 import { parseEnv } from "../env/env.ts";
-import { tablesWithoutAccount } from "./account-scoping.ts";
-import { makeSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
+import { findTablesWithoutAccount } from "./account-scoping.ts";
+import { createSessionKey, startIssuer, type TestIssuer } from "./issuer.ts";
 import { createPerson, type Person } from "./person.ts";
 
 export interface TestResponse {
@@ -55,7 +55,7 @@ export const testVendors = [
   { vendor_id: "closed", name: "Closed", enabled: false },
 ];
 
-export async function serviceDatabase(): Promise<TestDatabase> {
+export async function createServiceDatabase(): Promise<TestDatabase> {
   const digest = createHash("sha256");
   for (const name of (await readdir(migrationsFolder)).filter((file) => file.endsWith(".sql")).sort()) {
     digest.update(await readFile(join(migrationsFolder, name)));
@@ -64,12 +64,12 @@ export async function serviceDatabase(): Promise<TestDatabase> {
 }
 
 /** Where the service of this folder of objects puts its mails. */
-export function outboxOf(objectsFolder: string): string {
+export function getOutboxFolder(objectsFolder: string): string {
   return `${objectsFolder}-outbox`;
 }
 
 /** The variables that the service is started with. */
-export async function serviceVariables(
+export async function createServiceVariables(
   issuer: string,
   databaseUrl: string,
   objectsFolder: string,
@@ -81,8 +81,8 @@ export async function serviceVariables(
     IDP_CLIENT_ID: "relicario-portal",
     VENDORS: JSON.stringify(testVendors),
     PUBLIC_ORIGIN: "http://localhost:3000",
-    SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey(), await makeSessionKey()] }),
-    MAIL_URL: outboxOf(objectsFolder),
+    SESSION_KEYS: JSON.stringify({ keys: [await createSessionKey(), await createSessionKey()] }),
+    MAIL_URL: getOutboxFolder(objectsFolder),
     RECORD_KEY: randomBytes(32).toString("base64url"),
     STOP_WAIT_SECONDS: "0",
   };
@@ -95,18 +95,18 @@ export async function startService(
   { onStatement: observeStatement, ...options }: Pick<AppOptions, "wait" | "onStatement"> = {},
 ): Promise<TestService> {
   const issuer = await startIssuer();
-  const database = await serviceDatabase();
+  const database = await createServiceDatabase();
   const objectsFolder = await mkdtemp(join(tmpdir(), "relicario-objects-"));
-  const lines: string[] = [];
-  const env = parseEnv({ ...(await serviceVariables(issuer.issuer, database.url, objectsFolder)), ...overrides });
+  const logLines: string[] = [];
+  const env = parseEnv({ ...(await createServiceVariables(issuer.issuer, database.url, objectsFolder)), ...overrides });
   const unscopedStatements = new Set<string>();
   const onStatement = (text: string): void => {
-    if (tablesWithoutAccount(text).length > 0) unscopedStatements.add(text);
+    if (findTablesWithoutAccount(text).length > 0) unscopedStatements.add(text);
     observeStatement?.(text);
   };
   const app = await buildApp(env, {
     onStatement,
-    logStream: { write: (line) => lines.push(line) },
+    logStream: { write: (line) => logLines.push(line) },
     ...(now === undefined ? {} : { now }),
     ...options,
   });
@@ -139,7 +139,7 @@ export async function startService(
     origin: env.PUBLIC_ORIGIN,
     objectsFolder,
     database,
-    log: () => lines.join(""),
+    log: () => logLines.join(""),
     call,
     listen: () =>
       app.http.server.listening
@@ -147,15 +147,16 @@ export async function startService(
         : app.http.listen({ host: "127.0.0.1", port: 0 }),
     async signIn(subject = `person-${randomBytes(4).toString("hex")}`, vendorId = "relicario") {
       const token = await issuer.accessToken(subject);
-      const answer = await call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, { body: { token } });
-      if (answer.status !== 200) throw new Error(`the exchange answered ${String(answer.status)} ${answer.text}`);
-      return createPerson(subject, String(answer.body["token"]));
+      const response = await call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, { body: { token } });
+      if (response.status !== 200) throw new Error(`the exchange answered ${String(response.status)} ${response.text}`);
+      return createPerson(subject, String(response.body["token"]));
     },
     async stop() {
       await app.stop();
       await database.drop();
       await issuer.stop();
-      for (const folder of [objectsFolder, outboxOf(objectsFolder)]) await rm(folder, { recursive: true, force: true });
+      for (const folder of [objectsFolder, getOutboxFolder(objectsFolder)])
+        await rm(folder, { recursive: true, force: true });
       if (unscopedStatements.size > 0)
         throw new Error(
           `these statements lock or write rows of more than one account:\n${[...unscopedStatements].join("\n")}`,

@@ -18,18 +18,18 @@ import {
   buildSecret,
   confirmChange,
   type Person,
-  type SecretCall,
+  type BuiltSecret,
   type Signer,
 } from "./person.ts";
 import type { TestResponse, CallOptions, Method, TestService } from "./service.ts";
 import { encodeForm, sha256B64u, type EncodedForm } from "./upload.ts";
 
-export const newPublicId = (): string => randomBytes(16).toString("base64url");
-const randomB64u = (bytes: number): string => randomBytes(bytes).toString("base64url");
-const digestOfB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
+export const createPublicId = (): string => randomBytes(16).toString("base64url");
+const createRandomB64u = (bytes: number): string => randomBytes(bytes).toString("base64url");
+const digestB64u = (text: string): string => sha256B64u(Buffer.from(text, "base64url"));
 
 /** A change that carries the document of shares, or of requests, as the device makes one. */
-export function buildChangeWith(
+export function buildChangeWithDocument(
   person: Signer,
   document: "shares" | "requests",
   overrides: Readonly<Record<string, Json | undefined>> = {},
@@ -40,7 +40,7 @@ export function buildChangeWith(
   });
 }
 
-export const daysFromNow = (days: number, from = new Date()): string =>
+export const formatDaysFromNow = (days: number, from = new Date()): string =>
   new Date(from.getTime() + days * 86_400_000).toISOString();
 
 /** What whoever has a link can prove with it. */
@@ -63,16 +63,16 @@ export function buildShare(
     ...overrides
   }: Partial<CreateShareBody> & { change?: Readonly<Record<string, Json | undefined>> } = {},
 ): BuiltShare {
-  const [shareId, linkAuth, passAuth] = [newPublicId(), randomB64u(32), randomB64u(32)];
+  const [shareId, linkAuth, passAuth] = [createPublicId(), createRandomB64u(32), createRandomB64u(32)];
   const audience = overrides.recipient === undefined ? "public" : "person";
   const digests =
-    audience === "person" ? {} : { link_auth_sha256: digestOfB64u(linkAuth), pass_auth_sha256: digestOfB64u(passAuth) };
+    audience === "person" ? {} : { link_auth_sha256: digestB64u(linkAuth), pass_auth_sha256: digestB64u(passAuth) };
   const body: CreateShareBody = {
-    ...{ share_id: shareId, secret_db_id: secretId, version: 1, audience, ticket: randomB64u(2_000), ...digests },
+    ...{ share_id: shareId, secret_db_id: secretId, version: 1, audience, ticket: createRandomB64u(2_000), ...digests },
     ...{
       password: false,
-      expires_at: daysFromNow(7),
-      keyring: buildChangeWith(person, "shares", change),
+      expires_at: formatDaysFromNow(7),
+      keyring: buildChangeWithDocument(person, "shares", change),
       ...overrides,
     },
   };
@@ -81,7 +81,7 @@ export function buildShare(
 
 export const buildOpening = (
   { shareId, linkAuth, passAuth }: LinkCredentials,
-  claimId: string | undefined = randomB64u(16),
+  claimId: string | undefined = createRandomB64u(16),
 ) => ({
   share_id: shareId,
   link_auth: linkAuth,
@@ -94,15 +94,15 @@ export function buildRequest(
   person: Signer,
   overrides: Partial<CreateRequestBody> = {},
 ): { body: CreateRequestBody; requestId: string; linkAuth: string } {
-  const [requestId, linkAuth] = [newPublicId(), randomB64u(32)];
-  const document = buildJwe({ typ: "relicario-request", request_id: requestId });
+  const [requestId, linkAuth] = [createPublicId(), createRandomB64u(32)];
+  const requestDocument = buildJwe({ typ: "relicario-request", request_id: requestId });
   const body = {
     request_id: requestId,
-    document,
-    link_auth_sha256: digestOfB64u(linkAuth),
-    expires_at: daysFromNow(7),
+    document: requestDocument,
+    link_auth_sha256: digestB64u(linkAuth),
+    expires_at: formatDaysFromNow(7),
     max_size: 20_000_000,
-    keyring: buildChangeWith(person, "requests"),
+    keyring: buildChangeWithDocument(person, "requests"),
     ...overrides,
   };
   return { body, requestId, linkAuth };
@@ -119,17 +119,17 @@ export async function callOk(
   token: string | null,
   options: CallOptions = {},
 ): Promise<TestResponse> {
-  const answer = await call(method, path, token, options);
-  if (answer.status !== 200)
-    throw new Error(`${method} ${path} was answered ${String(answer.status)} ${answer.text.slice(0, 300)}`);
-  return answer;
+  const response = await call(method, path, token, options);
+  if (response.status !== 200)
+    throw new Error(`${method} ${path} was answered ${String(response.status)} ${response.text.slice(0, 300)}`);
+  return response;
 }
 
 export async function storeSecret(
   calls: ServiceCalls,
   person: Person,
   options: Parameters<typeof buildSecret>[1] = {},
-): Promise<SecretCall & { readonly id: string }> {
+): Promise<BuiltSecret & { readonly id: string }> {
   const secret = buildSecret(person, options);
   await callOk(calls, "POST", "/secrets/store", person.token, { body: secret.body });
   confirmChange(person, secret.body.keyring);
@@ -185,12 +185,12 @@ export async function createRequest(
 }
 
 export async function deleteRequest(calls: ServiceCalls, person: Person, requestId: string): Promise<void> {
-  const keyring = buildChangeWith(person, "requests");
+  const keyring = buildChangeWithDocument(person, "requests");
   await callOk(calls, "DELETE", `/requests/${requestId}`, person.token, { body: { keyring } });
   confirmChange(person, keyring);
 }
 
-export interface BuiltAnswer {
+export interface StartedAnswer {
   readonly id: string;
   readonly token: string;
   readonly content: Buffer;
@@ -206,7 +206,7 @@ export async function startAnswer(
   calls: ServiceCalls,
   { requestId, linkAuth }: { requestId: string; linkAuth: string },
   bytes = 5_000,
-): Promise<BuiltAnswer> {
+): Promise<StartedAnswer> {
   const { body } = await callOk(calls, "POST", "/requests/answer", null, {
     body: { request_id: requestId, link_auth: linkAuth, size: bytes },
   });
@@ -215,7 +215,7 @@ export async function startAnswer(
   const headers = { [answerTokenHeader]: String(body["token"]) };
   return {
     ...{ id: String(body["answer_id"]), token: String(body["token"]), content, partSize, headers },
-    finish: { ticket: randomB64u(1_500), content_sha256: sha256B64u(content) },
+    finish: { ticket: createRandomB64u(1_500), content_sha256: sha256B64u(content) },
     async part(number) {
       const data = Uint8Array.from(content.subarray((number - 1) * partSize, number * partSize));
       const form = await encodeForm(buildPartForm({ part: number, sha256: sha256B64u(data) }, new Blob([data])));
@@ -224,14 +224,14 @@ export async function startAnswer(
   };
 }
 
-export async function sendParts(calls: ServiceCalls, answer: BuiltAnswer): Promise<void> {
+export async function sendParts(calls: ServiceCalls, answer: StartedAnswer): Promise<void> {
   for (let part = 1; (part - 1) * answer.partSize < answer.content.length; part++)
     await callOk(calls, "POST", answerPath(answer.id), null, await answer.part(part));
 }
 
 export const finishAnswer = (
   { call }: ServiceCalls,
-  answer: BuiltAnswer,
+  answer: StartedAnswer,
   body: unknown = answer.finish,
 ): Promise<TestResponse> => call("PUT", answerPath(answer.id), null, { body, headers: answer.headers });
 
@@ -239,7 +239,7 @@ export async function answerRequest(
   calls: ServiceCalls,
   request: { requestId: string; linkAuth: string },
   bytes?: number,
-): Promise<BuiltAnswer> {
+): Promise<StartedAnswer> {
   const answer = await startAnswer(calls, request, bytes);
   await sendParts(calls, answer);
   const { status, text } = await finishAnswer(calls, answer);

@@ -15,10 +15,10 @@ import {
 import { startService, type TestResponse, type Method, type TestService } from "./service.ts";
 import {
   startAnswer,
-  buildChangeWith,
+  buildChangeWithDocument,
   deleteRequest,
   finishAnswer,
-  daysFromNow,
+  formatDaysFromNow,
   createRequest,
   createShare,
   sendParts,
@@ -29,10 +29,10 @@ import { buildFinish, buildLargeContent } from "./upload.ts";
 let service: TestService;
 let clock: Date;
 
-const requireOk = async (answer: Promise<TestResponse>): Promise<TestResponse> => {
-  const { status, text } = await answer;
+const requireSuccess = async (response: Promise<TestResponse>): Promise<TestResponse> => {
+  const { status, text } = await response;
   if (status >= 300) throw new Error(text);
-  return answer;
+  return response;
 };
 
 /** A device that does what it is told where there is something to do it to. */
@@ -41,15 +41,15 @@ class Device {
   #secrets: { id: string; version: number; trashed: boolean }[] = [];
   readonly #shares: { readonly shareId: string; readonly secretId: string }[] = [];
   readonly #requests: { readonly requestId: string; readonly linkAuth: string }[] = [];
-  #openers = 0;
-  #code: string | null = null;
+  #openerCount = 0;
+  #recoveryCodeId: string | null = null;
 
   constructor(person: Person) {
     this.person = person;
   }
 
   #call(method: Method, path: string, body?: unknown): Promise<TestResponse> {
-    return requireOk(service.call(method, path, this.person.token, body === undefined ? {} : { body }));
+    return requireSuccess(service.call(method, path, this.person.token, body === undefined ? {} : { body }));
   }
 
   async #changeKeyring(members: Readonly<Record<string, Json>>): Promise<void> {
@@ -59,15 +59,15 @@ class Device {
     confirmChange(this.person, change);
   }
 
-  async #confirmAfter(answer: Promise<TestResponse>, keyring: KeyringChange): Promise<void> {
-    await answer;
+  async #confirmAfterCall(response: Promise<TestResponse>, keyring: KeyringChange): Promise<void> {
+    await response;
     confirmChange(this.person, keyring);
   }
 
-  readonly operations: Readonly<Record<string, (size: number) => Promise<void>>> = {
+  readonly actionsByName: Readonly<Record<string, (size: number) => Promise<void>>> = {
     secret: async (size) => {
       const { body } = buildSecret(this.person, { bytes: size + 1 });
-      await this.#confirmAfter(this.#call("POST", "/secrets/store", body), body.keyring);
+      await this.#confirmAfterCall(this.#call("POST", "/secrets/store", body), body.keyring);
       await this.#call("POST", "/secrets/store", body); // once more, byte for byte
       this.#secrets.push({ id: body.secret_db_id, version: 1, trashed: false });
     },
@@ -75,7 +75,7 @@ class Device {
       const [secret] = this.#secrets;
       if (secret === undefined) return;
       const { body } = buildSecret(this.person, { id: secret.id, base: secret.version, bytes: size + 1 });
-      await this.#confirmAfter(this.#call("POST", "/secrets/store", body), body.keyring);
+      await this.#confirmAfterCall(this.#call("POST", "/secrets/store", body), body.keyring);
       secret.version += 1;
       secret.trashed = false;
       clock = new Date(clock.getTime() + 31 * 86_400_000); // so that versions give way
@@ -84,8 +84,11 @@ class Device {
       const secret = this.#secrets.find(({ trashed }) => !trashed);
       if (secret === undefined) return;
       const ticket = size % 2 === 0 ? {} : { ticket: Buffer.alloc(size + 1).toString("base64url") };
-      const keyring = buildChange(this.person, size % 3 === 0 ? { shares: this.#document("relicario-shares") } : {});
-      await this.#confirmAfter(
+      const keyring = buildChange(
+        this.person,
+        size % 3 === 0 ? { shares: this.#buildDocument("relicario-shares") } : {},
+      );
+      await this.#confirmAfterCall(
         this.#call("POST", "/secrets/store", {
           secret_db_id: secret.id,
           base_version: secret.version,
@@ -99,12 +102,12 @@ class Device {
     documents: (size) =>
       this.#changeKeyring(
         size % 2 === 0
-          ? { book: this.#document("relicario-book"), shares: this.#document("relicario-shares") }
-          : { requests: this.#document("relicario-requests") },
+          ? { book: this.#buildDocument("relicario-book"), shares: this.#buildDocument("relicario-shares") }
+          : { requests: this.#buildDocument("relicario-requests") },
       ),
     openers: async () => {
       const [opener, image] = [uuidv7(), uuidv7()];
-      if (this.#openers++ > 4) return;
+      if (this.#openerCount++ > 4) return;
       await this.#changeKeyring({
         slots: {
           set: [buildSlot(opener, "recovery_code"), buildSlot(image), buildSlot(this.person.imageId)],
@@ -112,11 +115,12 @@ class Device {
         },
         image_records: { set: [buildImageRecord(image), buildImageRecord(this.person.imageId)], remove: [] },
       });
-      if (this.#secrets.length > 0) this.#code = opener;
+      if (this.#secrets.length > 0) this.#recoveryCodeId = opener;
     },
     removeOpener: async () => {
-      if (this.#code !== null) await this.#changeKeyring({ slots: { set: [], remove: [this.#code] } });
-      this.#code = null;
+      if (this.#recoveryCodeId !== null)
+        await this.#changeKeyring({ slots: { set: [], remove: [this.#recoveryCodeId] } });
+      this.#recoveryCodeId = null;
     },
     trash: async () => {
       const secret = this.#secrets.at(-1);
@@ -138,16 +142,16 @@ class Device {
     upload: async (size) => {
       const large = buildLargeContent({ bytes: size + 1 });
       const { upload_id: id } = StartUploadResponse.parse(
-        (await requireOk(service.call("POST", "/v2/secrets/secret", this.person.token, await large.start()))).body,
+        (await requireSuccess(service.call("POST", "/v2/secrets/secret", this.person.token, await large.start()))).body,
       );
       if (size % 3 === 0) return; // its time runs out
-      await requireOk(service.call("POST", uploadPath(id), this.person.token, await large.part(1)));
+      await requireSuccess(service.call("POST", uploadPath(id), this.person.token, await large.part(1)));
       if (size % 3 === 1) {
         await this.#call("DELETE", uploadPath(id));
         return;
       }
       const body = buildFinish(this.person, large);
-      await this.#confirmAfter(this.#call("PUT", uploadPath(id), body), body.keyring);
+      await this.#confirmAfterCall(this.#call("PUT", uploadPath(id), body), body.keyring);
       this.#secrets.push({ id: large.id, version: 1, trashed: false });
     },
     share: async (size) => {
@@ -158,7 +162,7 @@ class Device {
       const { shareId } = await createShare(service, this.person, secret.id, {
         version: secret.version,
         ticket,
-        expires_at: daysFromNow(7, clock),
+        expires_at: formatDaysFromNow(7, clock),
         ...helper,
       });
       this.#shares.push({ shareId, secretId: secret.id });
@@ -167,10 +171,10 @@ class Device {
       const share = this.#shares.at(-1);
       const secret = this.#secrets.find(({ id }) => id === share?.secretId);
       if (share === undefined || secret === undefined) return;
-      const keyring = buildChangeWith(this.person, "shares");
+      const keyring = buildChangeWithDocument(this.person, "shares");
       const body = { version: secret.version, ticket: Buffer.alloc(size + 1).toString("base64url"), keyring };
-      const answer = await service.call("PATCH", `/share/${share.shareId}`, this.person.token, { body });
-      if (answer.status === 200) confirmChange(this.person, keyring); // else it is over
+      const response = await service.call("PATCH", `/share/${share.shareId}`, this.person.token, { body });
+      if (response.status === 200) confirmChange(this.person, keyring); // else it is over
     },
     revoke: async (size) => {
       const [share] = this.#shares.splice(size % (this.#shares.length + 1), 1);
@@ -178,7 +182,7 @@ class Device {
     },
     request: async () => {
       if (this.#secrets.length > 0 && this.#requests.length < 10)
-        this.#requests.push(await createRequest(service, this.person, { expires_at: daysFromNow(7, clock) }));
+        this.#requests.push(await createRequest(service, this.person, { expires_at: formatDaysFromNow(7, clock) }));
     },
     answer: async (size) => {
       const request = this.#requests.at(-1);
@@ -186,11 +190,11 @@ class Device {
       const answer = await startAnswer(service, request, size + 1).catch(() => null); // it is over, or was answered
       if (answer === null || size % 3 === 0) return; // its time runs out
       await sendParts(service, answer);
-      if (size % 3 === 1) await requireOk(finishAnswer(service, answer));
+      if (size % 3 === 1) await requireSuccess(finishAnswer(service, answer));
     },
     collectAnswers: async () => {
       for (const { requestId } of this.#requests) {
-        const keyring = buildChangeWith(this.person, "requests");
+        const keyring = buildChangeWithDocument(this.person, "requests");
         const { status } = await service.call("PATCH", `/requests/${requestId}`, this.person.token, {
           body: { state: "collected", keyring },
         });
@@ -213,7 +217,7 @@ class Device {
     },
   };
 
-  #document(typ: string): string {
+  #buildDocument(typ: string): string {
     return buildJwe({ typ, user_id: this.person.userId, key_epoch: 1 });
   }
 }
@@ -230,14 +234,14 @@ export async function checkStorageCounts(rounds: number): Promise<void> {
     () => clock,
   );
   try {
-    const names = Object.keys(new Device(await service.signIn()).operations);
+    const names = Object.keys(new Device(await service.signIn()).actionsByName);
     const operation = fc.record({ name: fc.constantFrom(...names), size: fc.nat(3_000) });
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 60, maxLength: 60 }), async (operations) => {
         const device = new Device(await service.signIn());
-        await device.operations["secret"]?.(10);
+        await device.actionsByName["secret"]?.(10);
         for (const { name, size } of operations) {
-          await device.operations[name]?.(size);
+          await device.actionsByName[name]?.(size);
           await checkStoredContents(service, device.person);
         }
       }),

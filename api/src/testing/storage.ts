@@ -7,29 +7,29 @@ import type { TestService } from "./service.ts";
  * A query of what the tables hold of everything sealed of one account: `contents` and `records`, in
  * bytes.
  */
-export function storageQuery(accountId: string): string {
-  const sumOf = (value: string, table: string, condition = "true"): string =>
+export function buildStorageQuery(accountId: string): string {
+  const buildSum = (value: string, table: string, condition = "true"): string =>
     `(select coalesce(sum(${value}), 0) from ${table} where account_id = '${accountId}' and ${condition})::int`;
   const contents = [
-    sumOf("size", "secret_versions", "dropped_at is null"),
-    sumOf("size", "uploads", "published_version is null"),
-    sumOf("size", "answers"),
-    sumOf("size", "staged_rows"),
+    buildSum("size", "secret_versions", "dropped_at is null"),
+    buildSum("size", "uploads", "published_version is null"),
+    buildSum("size", "answers"),
+    buildSum("size", "staged_rows"),
   ];
   const records = [
-    sumOf("octet_length(ticket)", "secret_versions", "dropped_at is null"),
-    sumOf("octet_length(label)", "secrets"),
-    sumOf(
+    buildSum("octet_length(ticket)", "secret_versions", "dropped_at is null"),
+    buildSum("octet_length(label)", "secrets"),
+    buildSum(
       "octet_length(state) + octet_length(book) + octet_length(shares) + coalesce(octet_length(requests), 0) + octet_length(key_statement)",
       "keyrings",
     ),
-    sumOf("octet_length(state)", "keyring_states"),
-    sumOf("octet_length(value)", "keyring_former"),
-    sumOf("octet_length(slot)", "slots"),
-    sumOf("coalesce(octet_length(label), 0) + coalesce(octet_length(ticket), 0)", "staged_rows"),
-    sumOf("octet_length(sealed_helper)", "image_records"),
-    sumOf("coalesce(octet_length(ticket), 0) + coalesce(octet_length(share_helper), 0)", "shares"),
-    sumOf("coalesce(octet_length(document), 0) + coalesce(octet_length(ticket), 0)", "requests"),
+    buildSum("octet_length(state)", "keyring_states"),
+    buildSum("octet_length(value)", "keyring_former"),
+    buildSum("octet_length(slot)", "slots"),
+    buildSum("coalesce(octet_length(label), 0) + coalesce(octet_length(ticket), 0)", "staged_rows"),
+    buildSum("octet_length(sealed_helper)", "image_records"),
+    buildSum("coalesce(octet_length(ticket), 0) + coalesce(octet_length(share_helper), 0)", "shares"),
+    buildSum("coalesce(octet_length(document), 0) + coalesce(octet_length(ticket), 0)", "requests"),
   ];
   return `select ${contents.join(" + ")} as contents, ${records.join(" + ")} as records`;
 }
@@ -43,7 +43,7 @@ export async function checkStoredContents(
   person: Person,
 ): Promise<number> {
   const { rows } = await app.services.db.execute<{ contents: number; records: number }>(
-    sql.raw(storageQuery(person.userId)),
+    sql.raw(buildStorageQuery(person.userId)),
   );
   const [{ contents, records } = { contents: NaN, records: NaN }] = rows;
   const { licence } = (await call("GET", "/user/me", person.token)).body as unknown as {

@@ -20,17 +20,17 @@ export async function digestInWorker(
   workerExited.catch(() => undefined); // heard of at the next chunk
   const postChunk = async (chunk: Buffer | null): Promise<Uint8Array | null> => {
     worker.postMessage(chunk);
-    const [answer] = await Promise.race([once(worker, "message") as Promise<[Uint8Array | null]>, workerExited]);
-    return answer;
+    const [reply] = await Promise.race([once(worker, "message") as Promise<[Uint8Array | null]>, workerExited]);
+    return reply;
   };
   try {
-    let pendingChunk: Promise<unknown> = Promise.resolve();
+    let pendingPost: Promise<unknown> = Promise.resolve();
     for await (const chunk of chunks) {
-      await pendingChunk;
-      pendingChunk = postChunk(chunk);
-      pendingChunk.catch(() => undefined); // heard of at the next chunk; none comes when reading fails
+      await pendingPost;
+      pendingPost = postChunk(chunk);
+      pendingPost.catch(() => undefined); // heard of at the next chunk; none comes when reading fails
     }
-    await pendingChunk;
+    await pendingPost;
     const digest = await postChunk(null);
     if (digest === null) throw new Error("a thread without its digest");
     return Buffer.from(digest);

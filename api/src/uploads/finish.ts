@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { FinishUploadBody, StoreSecretResponse } from "@relicario/shared/api";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { nextChange } from "../accounts/next-change.ts";
+import { incrementChangeCounter } from "../accounts/next-change.ts";
 import { chargeStorage, quotaReserveBytes } from "../accounts/storage-used.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
@@ -11,20 +11,26 @@ import { applyChange, createChangeCall, type ChangeCall } from "../keyring/apply
 import type { RequestContext } from "../language/language.ts";
 import { streamContent, type ContentLayout } from "../secrets/content.ts";
 import { writeVersion } from "../secrets/queries.ts";
-import { readCallState, checkLabel, rejectConflicts, precheckCall, nextVersion } from "../secrets/signed-call.ts";
+import {
+  readCallState,
+  checkLabelHeader,
+  rejectConflicts,
+  precheckCall,
+  getNextVersion,
+} from "../secrets/signed-call.ts";
 import type { Services } from "../services/services.ts";
 import { digestInWorker } from "./content-digest.ts";
 import {
   findUpload,
   saveContentDigest,
   markPublished,
-  partCount,
-  partSizeOf,
+  countParts,
+  getPartSize,
   readParts,
   type PartRow,
   type UploadRow,
 } from "./queries.ts";
-import { expiryAfter } from "./start.ts";
+import { getUploadExpiry } from "./start.ts";
 
 /**
  * All parts become the next version, in one transaction with the keyring change. They are read
@@ -41,17 +47,17 @@ export async function finishUpload(
   { keyring, ...rest }: FinishUploadBody,
   context: RequestContext,
 ): Promise<StoreSecretResponse> {
-  const call = createChangeCall(keyring, { upload_id: uploadId, ...withoutUndefined(rest) });
+  const call = createChangeCall(keyring, { upload_id: uploadId, ...omitUndefined(rest) });
   const upload = await findUpload(services.db, scope, uploadId, context.now);
   if (upload === null) throw new Problem("not_found");
-  const publishedAnswer = findPublishedAnswer(upload, call);
-  if (publishedAnswer !== null) return publishedAnswer;
+  const publishedResponse = findPublishedResponse(upload, call);
+  if (publishedResponse !== null) return publishedResponse;
 
   const baseVersion = upload.baseVersion === null ? undefined : (rest.base_version ?? upload.baseVersion);
   if (upload.baseVersion === null && rest.base_version !== undefined)
     throw new Problem("conflict", { detail: "this upload is a new secret" });
-  const version = nextVersion(baseVersion);
-  checkLabel(scope, keyring, rest.label, upload.secretId, version);
+  const version = getNextVersion(baseVersion);
+  checkLabelHeader(scope, keyring, rest.label, upload.secretId, version);
   const parts = await readParts(services.db, scope, uploadId);
   rejectMissingParts(upload, parts);
   if (upload.contentSha256 !== null) rejectDigestMismatch(upload.contentSha256, rest.content_sha256);
@@ -72,7 +78,7 @@ export async function finishUpload(
     if (recordedAnswer !== null) return recordedAnswer;
     const currentUpload = await findUpload(tx, scope, uploadId, context.now);
     if (currentUpload === null) throw new Problem("not_found");
-    if (currentUpload.publishedVersion !== null) throw alreadyPublished();
+    if (currentUpload.publishedVersion !== null) throw createAlreadyPublishedProblem();
     await rejectConflicts(tx, scope, upload.secretId, baseVersion);
     const changeBytes = await applyChange(
       tx,
@@ -94,7 +100,7 @@ export async function finishUpload(
       size: upload.size,
     };
     const rowBytes = await writeVersion(services, tx, scope, newVersion, {
-      change: await nextChange(tx, scope.accountId, {
+      change: await incrementChangeCounter(tx, scope.accountId, {
         event: { kind: baseVersion === undefined ? "secret_added" : "secret_changed", secretId: upload.secretId },
         now: context.now,
       }),
@@ -107,19 +113,19 @@ export async function finishUpload(
       version,
       stateRev: keyring.state_rev,
       callSha256: digestCall(call),
-      expiresAt: expiryAfter(context.now),
+      expiresAt: getUploadExpiry(context.now),
     });
     return { secret_db_id: upload.secretId, version, state_rev: keyring.state_rev };
   });
 }
 
 /** The first answer to the call that published this upload; null while nothing has. */
-function findPublishedAnswer(
+function findPublishedResponse(
   { secretId, publishedVersion, publishedStateRev, publishedCallSha256 }: UploadRow,
   call: ChangeCall,
 ): StoreSecretResponse | null {
   if (publishedVersion === null || publishedStateRev === null) return null;
-  if (publishedCallSha256?.equals(digestCall(call)) !== true) throw alreadyPublished();
+  if (publishedCallSha256?.equals(digestCall(call)) !== true) throw createAlreadyPublishedProblem();
   return { secret_db_id: secretId, version: publishedVersion, state_rev: publishedStateRev };
 }
 
@@ -129,7 +135,7 @@ export function rejectDigestMismatch(actual: Buffer, claimed: string): void {
 
 export function rejectMissingParts(upload: ContentLayout, parts: readonly PartRow[]): void {
   const receivedParts = new Set(parts.map(({ part }) => part));
-  const missing = Array.from({ length: partCount(upload) }, (_, index) => index + 1).filter(
+  const missing = Array.from({ length: countParts(upload) }, (_, index) => index + 1).filter(
     (part) => !receivedParts.has(part),
   );
   if (missing.length > 0) throw new Problem("upload_incomplete", { members: { missing } });
@@ -144,7 +150,7 @@ export async function computeContentDigest(
 ): Promise<Buffer> {
   const objects = parts.map(({ part, objectKey, sha256 }) => ({
     key: objectKey,
-    size: partSizeOf(layout, part),
+    size: getPartSize(layout, part),
     sha256,
   }));
   const digest = await digestInWorker(streamContent(services, layout, objects, { start: 0, end: layout.size - 1 }));
@@ -156,11 +162,11 @@ function digestCall({ changeSha256, callSha256 }: ChangeCall): Buffer {
   return createHash("sha256").update(changeSha256).update(callSha256).digest();
 }
 
-function alreadyPublished(): Problem {
+function createAlreadyPublishedProblem(): Problem {
   return new Problem("conflict", { detail: "this upload is published" });
 }
 
-function withoutUndefined({
+function omitUndefined({
   base_version: baseVersion,
   ...fields
 }: Omit<FinishUploadBody, "keyring">): Omit<FinishUploadBody, "keyring"> {

@@ -54,10 +54,10 @@ export function toFormProblem(cause: unknown): Problem {
 export async function readFields<T extends z.ZodType>(
   request: FastifyRequest,
   schema: T,
-  fields: number,
+  maxFields: number,
 ): Promise<z.output<T>> {
   const values: Record<string, unknown> = {};
-  for await (const item of readForm(request, { fields, files: 0, fileBytes: 0 }))
+  for await (const item of readForm(request, { fields: maxFields, files: 0, fileBytes: 0 }))
     if (item.type === "field") values[item.fieldname] = item.value;
   return parseFields(schema, values);
 }

@@ -1,11 +1,11 @@
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { Problem } from "../http/problem.ts";
-import { nextVersion } from "../secrets/signed-call.ts";
+import { getNextVersion } from "../secrets/signed-call.ts";
 import type { Services } from "../services/services.ts";
 import { findUpload, extendUpload, type UploadRow } from "./queries.ts";
 import type { PartsTarget } from "./receive-part.ts";
-import { expiryAfter } from "./start.ts";
+import { getUploadExpiry } from "./start.ts";
 
 /** An upload that takes parts. @throws Problem `not_found`, `conflict` once it is published. */
 export async function openUpload({ db, now }: Services, scope: AccountScope, id: string): Promise<PartsTarget> {
@@ -19,10 +19,10 @@ export async function openUpload({ db, now }: Services, scope: AccountScope, id:
   const { size, partSize, secretId, baseVersion } = await requireOpen(db);
   return {
     ...{ accountId, id, size, partSize },
-    objectPrefix: `${accountId}/${secretId}/${String(nextVersion(baseVersion ?? undefined))}-`,
+    objectPrefix: `${accountId}/${secretId}/${String(getNextVersion(baseVersion ?? undefined))}-`,
     requireOpen: async (executor) => {
       await requireOpen(executor);
     },
-    extend: (tx) => extendUpload(tx, scope, id, expiryAfter(now())),
+    extend: (tx) => extendUpload(tx, scope, id, getUploadExpiry(now())),
   };
 }

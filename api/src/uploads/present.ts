@@ -1,13 +1,13 @@
 import type { StartUploadResponse, UploadState } from "@relicario/shared/api";
 
-import { partCount, partSizeOf, type PartRow, type UploadRow } from "./queries.ts";
+import { countParts, getPartSize, type PartRow, type UploadRow } from "./queries.ts";
 
 export function presentStartedUpload(upload: UploadRow): StartUploadResponse {
   return {
     upload_id: upload.id,
     secret_db_id: upload.secretId,
     part_size: upload.partSize,
-    parts: partCount(upload),
+    parts: countParts(upload),
     expires_at: upload.expiresAt.toISOString(),
   };
 }
@@ -20,7 +20,7 @@ export function presentUploadState(upload: UploadRow, parts: readonly PartRow[])
     size,
     received: parts.map(({ part, sha256 }) => ({
       part,
-      size: partSizeOf(upload, part),
+      size: getPartSize(upload, part),
       sha256: sha256.toString("base64url"),
     })),
     published: version === null || stateRev === null ? null : { version, state_rev: stateRev },

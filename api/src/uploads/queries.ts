@@ -10,13 +10,13 @@ export type PartRow = typeof uploadParts.$inferSelect;
 
 type PartLayout = Pick<UploadRow, "size" | "partSize">;
 
-export function partCount({ size, partSize }: PartLayout): number {
+export function countParts({ size, partSize }: PartLayout): number {
   return Math.ceil(size / partSize);
 }
 
 /** Bytes of the part with this number, from 1: the last one has the rest. */
-export function partSizeOf(upload: PartLayout, part: number): number {
-  return part < partCount(upload) ? upload.partSize : upload.size - (part - 1) * upload.partSize;
+export function getPartSize(upload: PartLayout, part: number): number {
+  return part < countParts(upload) ? upload.partSize : upload.size - (part - 1) * upload.partSize;
 }
 
 /** Null for one that is not there, not the caller's, or over. */
@@ -121,12 +121,12 @@ export async function discardParts(tx: Tx, accountId: string, id: string, now: D
 
 /** Those whose time is over, of any account, in the order of their key. */
 export function readExpiredUploads(db: Db, now: Date, last: UploadRow | null, pageSize: number): Promise<UploadRow[]> {
-  const after =
+  const isAfterLast =
     last === null ? undefined : sql`(${uploads.accountId}, ${uploads.id}) > (${last.accountId}, ${last.id})`;
   return db
     .select()
     .from(uploads)
-    .where(and(lte(uploads.expiresAt, now), after))
+    .where(and(lte(uploads.expiresAt, now), isAfterLast))
     .orderBy(uploads.accountId, uploads.id)
     .limit(pageSize);
 }

@@ -10,7 +10,7 @@ import { Problem } from "../http/problem.ts";
 import { discardObject, reserveObject, publishObject } from "../objects/orphaned-objects.ts";
 import type { Services } from "../services/services.ts";
 import { toFormProblem, parseFields, readForm } from "./form.ts";
-import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
+import { findPart, insertPart, countParts, getPartSize } from "./queries.ts";
 
 /*
  * [Note: Parts] A part is an object of its own, and stays one when the upload is published, or the
@@ -30,7 +30,7 @@ import { findPart, insertPart, partCount, partSizeOf } from "./queries.ts";
 export const partTimeoutSeconds = 30 * 60;
 
 /** Boundaries, names and headers of a form around its data. */
-const maxFormBytes = 4 * 1024;
+const maxFormOverheadBytes = 4 * 1024;
 
 /** What parts are received for: an upload, or an answer to a request. */
 export interface PartsTarget {
@@ -55,21 +55,22 @@ export async function receivePart(
   target: PartsTarget,
   request: FastifyRequest,
 ): Promise<ReceivedPart> {
-  const formBytes = Number(request.headers["content-length"] ?? 0);
-  if (formBytes > target.partSize + maxFormBytes) throw new Problem("payload_too_large");
+  const contentLength = Number(request.headers["content-length"] ?? 0);
+  if (contentLength > target.partSize + maxFormOverheadBytes) throw new Problem("payload_too_large");
   const fields: Record<string, unknown> = {};
   for await (const item of readForm(request, { fields: 2, files: 1, fileBytes: target.partSize + 1 })) {
     if (item.type === "field") {
       fields[item.fieldname] = item.value;
       continue;
     }
-    const declared = parsePartFields(fields, target);
-    if (formBytes > partSizeOf(target, declared.part) + maxFormBytes) throw invalidField("/data", "too_long");
-    return services.partLock.runExclusively(`${target.id}/${String(declared.part)}`, request.raw, () =>
-      storePart(services, target, declared, item.file),
+    const partFields = parsePartFields(fields, target);
+    if (contentLength > getPartSize(target, partFields.part) + maxFormOverheadBytes)
+      throw createInvalidFieldProblem("/data", "too_long");
+    return services.partLock.runExclusively(`${target.id}/${String(partFields.part)}`, request.raw, () =>
+      storePart(services, target, partFields, item.file),
     );
   }
-  throw invalidField("/data", "missing");
+  throw createInvalidFieldProblem("/data", "missing");
 }
 
 async function storePart(
@@ -80,24 +81,24 @@ async function storePart(
 ): Promise<ReceivedPart> {
   const { db, objects } = services;
   const { accountId, id } = target;
-  const size = partSizeOf(target, part);
-  const expected = Buffer.from(sha256, "base64url");
-  const received = { part, size, sha256 };
-  const bytes = Readable.from(verifyBytes(data, size, expected), { objectMode: false });
+  const size = getPartSize(target, part);
+  const expectedDigest = Buffer.from(sha256, "base64url");
+  const receivedPart = { part, size, sha256 };
+  const verifiedStream = Readable.from(verifyBytes(data, size, expectedDigest), { objectMode: false });
 
-  if (await isPartStored(db, target, part, expected)) {
-    for await (const _ of bytes); // they have to be the same bytes all the same
-    return received;
+  if (await isPartStored(db, target, part, expectedDigest)) {
+    for await (const _ of verifiedStream); // they have to be the same bytes all the same
+    return receivedPart;
   }
   const objectKey = `${target.objectPrefix}${randomBytes(12).toString("base64url")}`;
   await reserveObject(db, accountId, objectKey, services.now());
   let isStored = false;
   try {
-    await objects.put(objectKey, bytes);
+    await objects.put(objectKey, verifiedStream);
     isStored = await withLockedAccount(services, accountId, async (tx) => {
       await target.requireOpen(tx);
-      if (await isPartStored(tx, target, part, expected)) return false;
-      await insertPart(tx, { accountId, uploadId: id, part, sha256: expected, objectKey });
+      if (await isPartStored(tx, target, part, expectedDigest)) return false;
+      await insertPart(tx, { accountId, uploadId: id, part, sha256: expectedDigest, objectKey });
       await target.extend(tx);
       await publishObject(tx, accountId, objectKey);
       return true;
@@ -109,7 +110,7 @@ async function storePart(
     throw error;
   }
   if (!isStored) await discardObject(db, objects, accountId, objectKey);
-  return received;
+  return receivedPart;
 }
 
 /**
@@ -137,11 +138,11 @@ async function* verifyBytes(data: Readable, size: number, sha256: Buffer): Async
   let receivedBytes = 0;
   for await (const chunk of mapReadErrors(data)) {
     receivedBytes += chunk.length;
-    if (receivedBytes > size) throw invalidField("/data", "too_long");
+    if (receivedBytes > size) throw createInvalidFieldProblem("/data", "too_long");
     digest.update(chunk);
     yield chunk;
   }
-  if (receivedBytes < size) throw invalidField("/data", "too_short");
+  if (receivedBytes < size) throw createInvalidFieldProblem("/data", "too_short");
   if (!digest.digest().equals(sha256)) throw new Problem("digest_mismatch");
 }
 
@@ -156,10 +157,10 @@ async function* mapReadErrors(data: Readable): AsyncGenerator<Buffer> {
 
 function parsePartFields(values: Readonly<Record<string, unknown>>, target: PartsTarget): PartFields {
   const fields = parseFields(PartFields, values);
-  if (fields.part > partCount(target)) throw invalidField("/part", "too_big");
+  if (fields.part > countParts(target)) throw createInvalidFieldProblem("/part", "too_big");
   return fields;
 }
 
-function invalidField(path: string, reason: string): Problem {
+function createInvalidFieldProblem(path: string, reason: string): Problem {
   return new Problem("validation_error", { members: { errors: [{ path, reason }] } });
 }

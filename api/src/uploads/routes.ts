@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { requireActor } from "../auth/access.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { cancelUpload } from "./cancel.ts";
@@ -18,7 +18,7 @@ import { uploadSchemas } from "./schema.ts";
 import { startUpload } from "./start.ts";
 
 const uploadRoute = "/v2/secrets/secret/upload/:upload_id";
-const writeConfig = { access: "signed_in", rates: [rateRules.write] } as const;
+const writeConfig = { access: "signed_in", rates: [rateLimitRules.write] } as const;
 
 const validatorCompiler = validateAllButBody(uploadSchemas.part.params);
 

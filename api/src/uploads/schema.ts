@@ -10,7 +10,7 @@ import {
 } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 const params = z.strictObject({ upload_id: Id });
 const consumes = ["multipart/form-data"];
@@ -20,25 +20,25 @@ export const uploadSchemas = {
     summary: "Begins an upload of a new secret, or with base_version of a new version",
     consumes,
     body: StartUploadFields,
-    response: responseSchemas(StartUploadResponse),
+    response: buildResponseSchemas(StartUploadResponse),
   },
   part: {
     summary: "One part: the fields part and sha256, then the file data; the same one again is the same as once",
     consumes,
     params,
     body: PartFields.extend({ data: z.string().meta({ format: "binary" }) }),
-    response: responseSchemas(ReceivedPart),
+    response: buildResponseSchemas(ReceivedPart),
   },
-  state: { summary: "Which parts are there", params, response: responseSchemas(UploadState) },
+  state: { summary: "Which parts are there", params, response: buildResponseSchemas(UploadState) },
   finish: {
     summary: "Publishes all parts as the next version, in one transaction with the keyring change",
     params,
     body: FinishUploadBody,
-    response: responseSchemas(StoreSecretResponse),
+    response: buildResponseSchemas(StoreSecretResponse),
   },
   cancel: {
     summary: "Gives the upload up; its parts go at once",
     params,
-    response: responseSchemas(z.undefined().describe("it is gone"), 204),
+    response: buildResponseSchemas(z.undefined().describe("it is gone"), 204),
   },
 };

@@ -34,11 +34,11 @@ export function startUpload(services: Services, scope: AccountScope, fields: Sta
       baseVersion: baseVersion ?? null,
       size,
       partSize,
-      expiresAt: expiryAfter(now()),
+      expiresAt: getUploadExpiry(now()),
     });
   });
 }
 
-export function expiryAfter(now: Date): Date {
+export function getUploadExpiry(now: Date): Date {
   return new Date(now.getTime() + uploadExpiryHours * 3_600_000);
 }

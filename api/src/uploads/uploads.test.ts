@@ -44,32 +44,32 @@ const startUpload = async (
   large: LargeContent,
   fields: Parameters<LargeContent["start"]>[0] = {},
 ): Promise<string> => {
-  const answer = await sendForm(person, "/v2/secrets/secret", await large.start(fields));
-  if (answer.status !== 200) throw new Error(answer.text);
-  return StartUploadResponse.parse(answer.body).upload_id;
+  const response = await sendForm(person, "/v2/secrets/secret", await large.start(fields));
+  if (response.status !== 200) throw new Error(response.text);
+  return StartUploadResponse.parse(response.body).upload_id;
 };
 
 const sendPart = async (
   person: Person,
-  upload: string,
+  uploadId: string,
   large: LargeContent,
-  number: number,
+  partNumber: number,
   overrides: Parameters<LargeContent["part"]>[1] = {},
-): Promise<TestResponse> => sendForm(person, uploadPath(upload), await large.part(number, overrides));
+): Promise<TestResponse> => sendForm(person, uploadPath(uploadId), await large.part(partNumber, overrides));
 
-const finishUpload = (person: Person, upload: string, body: unknown): Promise<TestResponse> =>
-  service.call("PUT", uploadPath(upload), person.token, { body });
+const finishUpload = (person: Person, uploadId: string, body: unknown): Promise<TestResponse> =>
+  service.call("PUT", uploadPath(uploadId), person.token, { body });
 
-const readUploadState = async (person: Person, upload: string): Promise<UploadState> =>
-  UploadState.parse((await service.call("GET", uploadPath(upload), person.token)).body);
+const readUploadState = async (person: Person, uploadId: string): Promise<UploadState> =>
+  UploadState.parse((await service.call("GET", uploadPath(uploadId), person.token)).body);
 
 /** Starts, sends all parts, publishes, and takes the answer over. */
 const uploadLarge = async (person: Person, large: LargeContent, base = 0): Promise<void> => {
   const upload = await startUpload(person, large, base === 0 ? {} : { base_version: String(base) });
   for (const index of large.parts.keys()) await sendPart(person, upload, large, index + 1);
   const body = buildFinish(person, large, { base });
-  const answer = await finishUpload(person, upload, body);
-  if (answer.status !== 200) throw new Error(answer.text);
+  const response = await finishUpload(person, upload, body);
+  if (response.status !== 200) throw new Error(response.text);
   confirmChange(person, body.keyring);
 };
 
@@ -81,12 +81,12 @@ const download = async (person: Person, body: unknown, headers: Record<string, s
     payload: body as object,
   });
 
-const objectsOf = async (person: Person): Promise<string[]> =>
+const listObjects = async (person: Person): Promise<string[]> =>
   (await readdir(join(service.objectsFolder, person.userId), { recursive: true, withFileTypes: true }).catch(() => []))
     .filter((entry) => entry.isFile())
     .map((entry) => entry.name);
 
-const contentBytesOf = (person: Person): Promise<number> => checkStoredContents(service, person);
+const readContentBytes = (person: Person): Promise<number> => checkStoredContents(service, person);
 
 describe("an upload", () => {
   it("brings the first secret together with the first keyring, its parts in any order and several at once", async () => {
@@ -103,8 +103,8 @@ describe("an upload", () => {
       published: null,
     });
 
-    const answers = await Promise.all([3, 1, 2].map((number) => sendPart(person, upload, large, number)));
-    expect(answers.map(({ status, body }) => [status, body["part"], body["size"]])).toEqual([
+    const responses = await Promise.all([3, 1, 2].map((number) => sendPart(person, upload, large, number)));
+    expect(responses.map(({ status, body }) => [status, body["part"], body["size"]])).toEqual([
       [200, 3, 1_000],
       [200, 1, minPartBytes],
       [200, 2, minPartBytes],
@@ -141,7 +141,7 @@ describe("an upload", () => {
       received: [],
       published: { version: 1, state_rev: 1 },
     });
-    expect(await objectsOf(person)).toHaveLength(3);
+    expect(await listObjects(person)).toHaveLength(3);
   });
 
   it("may be one small part", async () => {
@@ -168,21 +168,23 @@ describe("an upload", () => {
 
   it("becomes a new version, the one before stays readable by its number, large or small", async () => {
     const person = await service.signIn();
-    const small = buildSecret(person);
-    await service.call("POST", "/secrets/store", person.token, { body: small.body });
-    confirmChange(person, small.body.keyring);
-    const id = small.body.secret_db_id;
-    const second = buildLargeContent({ id });
-    await uploadLarge(person, second, 1);
-    const third = buildLargeContent({ id, bytes: 900_000 });
-    await uploadLarge(person, third, 2);
-    for (const [version, content] of [small.content, second.content, third.content].entries()) {
+    const smallSecret = buildSecret(person);
+    await service.call("POST", "/secrets/store", person.token, { body: smallSecret.body });
+    confirmChange(person, smallSecret.body.keyring);
+    const id = smallSecret.body.secret_db_id;
+    const secondContent = buildLargeContent({ id });
+    await uploadLarge(person, secondContent, 1);
+    const thirdContent = buildLargeContent({ id, bytes: 900_000 });
+    await uploadLarge(person, thirdContent, 2);
+    for (const [version, content] of [smallSecret.content, secondContent.content, thirdContent.content].entries()) {
       expect((await download(person, { secret_db_id: id, version: version + 1 })).rawPayload.equals(content)).toBe(
         true,
       );
     }
-    expect((await download(person, { secret_db_id: id })).rawPayload.equals(third.content)).toBe(true);
-    expect(await contentBytesOf(person)).toBe(small.content.length + second.content.length + third.content.length);
+    expect((await download(person, { secret_db_id: id })).rawPayload.equals(thirdContent.content)).toBe(true);
+    expect(await readContentBytes(person)).toBe(
+      smallSecret.content.length + secondContent.content.length + thirdContent.content.length,
+    );
   });
 
   it("keeps to what the vendor says of sizes", async () => {
@@ -220,11 +222,11 @@ describe("a part", () => {
     const person = await service.signIn();
     const large = buildLargeContent();
     const upload = await startUpload(person, large);
-    const answers = await Promise.all([1, 1, 1].map((number) => sendPart(person, upload, large, number)));
-    answers.push(await sendPart(person, upload, large, 1));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(await objectsOf(person)).toHaveLength(1);
+    const responses = await Promise.all([1, 1, 1].map((number) => sendPart(person, upload, large, number)));
+    responses.push(await sendPart(person, upload, large, 1));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1);
+    expect(await listObjects(person)).toHaveLength(1);
   });
 
   it("with a wrong digest is refused and not kept", async () => {
@@ -237,7 +239,7 @@ describe("a part", () => {
       body: { code: "digest_mismatch" },
     });
     expect((await readUploadState(person, upload)).received).toEqual([]);
-    expect(await objectsOf(person)).toEqual([]);
+    expect(await listObjects(person)).toEqual([]);
     expect((await sendPart(person, upload, large, 1)).status).toBe(200);
   });
 
@@ -265,9 +267,9 @@ describe("a part", () => {
     const person = await service.signIn();
     const large = buildLargeContent();
     const upload = await startUpload(person, large);
-    const answer = await sendPart(person, upload, large, number, { data });
-    expect(answer).toMatchObject({ status: 422, body: { code: "validation_error", errors: [{ path, reason }] } });
-    expect(await objectsOf(person)).toEqual([]);
+    const response = await sendPart(person, upload, large, number, { data });
+    expect(response).toMatchObject({ status: 422, body: { code: "validation_error", errors: [{ path, reason }] } });
+    expect(await listObjects(person)).toEqual([]);
   });
 
   it("larger than any part is refused before it is read", async () => {
@@ -299,7 +301,7 @@ describe("a part", () => {
       422,
       { errors: [{ path: "/data", reason: "too_long" }] },
     ]);
-    expect(await objectsOf(person)).toEqual([]);
+    expect(await listObjects(person)).toEqual([]);
     clientRequest.end(body.subarray(900));
   });
 
@@ -334,20 +336,20 @@ describe("a part", () => {
       status: 415,
       body: { code: "unsupported_media_type" },
     });
-    const start = await large.start();
-    expect(await sendForm(person, "/v2/secrets/secret", { ...start, body: start.body.subarray(0, 200) })).toMatchObject(
-      {
-        status: 400,
-        body: { code: "bad_request" },
-      },
-    );
+    const startForm = await large.start();
+    expect(
+      await sendForm(person, "/v2/secrets/secret", { ...startForm, body: startForm.body.subarray(0, 200) }),
+    ).toMatchObject({
+      status: 400,
+      body: { code: "bad_request" },
+    });
     expect(await service.call("POST", "/v2/secrets/secret", person.token, { body: { size: 1 } })).toMatchObject({
       status: 415,
     });
     expect(await service.call("POST", "/v2/secrets/secret/upload/x", person.token, await large.part(1))).toMatchObject({
       status: 422,
     });
-    expect(await objectsOf(person)).toEqual([]);
+    expect(await listObjects(person)).toEqual([]);
   });
 
   it("whose connection breaks leaves nothing, and the upload goes on", async () => {
@@ -366,10 +368,10 @@ describe("a part", () => {
     const connectionClosed = new Promise((resolve) => clientRequest.once("close", resolve));
     clientRequest.on("error", () => undefined); // it is broken off on purpose
     clientRequest.write(body.subarray(0, 3_000_000));
-    while ((await objectsOf(person)).length === 0); // its first bytes are in the folder
+    while ((await listObjects(person)).length === 0); // its first bytes are in the folder
     clientRequest.destroy();
     await connectionClosed;
-    while ((await objectsOf(person)).length > 0); // and are taken out of it
+    while ((await listObjects(person)).length > 0); // and are taken out of it
     expect((await readUploadState(person, upload)).received).toEqual([]);
     expect((await sendPart(person, upload, large, 1)).status).toBe(200);
   });
@@ -425,7 +427,7 @@ describe("starting", () => {
       await service.call("POST", "/secrets/store", person.token, { body: buildSecret(person, { bytes: 40_001 }).body }),
     ).toMatchObject({ status: 413, body: { code: "quota_exceeded" } });
     expect((await service.call("DELETE", uploadPath(firstUpload), person.token)).status).toBe(204);
-    expect(await contentBytesOf(person)).toBe(0);
+    expect(await readContentBytes(person)).toBe(0);
     expect(
       (await sendForm(person, "/v2/secrets/secret", await buildLargeContent({ bytes: 100_000 }).start())).status,
     ).toBe(200);
@@ -474,21 +476,21 @@ describe("finishing", () => {
 
   it("many times at once reads the content once and answers all of them alike", async () => {
     const { person, large, upload } = await createCompleteUpload();
-    const read = jest.spyOn(service.app.services.objects, "read");
+    const readSpy = jest.spyOn(service.app.services.objects, "read");
     try {
       const body = buildFinish(person, large);
-      const answers = await Promise.all(Array.from({ length: 10 }, () => finishUpload(person, upload, body)));
-      expect(new Set(answers.map(({ status, text }) => `${String(status)} ${text}`)).size).toBe(1);
-      expect(answers[0]).toMatchObject({ status: 200 });
-      expect(read).toHaveBeenCalledTimes(large.parts.length);
+      const responses = await Promise.all(Array.from({ length: 10 }, () => finishUpload(person, upload, body)));
+      expect(new Set(responses.map(({ status, text }) => `${String(status)} ${text}`)).size).toBe(1);
+      expect(responses[0]).toMatchObject({ status: 200 });
+      expect(readSpy).toHaveBeenCalledTimes(large.parts.length);
     } finally {
-      read.mockRestore();
+      readSpy.mockRestore();
     }
   });
 
   it("with a change that does not fit is refused before the content is read", async () => {
     const { person, large, upload } = await createCompleteUpload();
-    const read = jest.spyOn(service.app.services.objects, "read");
+    const readSpy = jest.spyOn(service.app.services.objects, "read");
     try {
       const { keyring, ...rest } = buildFinish(person, large);
       expect(
@@ -503,17 +505,17 @@ describe("finishing", () => {
           keyring: { ...keyring, sig: Buffer.alloc(64).toString("base64url") },
         }),
       ).toMatchObject({ status: 422, body: { code: "keyring_change_invalid" } });
-      expect(read).not.toHaveBeenCalled();
+      expect(readSpy).not.toHaveBeenCalled();
     } finally {
-      read.mockRestore();
+      readSpy.mockRestore();
     }
   });
 
   it("once more, byte for byte, answers as the first time, at once and after other changes", async () => {
     const { person, large, upload } = await createCompleteUpload();
     const body = buildFinish(person, large);
-    const answers = await Promise.all([1, 2, 3].map(() => finishUpload(person, upload, body)));
-    expect(answers.map(({ status, body: answer }) => [status, answer])).toEqual(
+    const responses = await Promise.all([1, 2, 3].map(() => finishUpload(person, upload, body)));
+    expect(responses.map(({ status, body: answer }) => [status, answer])).toEqual(
       Array(3).fill([200, { secret_db_id: large.id, version: 1, state_rev: 1 }]),
     );
     confirmChange(person, body.keyring);
@@ -530,7 +532,7 @@ describe("finishing", () => {
       status: 409,
       body: { code: "conflict" },
     });
-    expect(await contentBytesOf(person)).toBe(large.content.length + otherSecret.content.length);
+    expect(await readContentBytes(person)).toBe(large.content.length + otherSecret.content.length);
   });
 
   it("keeps what was sent when another device changed the state, or saved first", async () => {
@@ -567,8 +569,8 @@ describe("finishing", () => {
     });
     confirmChange(person, winningSecret.body.keyring);
 
-    const third = buildFinish(person, large, { base: 2, base_version: 2 });
-    expect(await finishUpload(person, upload, third)).toMatchObject({
+    const thirdFinish = buildFinish(person, large, { base: 2, base_version: 2 });
+    expect(await finishUpload(person, upload, thirdFinish)).toMatchObject({
       status: 200,
       body: { version: 3, state_rev: 3 },
     });
@@ -590,9 +592,9 @@ describe("finishing", () => {
         return { upload, body: buildFinish(person, large, { base: 1 }) };
       }),
     );
-    const answers = await Promise.all(uploads.map(({ upload, body }) => finishUpload(person, upload, body)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(answers.find(({ status }) => status === 409)?.body.code).toBe("version_conflict");
+    const responses = await Promise.all(uploads.map(({ upload, body }) => finishUpload(person, upload, body)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(responses.find(({ status }) => status === 409)?.body.code).toBe("version_conflict");
   });
 
   it("refuses a label of another version and a change with another signature, and keeps the parts", async () => {
@@ -615,9 +617,9 @@ describe("cancelling", () => {
     const large = buildLargeContent();
     const upload = await startUpload(person, large);
     await sendPart(person, upload, large, 1);
-    expect(await objectsOf(person)).toHaveLength(1);
+    expect(await listObjects(person)).toHaveLength(1);
     expect(await service.call("DELETE", uploadPath(upload), person.token)).toMatchObject({ status: 204, text: "" });
-    expect(await objectsOf(person)).toEqual([]);
+    expect(await listObjects(person)).toEqual([]);
     for (const answer of [
       await service.call("DELETE", uploadPath(upload), person.token),
       await service.call("GET", uploadPath(upload), person.token),
@@ -626,7 +628,7 @@ describe("cancelling", () => {
       expect(answer).toMatchObject({ status: 404, body: { code: "not_found" } });
     }
     expect(await finishUpload(person, upload, buildFinish(person, large))).toMatchObject({ status: 404 });
-    expect(await contentBytesOf(person)).toBe(0);
+    expect(await readContentBytes(person)).toBe(0);
   });
 });
 
@@ -636,14 +638,14 @@ describe("a part that is on its way while its upload is given up", () => {
       const person = await service.signIn();
       const large = buildLargeContent();
       const upload = await startUpload(person, large);
-      const [, , cancelled] = await Promise.all([
+      const [, , cancelResponse] = await Promise.all([
         sendPart(person, upload, large, 1),
         sendPart(person, upload, large, 2),
         service.call("DELETE", uploadPath(upload), person.token),
       ]);
-      expect(cancelled.status).toBe(204);
-      expect(await objectsOf(person)).toEqual([]);
-      expect(await contentBytesOf(person)).toBe(0);
+      expect(cancelResponse.status).toBe(204);
+      expect(await listObjects(person)).toEqual([]);
+      expect(await readContentBytes(person)).toBe(0);
     }
   });
 });
@@ -667,10 +669,10 @@ describe("time", () => {
       expect((await readUploadState(renewedSession, upload)).received).toHaveLength(1);
       setHoursAfterStart(44.1);
       expect(await service.call("GET", uploadPath(upload), token)).toMatchObject({ status: 404 });
-      expect(await objectsOf(person)).toHaveLength(1);
+      expect(await listObjects(person)).toHaveLength(1);
       await service.app.sweep();
-      expect(await objectsOf(person)).toEqual([]);
-      expect(await contentBytesOf(renewedSession)).toBe(0);
+      expect(await listObjects(person)).toEqual([]);
+      expect(await readContentBytes(renewedSession)).toBe(0);
     } finally {
       clock = startTime;
     }

@@ -2,11 +2,11 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { compileCache } from "@relicario/tooling/compile-cache";
+import { compileCacheEnvironment } from "@relicario/tooling/compile-cache";
 
 import { startService, type TestService } from "../testing/service.ts";
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 let service: TestService;
 beforeAll(async () => {
@@ -15,10 +15,10 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The command as an operator runs it: what it said, and how it ended. */
-const runCommand = async (...args: string[]): Promise<{ code: unknown; output: string }> => {
-  const env = { PATH: process.env["PATH"], ...compileCache, DATABASE_URL: service.database.url };
+const runAccountCommand = async (...args: string[]): Promise<{ code: unknown; output: string }> => {
+  const env = { PATH: process.env["PATH"], ...compileCacheEnvironment, DATABASE_URL: service.database.url };
   try {
-    const { stdout } = await execute(process.execPath, [join(__dirname, "account-command.ts"), ...args], { env });
+    const { stdout } = await execFileAsync(process.execPath, [join(__dirname, "account-command.ts"), ...args], { env });
     return { code: 0, output: stdout };
   } catch (error) {
     const { code, stderr } = error as { code: unknown; stderr: string };
@@ -26,23 +26,23 @@ const runCommand = async (...args: string[]): Promise<{ code: unknown; output: s
   }
 };
 
-const exchangeToken = async (subject: string, vendor = "relicario") =>
-  service.call("POST", `/auth/token?app_vendor_id=${vendor}`, null, {
+const exchangeToken = async (subject: string, vendorId = "relicario") =>
+  service.call("POST", `/auth/token?app_vendor_id=${vendorId}`, null, {
     body: { token: await service.issuer.accessToken(subject) },
   });
 
 describe("account lock and unlock", () => {
   it("ends every session at once, lets no new one begin, and takes it back", async () => {
-    const [first, second, otherVendorPerson] = [
+    const [firstPerson, secondPerson, otherVendorPerson] = [
       await service.signIn("lock.me"),
       await service.signIn("lock.me"),
       await service.signIn("lock.me", "second"),
     ];
-    expect(await runCommand("lock", "relicario", "LOCK.me")).toEqual({
+    expect(await runAccountCommand("lock", "relicario", "LOCK.me")).toEqual({
       code: 0,
-      output: `relicario: ${first.userId} is locked; 2 sessions ended\n`,
+      output: `relicario: ${firstPerson.userId} is locked; 2 sessions ended\n`,
     });
-    for (const { token } of [first, second])
+    for (const { token } of [firstPerson, secondPerson])
       expect(await service.call("GET", "/user/me", token)).toMatchObject({
         status: 401,
         body: { code: "token_invalid" },
@@ -51,11 +51,11 @@ describe("account lock and unlock", () => {
     expect((await service.call("GET", "/user/me", otherVendorPerson.token)).status).toBe(200);
     expect((await exchangeToken("lock.me", "second")).status).toBe(200);
 
-    expect(await runCommand("unlock", "relicario", first.userId)).toEqual({
+    expect(await runAccountCommand("unlock", "relicario", firstPerson.userId)).toEqual({
       code: 0,
-      output: `relicario: ${first.userId} is unlocked\n`,
+      output: `relicario: ${firstPerson.userId} is unlocked\n`,
     });
-    expect((await service.call("GET", "/user/me", first.token)).status).toBe(401);
+    expect((await service.call("GET", "/user/me", firstPerson.token)).status).toBe(401);
     expect((await exchangeToken("lock.me")).status).toBe(200);
   });
 
@@ -66,10 +66,13 @@ describe("account lock and unlock", () => {
       ["lock", "second", "somebody"],
       ["lock", "second", person.userId],
     ]) {
-      expect(await runCommand(...args)).toEqual({ code: 1, output: "account: no such account of this vendor\n" });
+      expect(await runAccountCommand(...args)).toEqual({
+        code: 1,
+        output: "account: no such account of this vendor\n",
+      });
     }
     for (const args of [[], ["lock", "relicario"], ["remove", "relicario", "somebody"]]) {
-      expect(await runCommand(...args)).toMatchObject({
+      expect(await runAccountCommand(...args)).toMatchObject({
         code: 64,
         output: expect.stringMatching(/^usage: account lock\|unlock [^\n]+\n$/),
       });

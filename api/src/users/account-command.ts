@@ -1,7 +1,7 @@
 import { Id } from "@relicario/shared/api";
 import { and, eq, isNull } from "drizzle-orm";
 
-import { nameKeyOf } from "../accounts/user-names.ts";
+import { toNameKey } from "../accounts/user-names.ts";
 import { CommandError, runCommand } from "../commands/run-command.ts";
 import type { Db, Tx } from "../db/database.ts";
 import { accounts, sessions, userNames } from "../db/schema.ts";
@@ -12,21 +12,21 @@ import { accounts, sessions, userNames } from "../db/schema.ts";
  * the rows at every call.
  */
 
-runCommand("account", async (db, [verb, vendorId, nameOrId]) => {
-  if ((verb !== "lock" && verb !== "unlock") || vendorId === undefined || nameOrId === undefined) {
+runCommand("account", async (db, [action, vendorId, nameOrId]) => {
+  if ((action !== "lock" && action !== "unlock") || vendorId === undefined || nameOrId === undefined) {
     throw new CommandError("usage: account lock|unlock <vendor> <user name or id>", 64);
   }
-  const accountId = await findAccount(db, vendorId, nameOrId);
+  const accountId = await findAccountId(db, vendorId, nameOrId);
   if (accountId === null) throw new CommandError("account: no such account of this vendor", 1);
-  if (verb === "lock") {
-    const endedSessions = await db.transaction((tx) => lockAndSignOut(tx, accountId));
-    return `${vendorId}: ${accountId} is locked; ${String(endedSessions)} sessions ended`;
+  if (action === "lock") {
+    const endedSessionCount = await db.transaction((tx) => lockAndSignOut(tx, accountId));
+    return `${vendorId}: ${accountId} is locked; ${String(endedSessionCount)} sessions ended`;
   }
   await db.update(accounts).set({ lockedAt: null }).where(eq(accounts.id, accountId));
   return `${vendorId}: ${accountId} is unlocked`;
 });
 
-async function findAccount(db: Db, vendorId: string, nameOrId: string): Promise<string | null> {
+async function findAccountId(db: Db, vendorId: string, nameOrId: string): Promise<string | null> {
   if (Id.safeParse(nameOrId).success) {
     const [account] = await db
       .select({ id: accounts.id })
@@ -38,7 +38,7 @@ async function findAccount(db: Db, vendorId: string, nameOrId: string): Promise<
     .select({ accountId: userNames.accountId })
     .from(userNames)
     .where(
-      and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, nameKeyOf(nameOrId)), isNull(userNames.releasedAt)),
+      and(eq(userNames.vendorId, vendorId), eq(userNames.nameKey, toNameKey(nameOrId)), isNull(userNames.releasedAt)),
     );
   return nameRow?.accountId ?? null;
 }

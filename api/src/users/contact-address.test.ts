@@ -36,10 +36,13 @@ const readValidationLink = async (): Promise<{ value: string; nonce: string }> =
 const confirmAddress = (person: Person, link: { value: string; nonce: string }): Promise<TestResponse> =>
   service.call("GET", `/user/validate-contact-email?${new URLSearchParams({ ...link }).toString()}`, person.token);
 
-const isVerified = async (person: Person): Promise<unknown> =>
+const readIsVerified = async (person: Person): Promise<unknown> =>
   (await service.call("GET", "/user/me", person.token)).body["contact_email_verified"];
 
-const rejection = { status: 422, body: { code: "validation_error", errors: [{ path: "/nonce", reason: "invalid" }] } };
+const expectedRejection = {
+  status: 422,
+  body: { code: "validation_error", errors: [{ path: "/nonce", reason: "invalid" }] },
+};
 
 describe("validating a contact address", () => {
   it("verifies it by the link of the mail, once", async () => {
@@ -52,11 +55,11 @@ describe("validating a contact address", () => {
     const link = await readValidationLink();
     expect(link.value).toBe("ana+x@example.org");
     expect(Buffer.from(link.nonce, "base64url")).toHaveLength(16);
-    expect(await isVerified(person)).toBe(false);
+    expect(await readIsVerified(person)).toBe(false);
     expect(await confirmAddress(person, link)).toMatchObject({ status: 200, body: { valid: true } });
-    expect(await isVerified(person)).toBe(true);
-    expect(await confirmAddress(person, link)).toMatchObject(rejection);
-    expect(await isVerified(person)).toBe(true);
+    expect(await readIsVerified(person)).toBe(true);
+    expect(await confirmAddress(person, link)).toMatchObject(expectedRejection);
+    expect(await readIsVerified(person)).toBe(true);
   });
 
   it("writes in the reader's language", async () => {
@@ -70,33 +73,33 @@ describe("validating a contact address", () => {
     const otherPerson = await createPersonWithAddress("ana+x@example.org");
     // nothing was asked
     expect(await confirmAddress(person, { value: "ana+x@example.org", nonce: "A".repeat(22) })).toMatchObject(
-      rejection,
+      expectedRejection,
     );
     await requestValidation(person);
     const link = await readValidationLink();
     const alteredNonce = `${link.nonce.startsWith("A") ? "B" : "A"}${link.nonce.slice(1)}`;
-    const wrongAnswers = [
+    const wrongResponses = [
       await confirmAddress(person, { ...link, nonce: alteredNonce }),
       await confirmAddress(person, { ...link, value: "eva@example.org" }),
       await confirmAddress(otherPerson, link),
     ];
-    for (const wrongAnswer of wrongAnswers) expect(wrongAnswer).toMatchObject(rejection);
-    const { request_id: _, ...first } = wrongAnswers[0]?.body ?? {};
-    for (const { body } of wrongAnswers) expect(body).toMatchObject(first);
-    expect([await isVerified(person), await isVerified(otherPerson)]).toEqual([false, false]);
+    for (const wrongResponse of wrongResponses) expect(wrongResponse).toMatchObject(expectedRejection);
+    const { request_id: _, ...first } = wrongResponses[0]?.body ?? {};
+    for (const { body } of wrongResponses) expect(body).toMatchObject(first);
+    expect([await readIsVerified(person), await readIsVerified(otherPerson)]).toEqual([false, false]);
     expect((await confirmAddress(person, link)).status).toBe(200);
   });
 
   it("takes the newest link alone, and none for an address that was changed since", async () => {
     const person = await createPersonWithAddress();
     await requestValidation(person);
-    const first = await readValidationLink();
+    const firstRejection = await readValidationLink();
     await requestValidation(person);
-    const second = await readValidationLink();
-    expect(await confirmAddress(person, first)).toMatchObject(rejection);
+    const secondLink = await readValidationLink();
+    expect(await confirmAddress(person, firstRejection)).toMatchObject(expectedRejection);
     await service.call("POST", "/user/me", person.token, { body: { contact_email: "other@example.org" } });
-    expect(await confirmAddress(person, second)).toMatchObject(rejection);
-    expect(await isVerified(person)).toBe(false);
+    expect(await confirmAddress(person, secondLink)).toMatchObject(expectedRejection);
+    expect(await readIsVerified(person)).toBe(false);
   });
 
   it("forgets the question after a day", async () => {
@@ -104,7 +107,7 @@ describe("validating a contact address", () => {
     await requestValidation(person);
     const link = await readValidationLink();
     clock = new Date(clock.getTime() + 24 * 3_600_000 + 1);
-    expect(await confirmAddress(person, link)).toMatchObject(rejection);
+    expect(await confirmAddress(person, link)).toMatchObject(expectedRejection);
     await service.app.sweep();
     expect(
       await service.app.services.db
@@ -127,12 +130,12 @@ describe("validating a contact address", () => {
       "create constraint trigger at_commit after delete on email_validations deferrable initially deferred for each row execute function pass()",
     );
     await faultInjector.lockTable("gate");
-    const pendingAnswer = confirmAddress(person, link);
+    const pendingResponse = confirmAddress(person, link);
     await faultInjector.waitForBlocked(1);
     await faultInjector.terminate("waiting");
     await faultInjector.release();
     await faultInjector.close();
-    expect(await pendingAnswer).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
+    expect(await pendingResponse).toMatchObject({ status: 503, body: { code: "service_unavailable" } });
     expect((await confirmAddress(person, link)).status).toBe(200);
   });
 
@@ -163,12 +166,12 @@ describe("validating a contact address", () => {
     ];
     for (const address of spellings)
       expect((await requestValidation(await createPersonWithAddress(address))).status).toBe(204);
-    const last = await createPersonWithAddress("victim+3@example.org");
-    expect(await requestValidation(last)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
+    const lastPerson = await createPersonWithAddress("victim+3@example.org");
+    expect(await requestValidation(lastPerson)).toMatchObject({ status: 429, body: { code: "too_many_requests" } });
     expect(await readMails(service)).toHaveLength(5);
     expect((await requestValidation(await createPersonWithAddress("other@example.org"))).status).toBe(204);
     clock = new Date(clock.getTime() + 24 * 3_600_000);
-    expect((await requestValidation(last)).status).toBe(204);
+    expect((await requestValidation(lastPerson)).status).toBe(204);
   });
 
   it("goes to the address that was asked and counted, not to one that the account asks meanwhile", async () => {

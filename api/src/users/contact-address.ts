@@ -6,7 +6,7 @@ import type { AccountScope } from "../auth/actor.ts";
 import type { Tx } from "../db/database.ts";
 import { accounts, emailValidations } from "../db/schema.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules, type RateLimiter } from "../http/rate-limits.ts";
+import { rateLimitRules, type RateLimiter } from "../http/rate-limits.ts";
 import type { RequestContext } from "../language/language.ts";
 import { isValidNonce } from "../mail/address-nonce.ts";
 import type { Mailer } from "../mail/mailer.ts";
@@ -47,7 +47,7 @@ export async function requestAddressValidation(
   if (address === null)
     throw new Problem("validation_error", { members: { errors: [{ path: "/contact_email", reason: "missing" }] } });
   if (isVerified) return;
-  await limiter.consume(rateRules.validationPerRecipient, { subject: `mailbox ${mailboxOf(address)}` }, tx);
+  await limiter.consume(rateLimitRules.validationPerRecipient, { subject: `mailbox ${normalizeMailbox(address)}` }, tx);
   const validation = { id: uuidv7({ msecs: context.now.getTime() }), address, createdAt: context.now };
   await tx
     .insert(emailValidations)
@@ -60,7 +60,7 @@ export async function requestAddressValidation(
  * Addresses that large providers deliver to one person are one: without case, dots and what follows
  * a plus sign.
  */
-function mailboxOf(address: string): string {
+function normalizeMailbox(address: string): string {
   const atIndex = address.lastIndexOf("@");
   const [name = ""] = address.slice(0, atIndex).split("+", 1);
   return `${name.replaceAll(".", "")}${address.slice(atIndex)}`.toLowerCase();
@@ -74,15 +74,15 @@ export async function confirmAddress(
   { value, nonce }: { value: string; nonce: string },
   now: Date,
 ): Promise<void> {
-  const dueAccountId = await readAccount(tx, scope);
+  const account = await readAccount(tx, scope);
   const [validation] = await tx.select().from(emailValidations).where(eq(emailValidations.accountId, scope.accountId));
-  const isRight =
+  const isValid =
     validation !== undefined &&
-    validation.createdAt > validationCutoff(now) &&
+    validation.createdAt > getValidationCutoff(now) &&
     validation.address === value &&
-    dueAccountId.contactEmail === value &&
+    account.contactEmail === value &&
     isValidNonce(key, validation, nonce);
-  if (!isRight) throw new Problem("validation_error", { members: { errors: [{ path: "/nonce", reason: "invalid" }] } });
+  if (!isValid) throw new Problem("validation_error", { members: { errors: [{ path: "/nonce", reason: "invalid" }] } });
   await tx.update(accounts).set({ contactEmailVerified: true }).where(eq(accounts.id, scope.accountId));
   await tx
     .delete(emailValidations)
@@ -91,12 +91,12 @@ export async function confirmAddress(
 
 export async function deleteExpiredValidations({ db }: Pick<Services, "db">, context: SweepContext): Promise<void> {
   const { accountId, createdAt } = emailValidations;
-  const due = lte(createdAt, validationCutoff(context.now));
-  await forEachAccount(db, context, { accountId, due }, (dueAccountId) =>
-    db.delete(emailValidations).where(and(eq(accountId, dueAccountId), due)),
+  const isDue = lte(createdAt, getValidationCutoff(context.now));
+  await forEachAccount(db, context, { accountId, due: isDue }, (dueAccountId) =>
+    db.delete(emailValidations).where(and(eq(accountId, dueAccountId), isDue)),
   );
 }
 
-function validationCutoff(now: Date): Date {
+function getValidationCutoff(now: Date): Date {
   return new Date(now.getTime() - emailValidationHours * 3_600_000);
 }

@@ -15,15 +15,15 @@ beforeEach(() => {
 });
 afterAll(() => service.stop());
 
-const inDays = (days: number): string => new Date(clock.getTime() + days * 86_400_000).toISOString();
+const formatInDays = (days: number): string => new Date(clock.getTime() + days * 86_400_000).toISOString();
 const setDueTime = (person: Person, rehearsal_due_at: string | null) =>
   service.call("POST", "/user/me", person.token, { body: { rehearsal_due_at } });
 const sweepAfter = async (days: number): Promise<void> => {
-  clock = new Date(inDays(days));
+  clock = new Date(formatInDays(days));
   expect(await service.app.sweep()).toBe(true);
 };
 const subject = "Does your picture still open what you keep in Relicario?";
-const remindersTo = async (address: string) =>
+const readReminders = async (address: string) =>
   (await readMails(service)).filter((mail) => mail.to === address && mail.subject === subject).length;
 
 /** Somebody whose mails go to an address of their own. */
@@ -38,14 +38,14 @@ const createMailReader = async (address: string): Promise<Person> => {
 
 describe("rehearsal_due_at", () => {
   it("is kept and given back to its own account alone, and taken back with null", async () => {
-    const [person, other] = [await createMailReader("kept@example.org"), await service.signIn()];
-    expect(await setDueTime(person, inDays(180))).toMatchObject({
+    const [person, otherUser] = [await createMailReader("kept@example.org"), await service.signIn()];
+    expect(await setDueTime(person, formatInDays(180))).toMatchObject({
       status: 200,
-      body: { rehearsal_due_at: inDays(180) },
+      body: { rehearsal_due_at: formatInDays(180) },
     });
-    expect((await service.call("GET", "/user/me", other.token)).body).toMatchObject({ rehearsal_due_at: null });
+    expect((await service.call("GET", "/user/me", otherUser.token)).body).toMatchObject({ rehearsal_due_at: null });
     expect((await service.call("POST", "/user/me", person.token, { body: {} })).body).toMatchObject({
-      rehearsal_due_at: inDays(180),
+      rehearsal_due_at: formatInDays(180),
     });
     expect(await setDueTime(person, null)).toMatchObject({ status: 200, body: { rehearsal_due_at: null } });
   });
@@ -62,26 +62,26 @@ describe("rehearsal_due_at", () => {
 describe("the reminder", () => {
   it("is sent when it is due, once for each time that a device named", async () => {
     const person = await createMailReader("once@example.org");
-    await setDueTime(person, inDays(10));
+    await setDueTime(person, formatInDays(10));
     await sweepAfter(9);
-    expect(await remindersTo("once@example.org")).toBe(0);
+    expect(await readReminders("once@example.org")).toBe(0);
     await sweepAfter(2);
-    expect(await remindersTo("once@example.org")).toBe(1);
+    expect(await readReminders("once@example.org")).toBe(1);
     await sweepAfter(30);
-    expect(await remindersTo("once@example.org")).toBe(1);
-    await setDueTime(person, inDays(1)); // after a rehearsal
+    expect(await readReminders("once@example.org")).toBe(1);
+    await setDueTime(person, formatInDays(1)); // after a rehearsal
     await sweepAfter(2);
-    expect(await remindersTo("once@example.org")).toBe(2);
+    expect(await readReminders("once@example.org")).toBe(2);
   });
 
   it("is not sent to somebody who rehearsed in time, and not where nothing is kept", async () => {
     const person = await createMailReader("never@example.org");
-    await setDueTime(person, inDays(1));
-    await setDueTime(person, inDays(180));
+    await setDueTime(person, formatInDays(1));
+    await setDueTime(person, formatInDays(180));
     await sweepAfter(2);
     await setDueTime(person, null);
     await sweepAfter(300);
-    expect(await remindersTo("never@example.org")).toBe(0);
+    expect(await readReminders("never@example.org")).toBe(0);
   });
 
   it("is not sent to an address that was never confirmed", async () => {
@@ -90,8 +90,8 @@ describe("the reminder", () => {
       .update(accounts)
       .set({ contactEmailVerified: false })
       .where(eq(accounts.id, person.userId));
-    await setDueTime(person, inDays(1));
+    await setDueTime(person, formatInDays(1));
     await sweepAfter(2);
-    expect(await remindersTo("unconfirmed@example.org")).toBe(0);
+    expect(await readReminders("unconfirmed@example.org")).toBe(0);
   });
 });

@@ -13,7 +13,7 @@ export function remindOfCopyChecks(
   context: SweepContext,
 ): Promise<void> {
   const { now } = context;
-  const due = and(
+  const isDue = and(
     isNotNull(accounts.rehearsalDueAt),
     lte(accounts.rehearsalDueAt, now),
     or(isNull(accounts.rehearsalMailFor), ne(accounts.rehearsalMailFor, accounts.rehearsalDueAt)),
@@ -24,7 +24,7 @@ export function remindOfCopyChecks(
       db
         .select({ id: accounts.id })
         .from(accounts)
-        .where(last === null ? due : and(due, gt(accounts.id, last.id)))
+        .where(last === null ? isDue : and(isDue, gt(accounts.id, last.id)))
         .orderBy(accounts.id)
         .limit(pageSize),
     ({ id }) =>
@@ -32,7 +32,7 @@ export function remindOfCopyChecks(
         const reminded = await tx
           .update(accounts)
           .set({ rehearsalMailFor: accounts.rehearsalDueAt })
-          .where(and(eq(accounts.id, id), due))
+          .where(and(eq(accounts.id, id), isDue))
           .returning({ id: accounts.id });
         if (reminded.length > 0) await mailer.queue(tx, id, "rehearsal_due", { now });
       }),

@@ -1,4 +1,4 @@
-import { mailTopics, Notifications, type Me } from "@relicario/shared/api";
+import { mailTopics, NotificationSettings, type Me } from "@relicario/shared/api";
 
 import type { VendorSettings } from "../vendors/vendors.ts";
 import type { Account } from "./queries.ts";
@@ -29,6 +29,8 @@ export function presentMe(
   };
 }
 
-function presentNotifications(mutedTopics: readonly string[]): Notifications {
-  return Notifications.parse(Object.fromEntries(mailTopics.map((topic) => [topic, !mutedTopics.includes(topic)])));
+function presentNotifications(mutedTopics: readonly string[]): NotificationSettings {
+  return NotificationSettings.parse(
+    Object.fromEntries(mailTopics.map((topic) => [topic, !mutedTopics.includes(topic)])),
+  );
 }

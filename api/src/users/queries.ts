@@ -1,7 +1,7 @@
 import { mailTopics, type UpdateMeBody } from "@relicario/shared/api";
 import { and, eq, getTableColumns, sql } from "drizzle-orm";
 
-import { claimUserName, nameKeyOf, releaseUserName } from "../accounts/user-names.ts";
+import { claimUserName, toNameKey, releaseUserName } from "../accounts/user-names.ts";
 import { recordActivity } from "../activity/record-activity.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import type { Db, Tx } from "../db/database.ts";
@@ -23,23 +23,23 @@ export interface CountedAccount {
 /**
  * A deleted account takes its sessions with it; a token may be taken for good for a moment longer.
  */
-const deletedAccountProblem = (): Problem => new Problem("token_invalid");
+const createDeletedAccountProblem = (): Problem => new Problem("token_invalid");
 
 /** Reads an account in one statement. @throws Problem `token_invalid` when it was deleted. */
 export function createAccountReader(db: Db): (scope: AccountScope, now: Date) => Promise<CountedAccount> {
-  const id = sql.placeholder("account");
-  const read = db
+  const accountIdPlaceholder = sql.placeholder("account");
+  const accountQuery = db
     .select({
       account: getTableColumns(accounts),
-      secrets: db.$count(secrets, eq(secrets.accountId, id)),
-      shares: db.$count(shares, and(eq(shares.accountId, id), isOpenable(sql.placeholder("now")))),
+      secrets: db.$count(secrets, eq(secrets.accountId, accountIdPlaceholder)),
+      shares: db.$count(shares, and(eq(shares.accountId, accountIdPlaceholder), isOpenable(sql.placeholder("now")))),
     })
     .from(accounts)
-    .where(eq(accounts.id, id))
+    .where(eq(accounts.id, accountIdPlaceholder))
     .prepare("account");
   return async ({ accountId }, now) => {
-    const [countedAccount] = await read.execute({ account: accountId, now: now.toISOString() });
-    if (countedAccount === undefined) throw deletedAccountProblem();
+    const [countedAccount] = await accountQuery.execute({ account: accountId, now: now.toISOString() });
+    if (countedAccount === undefined) throw createDeletedAccountProblem();
     return countedAccount;
   };
 }
@@ -47,7 +47,7 @@ export function createAccountReader(db: Db): (scope: AccountScope, now: Date) =>
 /** @throws Problem `token_invalid` when it was deleted. */
 export async function readAccount(tx: Tx, { accountId }: AccountScope): Promise<Account> {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId));
-  if (account === undefined) throw deletedAccountProblem();
+  if (account === undefined) throw createDeletedAccountProblem();
   return account;
 }
 
@@ -105,7 +105,7 @@ async function renameAccount(
   { accountId, vendorId }: AccountScope,
   { oldName, newName, now }: { oldName: string; newName: string; now: Date },
 ): Promise<void> {
-  if (nameKeyOf(oldName) !== nameKeyOf(newName)) {
+  if (toNameKey(oldName) !== toNameKey(newName)) {
     if (!(await claimUserName(tx, { vendorId, name: newName }, accountId, now))) {
       throw new Problem("validation_error", { members: { errors: [{ path: "/user_name", reason: "taken" }] } });
     }

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 
 import { withLockedAccount } from "../accounts/lock-account.ts";
-import { requireFreeName } from "../accounts/user-names.ts";
+import { requireAvailableName } from "../accounts/user-names.ts";
 import { requireActor } from "../auth/access.ts";
 import type { AccountScope } from "../auth/actor.ts";
 import { Problem } from "../http/problem.ts";
-import { rateRules } from "../http/rate-limits.ts";
+import { rateLimitRules } from "../http/rate-limits.ts";
 import { getPreferredLanguage } from "../language/language.ts";
 import type { Services } from "../services/services.ts";
 import { confirmAddress, requestAddressValidation } from "./contact-address.ts";
@@ -30,10 +30,11 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
 
   app.post(
     "/user/me",
-    { schema: userSchemas.update, config: { access: "signed_in", rates: [rateRules.write] } },
+    { schema: userSchemas.update, config: { access: "signed_in", rates: [rateLimitRules.write] } },
     async (request) => {
       const scope = requireActor(request);
-      if (request.body.user_name !== undefined) await limiter.consume(rateRules.rename, { accountId: scope.accountId });
+      if (request.body.user_name !== undefined)
+        await limiter.consume(rateLimitRules.rename, { accountId: scope.accountId });
       await withLockedAccount(services, scope.accountId, (tx) =>
         updateAccount(tx, scope, request.body, mailer, { now: now(), language: getPreferredLanguage(request) }),
       );
@@ -45,10 +46,10 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     "/user/validate-username",
     {
       schema: userSchemas.validateName,
-      config: { access: "signed_in", rates: [rateRules.validateName], idempotent: true },
+      config: { access: "signed_in", rates: [rateLimitRules.validateName], idempotent: true },
     },
     async (request) => {
-      await requireFreeName(db, requireActor(request), request.query.username, now());
+      await requireAvailableName(db, requireActor(request), request.query.username, now());
       return { valid: true as const };
     },
   );
@@ -57,7 +58,10 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     "/user/send-validate-email",
     {
       schema: userSchemas.requestAddressValidation,
-      config: { access: "signed_in", rates: [rateRules.requestValidation, rateRules.requestValidationGlobal] },
+      config: {
+        access: "signed_in",
+        rates: [rateLimitRules.requestValidation, rateLimitRules.requestValidationGlobal],
+      },
     },
     async (request, reply) => {
       const scope = requireActor(request);
@@ -72,7 +76,7 @@ export const userRoutes: FastifyPluginAsyncZod<{ services: Services }> = async (
     "/user/validate-contact-email",
     {
       schema: userSchemas.confirmAddress,
-      config: { access: "signed_in", rates: [rateRules.confirmAddress], idempotent: false },
+      config: { access: "signed_in", rates: [rateLimitRules.confirmAddress], idempotent: false },
     }, // a nonce counts once
     async (request) => {
       const scope = requireActor(request);

@@ -9,27 +9,27 @@ import {
 
 import { z } from "zod";
 
-import { responseSchemas } from "../http/response-schemas.ts";
+import { buildResponseSchemas } from "../http/response-schemas.ts";
 
 export const userSchemas = {
-  me: { summary: "The account that is signed in", response: responseSchemas(Me) },
+  me: { summary: "The account that is signed in", response: buildResponseSchemas(Me) },
   update: {
     summary: "Changes user name, contact address or settings; the answer is the account as it is then",
     body: UpdateMeBody,
-    response: responseSchemas(Me),
+    response: buildResponseSchemas(Me),
   },
   validateName: {
     summary: "Whether the account could have this user name; 422 says why not",
     querystring: ValidateUserNameQuery,
-    response: responseSchemas(ValidateUserNameResponse),
+    response: buildResponseSchemas(ValidateUserNameResponse),
   },
   requestAddressValidation: {
     summary: "Sends a mail with a link to the contact address",
-    response: responseSchemas(z.undefined().describe("it is sent, or verified already"), 204),
+    response: buildResponseSchemas(z.undefined().describe("it is sent, or verified already"), 204),
   },
   confirmAddress: {
     summary: "Confirms the contact address by what the mail's link carried; once, within 24 hours",
     querystring: ValidateContactEmailQuery,
-    response: responseSchemas(ValidateContactEmailResponse),
+    response: buildResponseSchemas(ValidateContactEmailResponse),
   },
 };

@@ -18,7 +18,7 @@ const advanceDays = (count: number): void => {
 };
 const updateMe = (person: Person, body: unknown) => service.call("POST", "/user/me", person.token, { body });
 
-const nameTaken = {
+const nameTakenResponse = {
   status: 422,
   body: { code: "validation_error", errors: [{ path: "/user_name", reason: "taken" }] },
 };
@@ -41,31 +41,31 @@ describe("GET /user/me", () => {
 describe("POST /user/validate-username", () => {
   const validateName = (person: Person, name: string) =>
     service.call("POST", `/user/validate-username?${new URLSearchParams({ username: name }).toString()}`, person.token);
-  const nameRejection = (reason: string) => ({
+  const buildNameRejection = (reason: string) => ({
     status: 422,
     body: { code: "validation_error", errors: [{ path: "/username", reason }] },
   });
 
   it("says that a name is free, or one's own, and lays none aside", async () => {
-    const [person, other] = [await service.signIn("val.1"), await service.signIn("val.2")];
+    const [person, otherUser] = [await service.signIn("val.1"), await service.signIn("val.2")];
     expect(await validateName(person, "val.3")).toMatchObject({ status: 200, body: { valid: true } });
     expect(await validateName(person, "VAL.1")).toMatchObject({ status: 200, body: { valid: true } });
-    expect((await updateMe(other, { user_name: "val.3" })).status).toBe(200);
-    expect(await validateName(person, "val.3")).toMatchObject(nameRejection("taken"));
+    expect((await updateMe(otherUser, { user_name: "val.3" })).status).toBe(200);
+    expect(await validateName(person, "val.3")).toMatchObject(buildNameRejection("taken"));
   });
 
   it("says that a name is taken, whatever its case, while it rests too, but not to whoever gave it up", async () => {
-    const [first, second] = [await service.signIn("val.4"), await service.signIn("val.5")];
-    expect(await validateName(second, "VAL.4")).toMatchObject(nameRejection("taken"));
-    await updateMe(first, { user_name: "val.6" });
-    expect(await validateName(second, "val.4")).toMatchObject(nameRejection("taken"));
-    expect((await validateName(first, "val.4")).status).toBe(200);
+    const [firstPerson, secondPerson] = [await service.signIn("val.4"), await service.signIn("val.5")];
+    expect(await validateName(secondPerson, "VAL.4")).toMatchObject(buildNameRejection("taken"));
+    await updateMe(firstPerson, { user_name: "val.6" });
+    expect(await validateName(secondPerson, "val.4")).toMatchObject(buildNameRejection("taken"));
+    expect((await validateName(firstPerson, "val.4")).status).toBe(200);
     advanceDays(90.1);
-    expect((await validateName(second, "val.4")).status).toBe(200);
+    expect((await validateName(secondPerson, "val.4")).status).toBe(200);
   });
 
   it.each(["", "ab", "a b c", "ñandu", "\u0430na", "a".repeat(33)])("calls %j malformed", async (name) => {
-    expect(await validateName(await service.signIn(), name)).toMatchObject(nameRejection("malformed"));
+    expect(await validateName(await service.signIn(), name)).toMatchObject(buildNameRejection("malformed"));
   });
 
   it("takes a query of nothing but the name, which stands in no log line", async () => {
@@ -86,34 +86,34 @@ describe("POST /user/me", () => {
   it("changes name and address and answers with the account as it is then", async () => {
     const person = await service.signIn();
     const name = `Ana.B_${person.subject}`.slice(0, 32);
-    const answer = await updateMe(person, { user_name: name, contact_email: "me@example.org" });
-    expect(answer).toMatchObject({
+    const response = await updateMe(person, { user_name: name, contact_email: "me@example.org" });
+    expect(response).toMatchObject({
       status: 200,
       body: { user_name: name, contact_email: "me@example.org", contact_email_verified: false },
     });
-    expect((await service.call("GET", "/user/me", person.token)).body).toEqual(answer.body);
-    expect((await updateMe(person, {})).body).toEqual(answer.body);
+    expect((await service.call("GET", "/user/me", person.token)).body).toEqual(response.body);
+    expect((await updateMe(person, {})).body).toEqual(response.body);
   });
 
   it("gives a name to one person alone, whatever its case, and shows it as it was typed", async () => {
-    const [first, second] = [await service.signIn("karl"), await service.signIn("kai-1")];
-    expect(await updateMe(second, { user_name: "KARL" })).toMatchObject(nameTaken);
-    expect((await updateMe(first, { user_name: "Karl" })).body).toMatchObject({ user_name: "Karl" });
+    const [firstPerson, secondPerson] = [await service.signIn("karl"), await service.signIn("kai-1")];
+    expect(await updateMe(secondPerson, { user_name: "KARL" })).toMatchObject(nameTakenResponse);
+    expect((await updateMe(firstPerson, { user_name: "Karl" })).body).toMatchObject({ user_name: "Karl" });
   });
 
   it("lets a former name rest for 90 days, from everybody but the one who had it", async () => {
-    const [first, second] = [await service.signIn("rest.1"), await service.signIn("other.1")];
-    expect((await updateMe(first, { user_name: "rest.2" })).status).toBe(200);
+    const [firstPerson, secondPerson] = [await service.signIn("rest.1"), await service.signIn("other.1")];
+    expect((await updateMe(firstPerson, { user_name: "rest.2" })).status).toBe(200);
     advanceDays(89);
-    expect(await updateMe(second, { user_name: "REST.1" })).toMatchObject(nameTaken);
-    expect((await updateMe(first, { user_name: "rest.1" })).status).toBe(200);
-    expect((await updateMe(first, { user_name: "rest.3" })).status).toBe(200);
+    expect(await updateMe(secondPerson, { user_name: "REST.1" })).toMatchObject(nameTakenResponse);
+    expect((await updateMe(firstPerson, { user_name: "rest.1" })).status).toBe(200);
+    expect((await updateMe(firstPerson, { user_name: "rest.3" })).status).toBe(200);
     advanceDays(89);
     await service.app.sweep();
-    expect(await updateMe(second, { user_name: "rest.1" })).toMatchObject(nameTaken);
+    expect(await updateMe(secondPerson, { user_name: "rest.1" })).toMatchObject(nameTakenResponse);
     advanceDays(1.1);
-    expect((await updateMe(second, { user_name: "rest.1" })).body).toMatchObject({ user_name: "rest.1" });
-    expect(await updateMe(first, { user_name: "rest.1" })).toMatchObject(nameTaken);
+    expect((await updateMe(secondPerson, { user_name: "rest.1" })).body).toMatchObject({ user_name: "rest.1" });
+    expect(await updateMe(firstPerson, { user_name: "rest.1" })).toMatchObject(nameTakenResponse);
   });
 
   it("gives up a name from before they were ASCII under the key that it was kept by", async () => {
@@ -121,11 +121,11 @@ describe("POST /user/me", () => {
     const { db } = service.app.services;
     await db.update(accounts).set({ userName: "ｗｉｄｅ" }).where(eq(accounts.id, person.userId));
     expect((await updateMe(person, { user_name: "narrow" })).status).toBe(200);
-    const names = await db
+    const nameRows = await db
       .select({ nameKey: userNames.nameKey, releasedAt: userNames.releasedAt })
       .from(userNames)
       .where(eq(userNames.accountId, person.userId));
-    expect(names.filter(({ releasedAt }) => releasedAt === null)).toEqual([{ nameKey: "narrow", releasedAt: null }]);
+    expect(nameRows.filter(({ releasedAt }) => releasedAt === null)).toEqual([{ nameKey: "narrow", releasedAt: null }]);
   });
 
   it("leads from a name to the key of whoever has it, and from one that rests to nobody", async () => {
@@ -142,19 +142,19 @@ describe("POST /user/me", () => {
   it("forgets who had a name once it has rested", async () => {
     const person = await service.signIn("forget.1");
     await updateMe(person, { user_name: "forget.2" });
-    const names = async () =>
+    const readNames = async () =>
       (await service.app.services.db.select().from(userNames).where(eq(userNames.accountId, person.userId)))
         .map(({ nameKey }) => nameKey)
         .sort();
     await service.app.sweep();
-    expect(await names()).toEqual(["forget.1", "forget.2"]);
+    expect(await readNames()).toEqual(["forget.1", "forget.2"]);
     advanceDays(90.1);
     await service.app.sweep();
-    expect(await names()).toEqual(["forget.2"]);
+    expect(await readNames()).toEqual(["forget.2"]);
   });
 
   it("is limited in a day, so that nobody lays names aside or lists who is here", async () => {
-    const [person, other] = [await service.signIn("hoard-0"), await service.signIn()];
+    const [person, otherUser] = [await service.signIn("hoard-0"), await service.signIn()];
     for (let count = 1; count <= 20; count++)
       expect((await updateMe(person, { user_name: `hoard-${String(count)}` })).status).toBe(200);
     expect(await updateMe(person, { user_name: "hoard-21" })).toMatchObject({
@@ -162,13 +162,13 @@ describe("POST /user/me", () => {
       body: { code: "too_many_requests" },
     });
     expect((await updateMe(person, { contact_email: "me@example.org" })).status).toBe(200);
-    expect((await updateMe(other, { user_name: "hoard-21" })).status).toBe(200);
+    expect((await updateMe(otherUser, { user_name: "hoard-21" })).status).toBe(200);
   });
 
   it("gives a name to exactly one of two who ask at once", async () => {
     const people = [await service.signIn(), await service.signIn()];
-    const answers = await Promise.all(people.map((person) => updateMe(person, { user_name: "wanted" })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 422]);
+    const responses = await Promise.all(people.map((person) => updateMe(person, { user_name: "wanted" })));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 422]);
   });
 
   it("lets another vendor's people have the same name", async () => {

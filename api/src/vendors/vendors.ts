@@ -33,9 +33,9 @@ export interface Vendors {
   require(id: string): VendorSettings;
 }
 
-export function createVendors(configured: readonly ConfiguredVendor[]): Vendors {
+export function createVendors(configuredVendors: readonly ConfiguredVendor[]): Vendors {
   const vendorsById = new Map(
-    configured.map((vendor): [string, VendorSettings] => [
+    configuredVendors.map((vendor): [string, VendorSettings] => [
       vendor.vendor_id,
       {
         id: vendor.vendor_id,

@@ -19,8 +19,8 @@ interface Settings {
 }
 
 const Profile = () => <h1>Profile of {usePortal().user.userName}</h1>;
-const route = (path: string): LazyRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
-const remoteModule: LoadedModule = { name: "settings", routes: [route("/settings/profile")] };
+const createRoute = (path: string): LazyRoute => ({ path, load: () => Promise.resolve({ default: Profile }) });
+const remoteModule: LoadedModule = { name: "settings", routes: [createRoute("/settings/profile")] };
 
 async function show({
   load = () => Promise.resolve(remoteModule),
@@ -230,7 +230,7 @@ describe("RemoteArea", () => {
           ...remoteModule,
           routes: [
             { path: "/settings/billing", load: () => Promise.resolve({ default: Broken }) },
-            route("/settings/profile"),
+            createRoute("/settings/profile"),
           ],
         }),
       path: "/settings/billing",

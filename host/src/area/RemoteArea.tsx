@@ -29,11 +29,11 @@ export function RemoteArea({ name, path, loader, portal, scope, onCrash, onRetry
     setAttempt((previous) => previous + 1);
     onRetry();
   }, [onRetry]);
-  const scoped = useMemo(() => scope(portal, name), [scope, portal, name]);
+  const scopedPortal = useMemo(() => scope(portal, name), [scope, portal, name]);
 
   return (
     <RemoteBoundary name={name} pathname={pathname} onRetry={retry} onCrash={onCrash}>
-      <PortalContext.Provider value={scoped}>
+      <PortalContext.Provider value={scopedPortal}>
         <Area key={`${name}-${String(attempt)}`} name={name} path={path} loader={loader} />
       </PortalContext.Provider>
     </RemoteBoundary>

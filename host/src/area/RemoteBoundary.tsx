@@ -30,7 +30,7 @@ export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: R
         onCrash(name, toAreaError(error));
       }}
       fallbackRender={({ error, resetErrorBoundary }) => (
-        <AreaFailed name={name} error={toAreaError(error)} onRetry={resetErrorBoundary} />
+        <RemoteAreaProblem name={name} error={toAreaError(error)} onRetry={resetErrorBoundary} />
       )}
     >
       {children}
@@ -38,7 +38,7 @@ export function RemoteBoundary({ name, onRetry, pathname, onCrash, children }: R
   );
 }
 
-export interface AreaFailedProps {
+export interface RemoteAreaProblemProps {
   readonly name: RemoteName;
   readonly error: PortalError;
   /** Loads the area again; for a remote that was switched off, reloads the page instead. */
@@ -46,26 +46,26 @@ export interface AreaFailedProps {
 }
 
 /** Replaces an area that does not work: names it, and says why. */
-export function AreaFailed({ name, ...problem }: AreaFailedProps) {
+export function RemoteAreaProblem({ name, ...problem }: RemoteAreaProblemProps) {
   const getTitle = useAreaTitle();
   return <AreaProblem area={getTitle(name)} {...problem} />;
 }
 
-export interface AreaProblemProps extends Omit<AreaFailedProps, "name"> {
+export interface AreaProblemProps extends Omit<RemoteAreaProblemProps, "name"> {
   /** What the area is called. */
   readonly area: string;
 }
 
 export function AreaProblem({ area, error, onRetry }: AreaProblemProps) {
   const { t } = useTranslation(["header", "common", "errors"]);
-  const retry = t(error.code === "remote_disabled" ? "header:crashed.reload_action" : "common:error.retry_action");
+  const retryLabel = t(error.code === "remote_disabled" ? "header:crashed.reload_action" : "common:error.retry_action");
   return (
     <Page title={area}>
       <Notice
         tone="danger"
         role="alert"
         title={t("header:area.failed_title", { area })}
-        actions={<Button onClick={onRetry}>{retry}</Button>}
+        actions={<Button onClick={onRetry}>{retryLabel}</Button>}
       >
         {t(`errors:${error.code}`)}
       </Notice>

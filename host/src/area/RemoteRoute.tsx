@@ -5,7 +5,7 @@ import { createContext, useCallback, useContext, useSyncExternalStore } from "re
 import { useHost } from "../context/host-context.ts";
 import type { PortalRoute } from "../routes/routes.ts";
 import { RemoteArea } from "./RemoteArea.tsx";
-import { AreaFailed } from "./RemoteBoundary.tsx";
+import { RemoteAreaProblem } from "./RemoteBoundary.tsx";
 import { createScopedPortal } from "../remotes/scoped-portal.ts";
 
 /** Loads a vault that failed to load once more. Called when a person retries an area. */
@@ -15,7 +15,7 @@ export const ReloadVaultContext = createContext<() => void>(() => undefined);
 export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { remote: unknown }> }) {
   const { loader, verified, watch, report } = useHost();
   const portal = usePortal();
-  const renewVault = useContext(ReloadVaultContext);
+  const reloadVault = useContext(ReloadVaultContext);
   const { disabled } = useSyncExternalStore(watch.subscribe, watch.getState);
   const scope = useCallback(
     (fullPortal: Portal, name: RemoteName) => {
@@ -35,7 +35,7 @@ export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { 
     [report],
   );
   if (disabled.has(route.remote)) {
-    return <AreaFailed name={route.remote} error={disabledError} onRetry={() => window.location.reload()} />;
+    return <RemoteAreaProblem name={route.remote} error={disabledError} onRetry={() => window.location.reload()} />;
   }
   return (
     <RemoteArea
@@ -45,7 +45,7 @@ export function RemoteRoute({ route }: { readonly route: Extract<PortalRoute, { 
       portal={portal}
       scope={scope}
       onCrash={handleCrash}
-      onRetry={renewVault}
+      onRetry={reloadVault}
     />
   );
 }

@@ -97,11 +97,11 @@ describe("somebody who reads what a tab keeps of a link", () => {
 
   it.each(["not a token", "e30.e30.e30.e30.e30"])(
     "cannot make the page stumble by writing %s there",
-    async (planted) => {
+    async (storedValue) => {
       const { items, storage } = createTab();
-      items.set(linkSecretKey, planted);
+      items.set(linkSecretKey, storedValue);
       await expect(takeLinkSecret(storage, now)).resolves.toBeNull();
-      items.set(linkSecretKey, planted);
+      items.set(linkSecretKey, storedValue);
       await expect(dropLinkSecret(storage)).resolves.toBeUndefined();
     },
   );

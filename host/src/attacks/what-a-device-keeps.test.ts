@@ -1,7 +1,7 @@
 /** @jest-environment node */
 import "fake-indexeddb/auto";
 
-import { accountStorageKey, type DeviceAccount } from "@relicario/shared/contract";
+import { buildAccountStorageKey, type DeviceAccount } from "@relicario/shared/contract";
 import { IDBFactory } from "fake-indexeddb";
 import { openDB } from "idb";
 
@@ -20,13 +20,13 @@ function createOrigin() {
   const { items: marks, storage } = createOriginStorage();
   const dropLinkSecret = jest.fn(() => Promise.resolve());
   const log = jest.fn();
-  const page = () => createSweeps({ storage, now: () => 5_000, dropLinkSecret, log });
+  const createPageSweeps = () => createSweeps({ storage, now: () => 5_000, dropLinkSecret, log });
   return {
     marks,
     dropLinkSecret,
     log,
-    page,
-    sweep: (kind: SweepKind, person: DeviceAccount | null = ana) => page().begin(kind, person)(),
+    page: createPageSweeps,
+    sweep: (kind: SweepKind, person: DeviceAccount | null = ana) => createPageSweeps().begin(kind, person)(),
   };
 }
 
@@ -36,7 +36,7 @@ const readAll = async () => JSON.stringify(await readAllDatabases());
 /** As the vault does with a record that it cannot read. */
 async function archiveRecord(account: DeviceAccount, record: unknown): Promise<void> {
   const database = await openDB("relicario-vault");
-  await database.put("accounts", record, `${accountStorageKey(account)} set aside 2026-11-22T10:00:00.000Z`);
+  await database.put("accounts", record, `${buildAccountStorageKey(account)} set aside 2026-11-22T10:00:00.000Z`);
   database.close();
 }
 
@@ -84,7 +84,7 @@ describe("somebody who sits down at a shared computer after another person", () 
     await pin(ben);
     await createOrigin().sweep("sign_out");
     expect(await listStoredAccounts(ana)).toEqual([]);
-    expect(await listStoredAccounts(ben)).toEqual([{ name: accountStorageKey(ben), kind: "shared", uploads: 1 }]);
+    expect(await listStoredAccounts(ben)).toEqual([{ name: buildAccountStorageKey(ben), kind: "shared", uploads: 1 }]);
     expect(Object.values(await readAllDatabases()).flat()).toHaveLength(4); // record, upload, account id, device key
   });
 
@@ -134,9 +134,9 @@ describe("somebody who sits down at a shared computer after another person", () 
 
   it("finds no account id that was still asked for as the person signed out", async () => {
     installPrivateFiles();
-    let isStaying = true;
-    const pinned = requirePinnedUserId(ana, userId, () => isStaying); // its database is being opened
-    isStaying = false;
+    let isSessionActive = true;
+    const pinned = requirePinnedUserId(ana, userId, () => isSessionActive); // its database is being opened
+    isSessionActive = false;
     await expect(pinned).rejects.toMatchObject({ code: "cancelled" });
     await createOrigin().sweep("sign_out");
     expect(Object.values(await readAllDatabases()).flat()).toEqual([]);
@@ -163,7 +163,7 @@ describe("somebody who takes the person's own device, signed out", () => {
     await sweep("sign_out");
     const contents = await readAllDatabases();
     expect(contents["relicario-vault/accounts"]).toEqual([
-      [accountStorageKey(ana), { ...record, locked: true, lockedAt: 5_000 }],
+      [buildAccountStorageKey(ana), { ...record, locked: true, lockedAt: 5_000 }],
     ]);
     expect(contents["relicario-uploads/uploads"]).toHaveLength(1);
     expect(contents["relicario-vault/keys"]).toHaveLength(1);
@@ -213,7 +213,9 @@ describe("sealed rows of the list", () => {
     await fillDevice(ben, { ...unclaimedDevice, kind: "own" }, [], true);
     await createOrigin().sweep(kind);
     const contents = await readAllDatabases();
-    expect(contents["relicario-rows/heads"]).toEqual([[accountStorageKey(ben), { of: accountStorageKey(ben) }]]);
+    expect(contents["relicario-rows/heads"]).toEqual([
+      [buildAccountStorageKey(ben), { of: buildAccountStorageKey(ben) }],
+    ]);
     expect(contents["relicario-rows/blocks"]).toHaveLength(2);
     expect(JSON.stringify([contents["relicario-rows/heads"], contents["relicario-rows/blocks"]])).not.toContain("ana");
   });
@@ -272,7 +274,7 @@ describe("a sweep that could not end, once the person has signed in again", () =
     await expect(sweep("sign_out")).rejects.toThrow();
     await fillDevice(ana, record); // the vault undid the lock
     await page().finishMarked();
-    expect((await readAllDatabases())["relicario-vault/accounts"]).toEqual([[accountStorageKey(ana), record]]);
+    expect((await readAllDatabases())["relicario-vault/accounts"]).toEqual([[buildAccountStorageKey(ana), record]]);
   });
 
   it("is over for them, and goes on for others, where the databases did not answer as the page started", async () => {

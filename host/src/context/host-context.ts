@@ -1,4 +1,4 @@
-import type { Http, Language, RemoteName } from "@relicario/shared/contract";
+import type { HttpClient, Language, RemoteName } from "@relicario/shared/contract";
 import type { PortalError } from "@relicario/shared/errors";
 import type { QueryClient } from "@tanstack/react-query";
 import type { i18n as I18n } from "i18next";
@@ -8,7 +8,7 @@ import type { StoredAccount } from "../device/accounts.ts";
 import type { VerifiedDeployment } from "../deployment/verify.ts";
 import type { DeploymentWatch } from "../deployment/watch.ts";
 import type { FeatureFlags } from "../settings/feature-flags.ts";
-import type { Confirms } from "../popups/confirms.tsx";
+import type { ConfirmQueue } from "../popups/confirms.tsx";
 import type { PortalRoute } from "../routes/routes.ts";
 import type { RemoteLoader } from "../remotes/loader.ts";
 import type { VaultSource } from "../remotes/vault-source.ts";
@@ -17,7 +17,7 @@ import type { Reachability } from "../service/reachability.ts";
 import type { Session } from "../session/session.ts";
 import type { ScreenHistory } from "../telemetry/vitals.ts";
 import type { ThemeStore } from "../settings/theme.ts";
-import type { VendorStore } from "../settings/vendor.ts";
+import type { VendorAppearanceStore } from "../settings/vendor.ts";
 
 /** Everything that the host consists of; created once, in create-host.ts. */
 export interface Host {
@@ -28,17 +28,17 @@ export interface Host {
   readonly watch: DeploymentWatch;
   readonly session: Session;
   /** Calls with the session token to any path of the service, observed by `reachability`. */
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly reachability: Reachability;
   readonly loader: RemoteLoader;
   readonly vault: VaultSource;
   readonly visitor: VisitorSource;
-  readonly vendor: VendorStore;
+  readonly vendor: VendorAppearanceStore;
   readonly flags: FeatureFlags;
   readonly queryClient: QueryClient;
   readonly i18n: I18n;
   readonly theme: ThemeStore;
-  readonly confirms: Confirms;
+  readonly confirms: ConfirmQueue;
   /** What this device keeps of the person's accounts. */
   readonly listStoredAccounts: () => Promise<readonly StoredAccount[]>;
   readonly changeLanguage: (language: Language) => Promise<void>;

@@ -39,7 +39,7 @@ describe("drawn", () => {
     [0, 1, true],
     [99.9, 100, true],
     [50, 50, false],
-  ])("at %d of %d percent: %s", (draw, percent, expected) => {
-    expect(isInRollout(draw, percent)).toBe(expected);
+  ])("at %d of %d percent: %s", (rolloutBucket, percent, expected) => {
+    expect(isInRollout(rolloutBucket, percent)).toBe(expected);
   });
 });

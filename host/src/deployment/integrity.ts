@@ -16,13 +16,13 @@ export function getReleaseUrl(origin: string, record: ReleaseRecord): string {
 }
 
 /** Allows files below `base`, each with its hash. */
-export function allowFiles(base: string, files: Readonly<Record<string, string>>): void {
-  for (const [file, integrity] of Object.entries(files)) integrityByUrl.set(base + file, integrity);
+export function allowFiles(baseUrl: string, files: Readonly<Record<string, string>>): void {
+  for (const [file, integrity] of Object.entries(files)) integrityByUrl.set(baseUrl + file, integrity);
 }
 
 /** The hash that was signed for an address, or {@link impossibleIntegrity}. */
-export function getIntegrity(address: string): string {
-  return integrityByUrl.get(address) ?? impossibleIntegrity;
+export function getIntegrity(url: string): string {
+  return integrityByUrl.get(url) ?? impossibleIntegrity;
 }
 
 /** Of the Trusted Types API, what is used here. https://w3c.github.io/trusted-types/dist/spec/ */
@@ -45,19 +45,19 @@ export interface ScriptGlobals {
  *
  * @param ownFiles JSON of the page: hashes of the host's files by their paths
  */
-export function guardScripts(page: ScriptGlobals, functionName: string, ownFiles: string): void {
+export function guardScripts(globals: ScriptGlobals, functionName: string, ownFiles: string): void {
   const files: unknown = JSON.parse(ownFiles);
   if (typeof files === "object" && files !== null) {
     for (const [path, integrity] of Object.entries(files))
-      if (typeof integrity === "string") integrityByUrl.set(page.location.origin + path, integrity);
+      if (typeof integrity === "string") integrityByUrl.set(globals.location.origin + path, integrity);
   }
-  Object.defineProperty(page, functionName, { value: getIntegrity });
-  page.trustedTypes?.createPolicy("default", {
+  Object.defineProperty(globals, functionName, { value: getIntegrity });
+  globals.trustedTypes?.createPolicy("default", {
     createScriptURL: (address, _type, sink) => {
       const allowed =
         sink === "Worker constructor"
-          ? address.startsWith(`blob:${page.location.origin}/`)
-          : integrityByUrl.has(new URL(address, page.location.origin).href);
+          ? address.startsWith(`blob:${globals.location.origin}/`)
+          : integrityByUrl.has(new URL(address, globals.location.origin).href);
       return allowed ? address : null; // null: the browser refuses it, and reports it
     },
   });

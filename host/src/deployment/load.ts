@@ -1,11 +1,11 @@
-import { PortalPage } from "@relicario/shared/contract";
+import { PortalTrustAnchors } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { readOfflineDeployment, storeOfflineDeployment } from "./offline-deployment.ts";
 import { readSequence, verifyDeployment, type VerifiedDeployment } from "./verify.ts";
 
 export interface DeploymentDeps {
-  readonly page: PortalPage;
+  readonly page: PortalTrustAnchors;
   readonly origin: string;
   readonly storage: Pick<Storage, "getItem" | "setItem">;
   readonly fetch: typeof globalThis.fetch;
@@ -26,9 +26,9 @@ const fetchTimeLimitMs = 10_000;
  * What the gateway wrote into the page: the vendor and the public keys that everything else is
  * verified with. `deployment_refused`.
  */
-export function readPortalPage(document: Document): PortalPage {
+export function readTrustAnchors(document: Document): PortalTrustAnchors {
   try {
-    return PortalPage.parse(JSON.parse(document.getElementById("portal-page")?.textContent ?? ""));
+    return PortalTrustAnchors.parse(JSON.parse(document.getElementById("portal-page")?.textContent ?? ""));
   } catch (cause) {
     throw new PortalError("deployment_refused", { cause });
   }

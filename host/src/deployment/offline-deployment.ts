@@ -2,11 +2,11 @@
  * Local storage key of a vendor's last document that was valid, with its signatures: it is verified
  * again before it is used.
  */
-export const deploymentKey = (vendorId: string) => `deployment.${vendorId}`;
+export const buildDeploymentKey = (vendorId: string) => `deployment.${vendorId}`;
 
 export function readOfflineDeployment(storage: Pick<Storage, "getItem">, vendorId: string): unknown {
   try {
-    return JSON.parse(storage.getItem(deploymentKey(vendorId)) ?? "");
+    return JSON.parse(storage.getItem(buildDeploymentKey(vendorId)) ?? "");
   } catch {
     return null; // nothing stored, or unreadable: the served document alone is used
   }
@@ -14,7 +14,7 @@ export function readOfflineDeployment(storage: Pick<Storage, "getItem">, vendorI
 
 export function storeOfflineDeployment(storage: Pick<Storage, "setItem">, vendorId: string, document: unknown): void {
   try {
-    storage.setItem(deploymentKey(vendorId), JSON.stringify(document));
+    storage.setItem(buildDeploymentKey(vendorId), JSON.stringify(document));
   } catch {
     // Storage is full or forbidden: the portal works, but cannot start while the gateway is down.
   }

@@ -1,4 +1,4 @@
-import { ReleaseOverride, type Deployment, type PortalPage, type RemoteName } from "@relicario/shared/contract";
+import { ReleaseOverride, type Deployment, type PortalTrustAnchors, type RemoteName } from "@relicario/shared/contract";
 import { compactVerify, createLocalJWKSet, decodeJwt } from "jose";
 import { z } from "zod";
 
@@ -26,15 +26,15 @@ const maxOverrideMs = 24 * 60 * 60_000;
  * a key of the remote's team, for this vendor and origin, and not over. Its release is verified
  * like any other after that.
  */
-export async function openOverride(
+export async function verifyOverride(
   jws: string,
   deployment: Deployment,
-  { page, now }: { readonly page: PortalPage; readonly now: number },
+  { page: trustAnchors, now }: { readonly page: PortalTrustAnchors; readonly now: number },
 ): Promise<ReleaseOverride | OverrideState> {
   if (deployment.environment === "production") return refuseOverride("production");
   try {
     const { remote } = OverrideClaims.parse(decodeJwt(jws)); // whose key it has to be signed with
-    const keys = Object.hasOwn(page.team_keys, remote) ? page.team_keys[remote] : undefined;
+    const keys = Object.hasOwn(trustAnchors.team_keys, remote) ? trustAnchors.team_keys[remote] : undefined;
     const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...(keys ?? [])] }), {
       algorithms: ["EdDSA"],
     });

@@ -1,6 +1,6 @@
 import type {
   Deployment,
-  PortalPage,
+  PortalTrustAnchors,
   ReleaseOverride,
   ReleaseRecord,
   RemoteName,
@@ -8,8 +8,8 @@ import type {
 } from "@relicario/shared/contract";
 import { CompactSign, exportJWK, GeneralSign, generateKeyPair, type CryptoKey } from "jose";
 
-import { loadDeployment, readPortalPage } from "./load.ts";
-import { deploymentKey } from "./offline-deployment.ts";
+import { loadDeployment, readTrustAnchors } from "./load.ts";
+import { buildDeploymentKey } from "./offline-deployment.ts";
 import { verifyDeployment, type DeploymentExpectations } from "./verify.ts";
 
 const origin = "http://localhost:3000";
@@ -28,16 +28,16 @@ async function createSigner(kid: string): Promise<Signer> {
   return { key: privateKey, publicKey: { kid, kty: "OKP", crv: "Ed25519", x } };
 }
 
-const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+const encodeJson = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
 const signDocument = (payload: unknown, signer: Signer, alg = "EdDSA") =>
-  new GeneralSign(bytes(payload))
+  new GeneralSign(encodeJson(payload))
     .addSignature(signer.key)
     .setProtectedHeader({ alg, kid: signer.publicKey.kid })
     .sign();
 
 const signRecord = (record: unknown, signer: Signer) =>
-  new CompactSign(bytes(record)).setProtectedHeader({ alg: "EdDSA", kid: signer.publicKey.kid }).sign(signer.key);
+  new CompactSign(encodeJson(record)).setProtectedHeader({ alg: "EdDSA", kid: signer.publicKey.kid }).sign(signer.key);
 
 const remoteNames = ["secrets", "sharing", "recovery", "settings"];
 
@@ -71,7 +71,7 @@ const createRecordRequiring = (requiredVersion: string, name: string): ReleaseRe
 interface Scenario {
   readonly portal: Signer;
   readonly team: Signer;
-  readonly page: PortalPage;
+  readonly page: PortalTrustAnchors;
   readonly expected: DeploymentExpectations;
   readonly deployment: Deployment;
 }
@@ -82,7 +82,11 @@ beforeAll(async () => {
   const portal = await createSigner("portal-1");
   const team = await createSigner("team-1");
   const teamKeys = Object.fromEntries(remoteNames.map((name) => [name, [team.publicKey]]));
-  const page: PortalPage = { vendor_id: "relicario", portal_keys: [portal.publicKey], team_keys: teamKeys };
+  const trustAnchors: PortalTrustAnchors = {
+    vendor_id: "relicario",
+    portal_keys: [portal.publicKey],
+    team_keys: teamKeys,
+  };
   const records = await Promise.all(
     remoteNames.map(async (name) => [createRecord(name).release, await signRecord(createRecord(name), team)] as const),
   );
@@ -106,9 +110,9 @@ beforeAll(async () => {
   scenario = {
     portal,
     team,
-    page,
+    page: trustAnchors,
     expected: {
-      page,
+      page: trustAnchors,
       origin,
       seenSequence: 0,
       now,
@@ -120,10 +124,10 @@ beforeAll(async () => {
   };
 });
 
-const verify = async (changes: Partial<Deployment>, expected: Partial<DeploymentExpectations> = {}) =>
+const verify = async (changes: Partial<Deployment>, expectations: Partial<DeploymentExpectations> = {}) =>
   verifyDeployment(await signDocument({ ...scenario.deployment, ...changes }, scenario.portal), {
     ...scenario.expected,
-    ...expected,
+    ...expectations,
   });
 
 describe("verifyDeployment", () => {
@@ -315,7 +319,7 @@ describe("verifyDeployment", () => {
 
 describe("a canary", () => {
   const canary = "settings-0.4.0-0123456789ab";
-  const runWithCanary = async (percent: number, draw: number, changes: Partial<Deployment> = {}) => {
+  const runWithCanary = async (percent: number, rolloutBucket: number, changes: Partial<Deployment> = {}) => {
     const releases = {
       ...scenario.deployment.releases,
       settings: { stable: createRecord("settings").release, canary: { release: canary, percent } },
@@ -324,7 +328,10 @@ describe("a canary", () => {
       ...scenario.deployment.release_records,
       [canary]: await signRecord({ ...createRecord("settings"), release: canary, version: "0.4.0" }, scenario.team),
     };
-    const { remotes } = await verify({ releases, release_records: records, ...changes }, { rolloutBucket: draw });
+    const { remotes } = await verify(
+      { releases, release_records: records, ...changes },
+      { rolloutBucket: rolloutBucket },
+    );
     const settings = remotes.get("settings");
     return settings?.status === "verified" ? settings.record.release : settings?.code;
   };
@@ -460,10 +467,10 @@ describe("a developer's override", () => {
 
   it("of one team opens no other team's remote", async () => {
     const other = await createSigner("team-2");
-    const page = { ...scenario.page, team_keys: { ...scenario.page.team_keys, sharing: [other.publicKey] } };
+    const trustAnchors = { ...scenario.page, team_keys: { ...scenario.page.team_keys, sharing: [other.publicKey] } };
     const { override } = await verify(
       { releases: { settings: { stable } } },
-      { page, override: await createOverride({}, other) },
+      { page: trustAnchors, override: await createOverride({}, other) },
     );
     expect(override).toEqual({ status: "refused", reason: "invalid" });
   });
@@ -521,7 +528,7 @@ describe("loadDeployment", () => {
 
   it("checks a kept document again: storage may have been altered", async () => {
     localStorage.setItem(
-      deploymentKey("relicario"),
+      buildDeploymentKey("relicario"),
       JSON.stringify(await signDocument(scenario.deployment, await createSigner("portal-1"))),
     );
     await expect(load(failFetch)).rejects.toMatchObject({ code: "deployment_unreachable" });
@@ -531,13 +538,13 @@ describe("loadDeployment", () => {
     const highest = Number.MAX_SAFE_INTEGER;
     const loadWithStored = async (changes: Partial<Deployment>, signer = scenario.portal) => {
       localStorage.setItem(
-        deploymentKey("relicario"),
+        buildDeploymentKey("relicario"),
         JSON.stringify(await signDocument({ ...scenario.deployment, ...changes }, signer)),
       );
       return load(await serve());
     };
     localStorage.setItem(
-      deploymentKey("relicario"),
+      buildDeploymentKey("relicario"),
       JSON.stringify({ sequence: highest, document: await signDocument(scenario.deployment, scenario.portal) }),
     );
     await expect(load(await serve())).resolves.toBeDefined();
@@ -563,7 +570,7 @@ describe("readPortalPage", () => {
     document.body.innerHTML = text === null ? "" : `<script type="application/json" id="portal-page"></script>`;
     const element = document.getElementById("portal-page");
     if (element !== null) element.textContent = text;
-    return readPortalPage(document);
+    return readTrustAnchors(document);
   };
 
   it("reads vendor and keys", () => {

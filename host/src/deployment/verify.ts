@@ -2,18 +2,18 @@ import {
   CONTRACT_VERSION,
   Deployment,
   ReleaseRecord,
-  type PortalPage,
+  type PortalTrustAnchors,
   type RemoteManifest,
   type RemoteName,
   type VerificationKey,
 } from "@relicario/shared/contract";
-import { isInCaretRange, unmetRequirements } from "@relicario/shared/contract/compatibility";
+import { isInCaretRange, findUnmetRequirements } from "@relicario/shared/contract/compatibility";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { compactVerify, createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
 
 import { isInRollout } from "./canary.ts";
-import { openOverride, refuseOverride, type OverrideState } from "./override.ts";
+import { verifyOverride, refuseOverride, type OverrideState } from "./override.ts";
 
 /** One remote of the deployment: a release whose record its team signed, or why none is run. */
 export type VerifiedRemote =
@@ -41,7 +41,7 @@ export interface VerifiedDeployment {
 }
 
 export interface DeploymentExpectations {
-  readonly page: PortalPage;
+  readonly page: PortalTrustAnchors;
   /** Origin of the page. */
   readonly origin: string;
   /** Highest sequence that this device has seen for the vendor; 0 before the first. */
@@ -84,7 +84,7 @@ export async function verifyDeployment(
   document: unknown,
   expectations: DeploymentExpectations,
 ): Promise<VerifiedDeployment> {
-  const deployment = await openDocument(document, expectations.page.portal_keys);
+  const deployment = await verifySignedDocument(document, expectations.page.portal_keys);
   if (deployment.vendor_id !== expectations.page.vendor_id || deployment.origin !== expectations.origin)
     throw new PortalError("deployment_refused");
   if (deployment.sequence < expectations.seenSequence) throw new PortalError("deployment_older");
@@ -121,7 +121,7 @@ async function applyOverride(
     expected: expectations,
   }: { deployment: Deployment; remotes: Map<RemoteName, VerifiedRemote>; expected: DeploymentExpectations },
 ): Promise<OverrideState> {
-  const result = await openOverride(jws, deployment, expectations);
+  const result = await verifyOverride(jws, deployment, expectations);
   if ("status" in result) return result;
   const { remote, release, release_record: record } = result;
   if (!remotes.has(remote)) return refuseOverride("invalid");
@@ -147,14 +147,14 @@ export async function readSequence(
   document: unknown,
   { page, origin }: Pick<DeploymentExpectations, "page" | "origin">,
 ): Promise<number> {
-  const deployment = await openDocument(document, page.portal_keys).catch(() => null);
+  const deployment = await verifySignedDocument(document, page.portal_keys).catch(() => null);
   return deployment?.vendor_id === page.vendor_id && deployment.origin === origin ? deployment.sequence : 0;
 }
 
-async function openDocument(document: unknown, keys: readonly VerificationKey[]): Promise<Deployment> {
+async function verifySignedDocument(document: unknown, keys: readonly VerificationKey[]): Promise<Deployment> {
   try {
-    const signed: GeneralJWSInput = SignedDocument.parse(document);
-    const { payload } = await generalVerify(signed, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
+    const jws: GeneralJWSInput = SignedDocument.parse(document);
+    const { payload } = await generalVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
     return Deployment.parse(JSON.parse(new TextDecoder().decode(payload)));
   } catch (cause) {
     throw new PortalError("deployment_refused", { cause });
@@ -172,8 +172,8 @@ async function verifyRelease(
   { release_records: records, disabled = [] }: Deployment,
   { name, release, providedPackages, keys }: ExpectedRelease,
 ): Promise<VerifiedRemote> {
-  const signed = await openRecord(getOwnProperty(records, release), keys);
-  const parsed = ReleaseRecord.safeParse(signed);
+  const payload = await verifySignedRecord(getOwnProperty(records, release), keys);
+  const parsed = ReleaseRecord.safeParse(payload);
   const record =
     parsed.success && parsed.data.release === release && parsed.data.manifest.name === name ? parsed.data : null;
   const refuse = (code: Extract<VerifiedRemote, { status: "refused" }>["code"]): VerifiedRemote => ({
@@ -183,16 +183,19 @@ async function verifyRelease(
   });
 
   if (disabled.includes(release)) return refuse("remote_disabled");
-  if (isForAnotherContract(signed, { name, release })) return refuse("remote_incompatible");
+  if (isForAnotherContract(payload, { name, release })) return refuse("remote_incompatible");
   if (record === null) return refuse("remote_refused");
   // Federation itself would notice a version that is not here only while the code runs.
-  return unmetRequirements(record, providedPackages).length === 0
+  return findUnmetRequirements(record, providedPackages).length === 0
     ? { status: "verified", record }
     : refuse("remote_incompatible");
 }
 
 /** The payload that a team signed, not parsed yet; null when the signature is not valid. */
-async function openRecord(jws: string | undefined, keys: readonly VerificationKey[] | undefined): Promise<unknown> {
+async function verifySignedRecord(
+  jws: string | undefined,
+  keys: readonly VerificationKey[] | undefined,
+): Promise<unknown> {
   if (jws === undefined || keys === undefined) return null;
   try {
     const { payload } = await compactVerify(jws, createLocalJWKSet({ keys: [...keys] }), { algorithms: ["EdDSA"] });
@@ -208,8 +211,8 @@ const RecordHeader = z.object({ release: z.string(), manifest: z.object({ name: 
  * Checked before the record is parsed: one of another contract version may have members that this
  * version does not know.
  */
-function isForAnotherContract(signed: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
-  const header = RecordHeader.safeParse(signed);
+function isForAnotherContract(payload: unknown, { name, release }: Pick<ExpectedRelease, "name" | "release">): boolean {
+  const header = RecordHeader.safeParse(payload);
   return (
     header.success &&
     header.data.release === release &&

@@ -45,7 +45,7 @@ export interface WatchDeps {
  * again. A document that is refused or cannot be fetched changes nothing: the page keeps the
  * releases that it verified at its start.
  */
-export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): DeploymentWatch {
+export function createDeploymentWatch({ pinned: initialDeployment, load, now, log }: WatchDeps): DeploymentWatch {
   const store = createStore<WatchState>(() => ({ newer: false, disabled: new Set(), expired: false }));
   let pendingCheck: Promise<void> | null = null;
 
@@ -62,13 +62,13 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): De
       // A remote that was switched off stays off in this page, even if a later document allows it
       // again.
       update({
-        newer: differs(pinned, current),
-        disabled: new Set([...store.getState().disabled, ...findDisabled(pinned, current)]),
+        newer: hasReleaseChanged(initialDeployment, current),
+        disabled: new Set([...store.getState().disabled, ...findDisabledRemotes(initialDeployment, current)]),
         expired: false,
       });
     } catch (error) {
       log("deployment", error);
-      update({ ...store.getState(), expired: Date.parse(pinned.deployment.not_after) <= now() });
+      update({ ...store.getState(), expired: Date.parse(initialDeployment.deployment.not_after) <= now() });
     }
   };
 
@@ -98,17 +98,17 @@ export function createDeploymentWatch({ pinned, load, now, log }: WatchDeps): De
 }
 
 /** Whether a reload would run other code than this page does. */
-function differs(pinned: VerifiedDeployment, current: VerifiedDeployment): boolean {
-  if (pinned.deployment.app_version !== current.deployment.app_version) return true;
+function hasReleaseChanged(initialDeployment: VerifiedDeployment, current: VerifiedDeployment): boolean {
+  if (initialDeployment.deployment.app_version !== current.deployment.app_version) return true;
   return [...current.remotes.keys()].some((name) => {
     const release = getRelease(current, name);
-    return release !== null && release !== getRelease(pinned, name);
+    return release !== null && release !== getRelease(initialDeployment, name);
   });
 }
 
-function findDisabled(pinned: VerifiedDeployment, { deployment }: VerifiedDeployment): RemoteName[] {
-  return [...pinned.remotes.keys()].filter((name) => {
-    const release = getRelease(pinned, name);
+function findDisabledRemotes(initialDeployment: VerifiedDeployment, { deployment }: VerifiedDeployment): RemoteName[] {
+  return [...initialDeployment.remotes.keys()].filter((name) => {
+    const release = getRelease(initialDeployment, name);
     return release !== null && deployment.disabled?.includes(release) === true;
   });
 }

@@ -1,4 +1,4 @@
-import { accountStorageKey, deviceStorage, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
+import { buildAccountStorageKey, deviceStorage, type DeviceAccount, type DeviceKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -14,7 +14,7 @@ export function isSamePerson(first: Person, second: Person): boolean {
 
 /** What this device keeps for one account. */
 export interface StoredAccount {
-  /** As `accountStorageKey` gives it. */
+  /** As `buildAccountStorageKey` gives it. */
   readonly name: string;
   /**
    * Null until the person has answered whose device this is. What they answered in a record that
@@ -91,40 +91,41 @@ export async function wipeAccounts(person: Person, isWanted: () => boolean): Pro
  * As the vault's own lock: a page loaded later starts locked. One that is there already keeps its
  * time.
  */
-async function lockAccount(name: string, now: number, isWanted: () => boolean): Promise<void> {
+async function lockAccount(storageKey: string, now: number, isWanted: () => boolean): Promise<void> {
   await withVaultDatabase(vault.database, async (database) => {
     const transaction = database.transaction(vault.accounts, "readwrite", { durability: "strict" });
-    const record = z.looseObject({ locked: z.boolean().optional() }).safeParse(await transaction.store.get(name));
+    const record = z.looseObject({ locked: z.boolean().optional() }).safeParse(await transaction.store.get(storageKey));
     requireWanted(isWanted);
     if (record.success && record.data.locked !== true)
-      await transaction.store.put({ ...record.data, locked: true, lockedAt: now }, name);
+      await transaction.store.put({ ...record.data, locked: true, lockedAt: now }, storageKey);
     await transaction.done;
   });
 }
 
-async function wipeAccount(name: string, isWanted: () => boolean): Promise<void> {
+async function wipeAccount(storageKey: string, isWanted: () => boolean): Promise<void> {
   await withVaultDatabase(uploads.database, (database) => {
     requireWanted(isWanted);
-    return database.delete(uploads.uploads, IDBKeyRange.bound([name], [name, []]));
+    return database.delete(uploads.uploads, IDBKeyRange.bound([storageKey], [storageKey, []]));
   });
-  await wipeRows(name, isWanted);
+  await wipeRows(storageKey, isWanted);
   await withVaultDatabase(vault.database, (database) => {
     requireWanted(isWanted);
-    return database.delete(vault.accounts, IDBKeyRange.bound(name, `${name}\uffff`)); // with what was set aside of it
+    // with what was set aside of it
+    return database.delete(vault.accounts, IDBKeyRange.bound(storageKey, `${storageKey}\uffff`));
   });
   await withHostDatabase((database) => {
     requireWanted(isWanted);
-    return database.delete("people", name);
+    return database.delete("people", storageKey);
   });
 }
 
-async function wipeRows(name: string, isWanted: () => boolean): Promise<void> {
+async function wipeRows(storageKey: string, isWanted: () => boolean): Promise<void> {
   await withVaultDatabase(rows.database, async (database) => {
     const transaction = database.transaction([rows.heads, rows.blocks], "readwrite", { durability: "strict" });
     requireWanted(isWanted);
     await Promise.all([
-      transaction.objectStore(rows.heads).delete(name),
-      transaction.objectStore(rows.blocks).delete(IDBKeyRange.bound([name], [name, []])),
+      transaction.objectStore(rows.heads).delete(storageKey),
+      transaction.objectStore(rows.blocks).delete(IDBKeyRange.bound([storageKey], [storageKey, []])),
       transaction.done,
     ]);
   });
@@ -160,14 +161,14 @@ function compareArchivedFirst([a]: readonly [unknown, unknown], [b]: readonly [u
   return Number(toAccountStorageKey(a) === a) - Number(toAccountStorageKey(b) === b);
 }
 
-function belongsTo({ issuer, subject }: Person, name: string): boolean {
-  const vendorId = parseVendorId(name);
-  return vendorId !== null && name === accountStorageKey({ vendorId, issuer, subject });
+function belongsTo({ issuer, subject }: Person, storageKey: string): boolean {
+  const vendorId = parseVendorId(storageKey);
+  return vendorId !== null && storageKey === buildAccountStorageKey({ vendorId, issuer, subject });
 }
 
-function parseVendorId(name: string): string | null {
+function parseVendorId(storageKey: string): string | null {
   try {
-    return AccountStorageKey.parse(JSON.parse(name))[0];
+    return AccountStorageKey.parse(JSON.parse(storageKey))[0];
   } catch {
     return null; // no name of ours: left alone
   }

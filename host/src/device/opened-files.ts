@@ -1,4 +1,4 @@
-import { deviceStorage, openedFileLockName } from "@relicario/shared/contract";
+import { deviceStorage, buildOpenedFileLockName } from "@relicario/shared/contract";
 
 /** So long a file may still be open, after the worker that wrote it was ended; milliseconds. */
 const closeLimitMs = 3_000;
@@ -25,7 +25,9 @@ async function removeFile(folder: FileSystemDirectoryHandle, name: string): Prom
   } catch (error) {
     if (isNamed(error, "NotFoundError")) return; // another tab was first
     await navigator.locks
-      .request(openedFileLockName(name), { signal: AbortSignal.timeout(closeLimitMs) }, () => folder.removeEntry(name))
+      .request(buildOpenedFileLockName(name), { signal: AbortSignal.timeout(closeLimitMs) }, () =>
+        folder.removeEntry(name),
+      )
       .catch((retryError: unknown) => {
         if (!isNamed(retryError, "NotFoundError")) throw retryError;
       });

@@ -1,4 +1,4 @@
-import { accountStorageKey, type DeviceAccount } from "@relicario/shared/contract";
+import { buildAccountStorageKey, type DeviceAccount } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { withHostDatabase } from "./host-database.ts";
@@ -9,21 +9,21 @@ import { withHostDatabase } from "./host-database.ts";
  * another one nothing of what is kept here would open, and what is sealed next would be somebody
  * else's. Without databases nothing is remembered.
  *
- * @param isStaying Asked right before it is written: once a session is being ended, a sweep wipes
- *   this and nothing may follow it.
+ * @param isSessionActive Asked right before it is written: once a session is being ended, a sweep
+ *   wipes this and nothing may follow it.
  * @throws PortalError `account_changed`, or `cancelled` for somebody who does not stay: nothing was
  *   changed.
  */
 export async function requirePinnedUserId(
   account: DeviceAccount,
   userId: string,
-  isStaying: () => boolean,
+  isSessionActive: () => boolean,
 ): Promise<void> {
-  const name = accountStorageKey(account);
+  const name = buildAccountStorageKey(account);
   const pinned = await withHostDatabase(async (database) => {
     const transaction = database.transaction("people", "readwrite", { durability: "strict" });
     const existing = await transaction.store.get(name);
-    if (!isStaying()) throw new PortalError("cancelled");
+    if (!isSessionActive()) throw new PortalError("cancelled");
     if (existing === undefined) await transaction.store.put(userId, name);
     await transaction.done;
     return existing ?? userId;

@@ -57,7 +57,7 @@ export default function DebugFlagsPage() {
 function BuildInfo() {
   const { t } = useTranslation("header");
   const { verified } = useHost();
-  const areaTitle = useAreaTitle();
+  const getAreaTitle = useAreaTitle();
   const { deployment, remotes } = verified;
   const facts: readonly (readonly [string, string])[] = [
     [t("flags.environment_label"), deployment.environment],
@@ -65,7 +65,10 @@ function BuildInfo() {
     [t("flags.sequence_label"), String(deployment.sequence)],
     ...[...remotes].map(
       ([name, remote]) =>
-        [areaTitle(name), remote.status === "verified" ? remote.record.release : t(`errors:${remote.code}`)] as const,
+        [
+          getAreaTitle(name),
+          remote.status === "verified" ? remote.record.release : t(`errors:${remote.code}`),
+        ] as const,
     ),
   ];
   return (

@@ -15,12 +15,12 @@ export function DeletionNotice({ userId }: { readonly userId: string }) {
   const { t } = useTranslation("header");
   const { http } = useHost();
   const language = useLanguage();
-  const client = useQueryClient();
+  const queryClient = useQueryClient();
   const me = meQuery(http, userId);
   const { data } = useQuery(me);
-  const restore = useMutation({
+  const cancelDeletion = useMutation({
     mutationFn: () => http.request("POST", "/user/me/restore", z.null()),
-    onSettled: () => client.invalidateQueries({ queryKey: me.queryKey }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: me.queryKey }),
   });
   const { pathname } = useLocation();
   if (data?.deletion_due_at == null || pathname === "/settings/delete-account") return null; // that page says it itself
@@ -33,9 +33,9 @@ export function DeletionNotice({ userId }: { readonly userId: string }) {
         actions={
           <Button
             size="small"
-            pending={restore.isPending}
+            pending={cancelDeletion.isPending}
             onClick={() => {
-              restore.mutate();
+              cancelDeletion.mutate();
             }}
           >
             {t("deletion.cancel_action")}
@@ -44,7 +44,7 @@ export function DeletionNotice({ userId }: { readonly userId: string }) {
       >
         {t("deletion.body")}
       </Notice>
-      <ErrorNotice error={restore.error} />
+      <ErrorNotice error={cancelDeletion.error} />
     </NoticeBar>
   );
 }

@@ -19,7 +19,7 @@ import { ServiceNotice } from "./ServiceNotice.tsx";
 import { SessionNotice } from "./SessionNotice.tsx";
 import { Sidebar } from "./Sidebar.tsx";
 import { TopBar } from "./TopBar.tsx";
-import { useMobile } from "./use-media.ts";
+import { useIsMobile } from "./use-media.ts";
 import { useRouteChange } from "./use-route-change.ts";
 import { useDisableMotionOnResize } from "./use-disable-motion-on-resize.ts";
 import { VendorLayout } from "./VendorLayout.tsx";
@@ -41,7 +41,7 @@ export function Frame({ userName, shell, signedIn, children }: FrameProps) {
   const { session, verified } = useHost();
   const { pathname, search } = useLocation();
   const claims = getClaims(useSyncExternalStore(session.exchange.subscribe, session.exchange.getState));
-  const mobile = useMobile();
+  const mobile = useIsMobile();
   const logoutDialog = useDialog();
   const [narrow, toggleNarrow] = useNarrow();
   const main = useRef<HTMLElement>(null);

@@ -8,7 +8,7 @@ import { useHost } from "../context/host-context.ts";
  * Uploads that are not published: those that logging out loses, and those that wait on an own
  * device.
  */
-interface Uploads {
+interface UploadCounts {
   readonly lostCount: number;
   readonly waitingCount: number;
 }
@@ -22,7 +22,7 @@ export function LogoutDialog({ open, onClose }: DialogProps) {
   const { session } = useHost();
   const [question, setQuestion] = useState<"logout" | "forget">("logout");
   const [isLeaving, setIsLeaving] = useState(false);
-  const { lostCount, waitingCount } = useUploads(open);
+  const { lostCount, waitingCount } = useUploadCounts(open);
 
   const handleClose = () => {
     onClose();
@@ -93,18 +93,18 @@ export function LogoutDialog({ open, onClose }: DialogProps) {
   );
 }
 
-function useUploads(open: boolean): Uploads {
+function useUploadCounts(open: boolean): UploadCounts {
   const { listStoredAccounts } = useHost();
-  const [uploads, setUploads] = useState<Uploads>({ lostCount: 0, waitingCount: 0 });
+  const [uploadCounts, setUploadCounts] = useState<UploadCounts>({ lostCount: 0, waitingCount: 0 });
   useEffect(() => {
     if (!open) return;
     let current = true;
     listStoredAccounts().then(
       (accounts) => {
         if (!current) return;
-        const count = (isOwn: boolean) =>
+        const countUploads = (isOwn: boolean) =>
           accounts.filter(({ kind }) => (kind === "own") === isOwn).reduce((sum, account) => sum + account.uploads, 0);
-        setUploads({ lostCount: count(false), waitingCount: count(true) });
+        setUploadCounts({ lostCount: countUploads(false), waitingCount: countUploads(true) });
       },
       () => undefined, // a browser that does not say: the question stands without the numbers
     );
@@ -112,5 +112,5 @@ function useUploads(open: boolean): Uploads {
       current = false;
     };
   }, [open, listStoredAccounts]);
-  return uploads;
+  return uploadCounts;
 }

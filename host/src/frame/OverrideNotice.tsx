@@ -12,7 +12,7 @@ import { NoticeBar } from "./OfflineNotice.tsx";
 export function OverrideNotice() {
   const { t } = useTranslation("header");
   const { override } = useHost().verified;
-  const areaTitle = useAreaTitle();
+  const getAreaTitle = useAreaTitle();
   if (override === null) return null;
   const active = override.status === "active";
   const removeOverride = () => {
@@ -24,7 +24,9 @@ export function OverrideNotice() {
       <Notice
         tone="warn"
         role="status"
-        title={active ? t("override.active_title", { area: areaTitle(override.remote) }) : t("override.refused_title")}
+        title={
+          active ? t("override.active_title", { area: getAreaTitle(override.remote) }) : t("override.refused_title")
+        }
         actions={
           <Button size="small" onClick={removeOverride}>
             {t(active ? "override.end_action" : "override.drop_action")}

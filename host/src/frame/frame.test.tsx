@@ -1,13 +1,13 @@
 import type { Language } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, renderApp } from "@relicario/shared/testing";
 import { s } from "@relicario/shared/ui";
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
 import { HostContext } from "../context/host-context.ts";
 import { alba, claims, createFakeHost, mockWindow, type FakeHostSettings } from "../testing/fake-host.tsx";
-import { createConfirms } from "../popups/confirms.tsx";
+import { createConfirmQueue } from "../popups/confirms.tsx";
 import { ConfirmHost } from "../popups/confirms.tsx";
 import { Frame } from "./Frame.tsx";
 import { Overlay } from "./Overlay.tsx";
@@ -276,16 +276,16 @@ describe("an account that is to be deleted", () => {
     },
     created_at: "2026-11-01T09:00:00.000Z",
   };
-  const service = (start: string | null) => {
+  const createService = (start: string | null) => {
     let dueAt = start;
-    return createFakeHttp({
+    return createFakeHttpClient({
       "GET /user/me": () => ({ ...account, deletion_due_at: dueAt }),
       "POST /user/me/restore": () => (dueAt = null),
     });
   };
 
   it("is said to be on every page, and stays by one press", async () => {
-    const http = service("2026-12-05T09:00:00.000Z");
+    const http = createService("2026-12-05T09:00:00.000Z");
     await show({ http });
     expect(await screen.findByText(/will be deleted on 5 Dec 2026/)).toBeVisible();
     await expectAccessible();
@@ -297,14 +297,14 @@ describe("an account that is to be deleted", () => {
   });
 
   it("says nothing on the page that says it itself, and nothing where nobody asked for it", async () => {
-    const http = service("2026-12-05T09:00:00.000Z");
+    const http = createService("2026-12-05T09:00:00.000Z");
     const { app } = await show({ http, path: "/settings/delete-account" });
     await waitFor(() => {
       expect(http.calls).toHaveLength(1);
     });
     expect(screen.queryByText(/will be deleted/)).not.toBeInTheDocument();
     app.unmount();
-    const other = service(null);
+    const other = createService(null);
     await show({ http: other });
     await waitFor(() => {
       expect(other.calls).toHaveLength(1);
@@ -638,7 +638,7 @@ describe("SignInFailed", () => {
 
 describe("ConfirmHost", () => {
   it("asks one question after the other and hands the answers back", async () => {
-    const confirms = createConfirms();
+    const confirms = createConfirmQueue();
     await renderApp(<ConfirmHost confirms={confirms} />);
     const answers: boolean[] = [];
     act(() => {

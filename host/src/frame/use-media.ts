@@ -2,13 +2,13 @@ import { breakpoints } from "@relicario/shared/ui";
 import { useCallback, useSyncExternalStore } from "react";
 
 /** Whether a media query matches. */
-function useMedia(query: string): boolean {
+function useMediaQuery(query: string): boolean {
   const subscribe = useCallback(
     (listener: () => void) => {
-      const list = window.matchMedia(query);
-      list.addEventListener("change", listener);
+      const mediaQueryList = window.matchMedia(query);
+      mediaQueryList.addEventListener("change", listener);
       return () => {
-        list.removeEventListener("change", listener);
+        mediaQueryList.removeEventListener("change", listener);
       };
     },
     [query],
@@ -17,6 +17,6 @@ function useMedia(query: string): boolean {
 }
 
 /** Whether the window is below 640 px, where the frame has its bottom bar. */
-export function useMobile(): boolean {
-  return useMedia(`(max-width: ${String(breakpoints.mobile - 0.02)}px)`);
+export function useIsMobile(): boolean {
+  return useMediaQuery(`(max-width: ${String(breakpoints.mobile - 0.02)}px)`);
 }

@@ -142,7 +142,7 @@ async function show(path: string, settings: RenderAppSettings = {}, type: "navig
   return renderApp(null, { routeTree: [{ element: <Root host={host} />, children }], path, ...settings });
 }
 
-const heading = (name: string) => screen.getByRole("heading", { level: 1, name });
+const getHeading = (name: string) => screen.getByRole("heading", { level: 1, name });
 
 describe("the title of the window", () => {
   it("is that of the place, also when its screen says none", async () => {
@@ -189,15 +189,15 @@ describe("the focus", () => {
   it("moves to the heading of each next screen, whose name is then heard", async () => {
     const app = await show("/home");
     await userEvent.click(screen.getByRole("link", { name: "Secrets" }));
-    expect(heading("What I keep")).toHaveFocus();
+    expect(getHeading("What I keep")).toHaveFocus();
     await app.goTo("/home");
-    expect(heading("Home")).toHaveFocus();
+    expect(getHeading("Home")).toHaveFocus();
   });
 
   it("moves to the heading when the link was part of the screen that stays", async () => {
     await show("/settings/profile");
     await userEvent.click(screen.getByRole("link", { name: "Billing" }));
-    expect(heading("Settings")).toHaveFocus();
+    expect(getHeading("Settings")).toHaveFocus();
   });
 
   it("waits for a heading that is on its way", async () => {
@@ -210,17 +210,17 @@ describe("the focus", () => {
     expect(link).toHaveFocus();
     finishLoading();
     await waitFor(() => {
-      expect(heading("Late")).toHaveFocus();
+      expect(getHeading("Late")).toHaveFocus();
     });
   });
 
   it("stays with a screen whose heading is drawn anew while it loads", async () => {
     const app = await show("/home");
     await app.goTo("/validate-email");
-    expect(heading("Loading")).toHaveFocus();
+    expect(getHeading("Loading")).toHaveFocus();
     finishLoading();
     await waitFor(() => {
-      expect(heading("Whole")).toHaveFocus();
+      expect(getHeading("Whole")).toHaveFocus();
     });
   });
 
@@ -230,7 +230,7 @@ describe("the focus", () => {
     await userEvent.tab();
     const focused = document.activeElement;
     finishLoading();
-    expect(heading("Late")).toBeVisible();
+    expect(getHeading("Late")).toBeVisible();
     expect(focused).toHaveFocus();
   });
 
@@ -252,7 +252,7 @@ describe("the focus", () => {
     expect(await screen.findByRole("dialog")).toContainElement(document.activeElement as HTMLElement);
     finishLoading();
     await waitFor(() => {
-      expect(heading("Covered")).toHaveFocus();
+      expect(getHeading("Covered")).toHaveFocus();
     });
   });
 

@@ -5,7 +5,7 @@ import { useLocation } from "react-router-dom";
 import { useHost } from "../context/host-context.ts";
 import { useCurrentRoute } from "../context/use-current-route.ts";
 import { focusHeading } from "./focus-heading.ts";
-import { useScroll } from "./use-scroll.ts";
+import { useScrollRestoration } from "./use-scroll.ts";
 
 /**
  * What happens on every change of route: the document gets the title of the route, the focus moves
@@ -15,7 +15,7 @@ import { useScroll } from "./use-scroll.ts";
 export function useRouteChange(main: RefObject<HTMLElement | null>): void {
   useTitle();
   useFocus(main);
-  useScroll();
+  useScrollRestoration();
 }
 
 /**

@@ -16,7 +16,7 @@ const Positions = z.record(z.string(), z.number());
  * own `ScrollRestoration` scrolls once, when most screens are still short because their data is
  * being loaded. It also scrolls to the top when only the search changes.
  */
-export function useScroll(): void {
+export function useScrollRestoration(): void {
   const { key, pathname } = useLocation();
   const action = useNavigationType();
   const [positions] = useState(readPositions);
@@ -43,7 +43,7 @@ export function useScroll(): void {
     // Until the position is restored, scroll events come from the window itself (it is still too
     // short) and are not stored.
     let isRestored = false;
-    const stopScrolling = scrollTo(top, () => {
+    const stopScrolling = restoreScroll(top, () => {
       isRestored = true;
     });
     const recordPosition = () => {
@@ -61,7 +61,7 @@ export function useScroll(): void {
  * Scrolls to `top`; repeatedly while the page grows, until it is long enough or the person does
  * something. Returns its undo.
  */
-function scrollTo(top: number, onEnd: () => void): () => void {
+function restoreScroll(top: number, onEnd: () => void): () => void {
   const tryScroll = () => {
     if (!isNear(top)) window.scrollTo({ top, behavior: "instant" });
     return isNear(top);

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useNavigate } from "react-router-dom";
 
-import { useMobile } from "../frame/use-media.ts";
+import { useIsMobile } from "../frame/use-media.ts";
 import { showToast } from "../popups/Toasts.tsx";
 import { useHost } from "../context/host-context.ts";
 import { getFrameTour, homeTour } from "../tours/host-tours.ts";
@@ -16,7 +16,7 @@ export function ReplayTours() {
   const { t } = useTranslation(["help", "joyride"]);
   const { dispatch, storage } = useTours();
   const navigate = useNavigate();
-  const mobile = useMobile();
+  const mobile = useIsMobile();
   const remoteTours = useRemoteTours();
 
   const handleStart = (tour: Tour) => {

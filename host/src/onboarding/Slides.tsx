@@ -5,14 +5,14 @@ import { useRef, useState, type ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import { BackPicture, DevicePicture, SealPicture } from "./pictures.tsx";
+import { RecoveryIllustration, DeviceIllustration, SealIllustration } from "./pictures.tsx";
 import { useSwipe } from "./swipe.ts";
 
 /** The slides of a first visit on a phone (specification, section 2). */
 const slides = [
-  { name: "seal", Picture: SealPicture },
-  { name: "device", Picture: DevicePicture },
-  { name: "back", Picture: BackPicture },
+  { name: "seal", Picture: SealIllustration },
+  { name: "device", Picture: DeviceIllustration },
+  { name: "back", Picture: RecoveryIllustration },
 ] as const;
 
 type SlideName = (typeof slides)[number]["name"];
@@ -40,7 +40,7 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
       goTo(activeIndex - 1);
     },
   });
-  const { name, Picture } = slides[activeIndex] ?? slides[0];
+  const { name, Picture: Illustration } = slides[activeIndex] ?? slides[0];
   return (
     <Dialog.Root open onOpenChange={onSkip}>
       <Dialog.Portal>
@@ -61,7 +61,7 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
           <SlideArea>
             <AnimatePresence initial={false} custom={direction}>
               <SlideFrame key={name} data-slide={name} custom={direction} {...slideMotion}>
-                <Slide name={name} Picture={Picture} />
+                <Slide name={name} Picture={Illustration} />
               </SlideFrame>
             </AnimatePresence>
           </SlideArea>
@@ -99,14 +99,14 @@ export function Slides({ onSkip, onFinish }: SlidesProps) {
  * One slide. While it slides out it is inert: the title and the text of the dialog are those of the
  * next one.
  */
-function Slide({ name, Picture }: { readonly name: SlideName; readonly Picture: ComponentType }) {
+function Slide({ name, Picture: Illustration }: { readonly name: SlideName; readonly Picture: ComponentType }) {
   const { t } = useTranslation("joyride");
   const isPresent = useIsPresent();
   const title = <Title>{t(`slides.${name}_title`)}</Title>;
   const body = <Body>{t(`slides.${name}_body`)}</Body>;
   return (
     <Column {...(!isPresent && { "aria-hidden": true })}>
-      <Picture />
+      <Illustration />
       {isPresent ? <Dialog.Title asChild>{title}</Dialog.Title> : title}
       {isPresent ? <Dialog.Description asChild>{body}</Dialog.Description> : body}
     </Column>

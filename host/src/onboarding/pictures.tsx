@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
  * Illustrations of the slides, in the colours of the vendor's theme. They repeat what the text
  * says.
  */
-function Picture({ children }: { readonly children: ReactNode }) {
+function Illustration({ children }: { readonly children: ReactNode }) {
   return (
     <svg
       viewBox="0 0 240 200"
@@ -44,9 +44,9 @@ function Photograph({
 }
 
 /** A letter goes behind a picture. */
-export function SealPicture() {
+export function SealIllustration() {
   return (
-    <Picture>
+    <Illustration>
       <rect
         x={86}
         y={24}
@@ -59,33 +59,33 @@ export function SealPicture() {
       />
       <path d="M108 50h64M108 66h44" stroke={s("borderStrong")} transform="rotate(6 140 62)" />
       <Photograph x={40} y={62} width={140} height={105} />
-    </Picture>
+    </Illustration>
   );
 }
 
 /** Picture and keys stay in the telephone. */
-export function DevicePicture() {
+export function DeviceIllustration() {
   return (
-    <Picture>
+    <Illustration>
       <rect x={76} y={12} width={88} height={164} rx={16} fill={s("surfaceRaised")} stroke={s("accent")} />
       <path d="M110 26h20" stroke={s("borderStrong")} />
       <Photograph x={90} y={40} width={60} height={45} />
       <circle cx={106} cy={126} r={12} stroke={s("accent")} />
       <path d="M118 126h26m-8 0v10m8-10v7" stroke={s("accent")} />
       <path d="M44 70c-16 20-16 44 0 64M196 70c16 20 16 44 0 64" stroke={s("border")} strokeDasharray="2 10" />
-    </Picture>
+    </Illustration>
   );
 }
 
 /** A copy of the picture opens it. */
-export function BackPicture() {
+export function RecoveryIllustration() {
   return (
-    <Picture>
+    <Illustration>
       <Photograph x={24} y={70} width={84} height={63} />
       <path d="M122 102h22m-9-9 9 9-9 9" stroke={s("accent")} />
       <rect x={158} y={92} width={60} height={52} rx={8} fill={s("accentSoft")} stroke={s("accent")} />
       <path d="M170 92V78a18 18 0 0 1 35-6" stroke={s("accent")} />
       <circle cx={188} cy={118} r={6} fill={s("accent")} stroke="none" />
-    </Picture>
+    </Illustration>
   );
 }

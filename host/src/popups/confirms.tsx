@@ -1,24 +1,24 @@
-import type { ConfirmRequest } from "@relicario/shared/contract";
+import type { ConfirmOptions } from "@relicario/shared/contract";
 import { ConfirmDialog } from "@relicario/shared/ui";
 import { useState, useSyncExternalStore } from "react";
 import { createStore } from "zustand/vanilla";
 
 /** A question that waits for an answer. */
 interface PendingConfirm {
-  readonly request: ConfirmRequest;
+  readonly request: ConfirmOptions;
   readonly answer: (answer: boolean) => void;
 }
 
 /** Confirmation dialogs, shown one at a time in the order they were requested. */
-export interface Confirms {
-  readonly ask: (request: ConfirmRequest) => Promise<boolean>;
+export interface ConfirmQueue {
+  readonly ask: (request: ConfirmOptions) => Promise<boolean>;
   readonly getState: () => PendingConfirm | null;
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-export function createConfirms(): Confirms {
+export function createConfirmQueue(): ConfirmQueue {
   const store = createStore<readonly PendingConfirm[]>(() => []);
-  return Object.freeze<Confirms>({
+  return Object.freeze<ConfirmQueue>({
     ask: (request) =>
       new Promise((resolve) => {
         const question: PendingConfirm = {
@@ -36,12 +36,15 @@ export function createConfirms(): Confirms {
 }
 
 /** Shows the first question that waits for an answer. */
-export function ConfirmHost({ confirms }: { readonly confirms: Confirms }) {
-  const pending = useSyncExternalStore(confirms.subscribe, confirms.getState);
-  const [last, setLast] = useState(pending);
-  if (pending !== null && pending !== last) setLast(pending);
-  const displayed = pending ?? last; // an answered question stays mounted, closed, while its overlay fades
+export function ConfirmHost({ confirms: confirmQueue }: { readonly confirms: ConfirmQueue }) {
+  const pending = useSyncExternalStore(confirmQueue.subscribe, confirmQueue.getState);
+  const [lastConfirm, setLast] = useState(pending);
+  if (pending !== null && pending !== lastConfirm) setLast(pending);
+  // an answered question stays mounted, closed, while its overlay fades
+  const displayedConfirm = pending ?? lastConfirm;
   return (
-    displayed !== null && <ConfirmDialog open={pending !== null} {...displayed.request} onAnswer={displayed.answer} />
+    displayedConfirm !== null && (
+      <ConfirmDialog open={pending !== null} {...displayedConfirm.request} onAnswer={displayedConfirm.answer} />
+    )
   );
 }

@@ -30,7 +30,7 @@ export interface PortalObject {
  * The portal object for the person with these claims; null claims are those of an anonymous visitor
  * of a public link.
  */
-export function usePortalObject(claims: SessionClaims | null, signedIn: SessionUser | null): PortalObject {
+export function usePortalObject(claims: SessionClaims | null, sessionUser: SessionUser | null): PortalObject {
   const host = useHost();
   const { session, http, verified, confirms, flags, theme, changeLanguage, vault: source, visitor } = host;
   const { pathname } = useLocation();
@@ -47,10 +47,10 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
     () =>
       Object.freeze({
         userId,
-        userName: me.data?.user_name ?? signedIn?.name ?? "",
+        userName: me.data?.user_name ?? sessionUser?.name ?? "",
         contactEmail: me.data?.contact_email ?? null,
       }),
-    [userId, me.data, signedIn],
+    [userId, me.data, sessionUser],
   );
   // A change of theme makes a new portal object: the vault is kept outside, so that it is not
   // loaded again.
@@ -122,10 +122,10 @@ export function usePortalObject(claims: SessionClaims | null, signedIn: SessionU
       host,
     ],
   );
-  const renewVault = useCallback(() => {
+  const reloadVault = useCallback(() => {
     setAttempt((previous) => previous + 1);
   }, []);
-  return { portal, hasVaultFailed: holder.hasFailed, reloadVault: renewVault };
+  return { portal, hasVaultFailed: holder.hasFailed, reloadVault: reloadVault };
 }
 
 /**

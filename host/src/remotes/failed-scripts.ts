@@ -19,10 +19,10 @@ export interface FailedScriptsDeps {
 }
 
 export function trackFailedScripts({ page, fetch, getIntegrity }: FailedScriptsDeps): FailedScripts {
-  const failed = new Set<string>();
+  const failedUrls = new Set<string>();
   const handleError = ({ target }: Event) => {
-    if (target instanceof HTMLScriptElement) failed.add(target.src);
-    else if (target instanceof HTMLLinkElement) failed.add(target.href);
+    if (target instanceof HTMLScriptElement) failedUrls.add(target.src);
+    else if (target instanceof HTMLLinkElement) failedUrls.add(target.href);
   };
   page.addEventListener("error", handleError, { capture: true });
 
@@ -33,11 +33,11 @@ export function trackFailedScripts({ page, fetch, getIntegrity }: FailedScriptsD
       signal: AbortSignal.timeout(loadLimits.attemptMs),
     });
     await response.arrayBuffer(); // the cache has it when it is read
-    if (response.ok) failed.delete(address);
+    if (response.ok) failedUrls.delete(address);
   };
   return Object.freeze<FailedScripts>({
     async refetchScripts(base) {
-      await Promise.allSettled([...failed].filter((address) => address.startsWith(base)).map(refetch));
+      await Promise.allSettled([...failedUrls].filter((address) => address.startsWith(base)).map(refetch));
     },
   });
 }

@@ -21,7 +21,7 @@ export function loadWithRetry<T>(
   // runs may throw one.
   const attempt = async () => {
     try {
-      return await withTimeLimit(load());
+      return await withAttemptTimeout(load());
     } catch (failure) {
       throw toError(failure);
     }
@@ -35,7 +35,7 @@ export function loadWithRetry<T>(
 }
 
 /** Rejects with `remote_timed_out` when the work takes too long. The work itself goes on. */
-export async function withTimeLimit<T>(promise: Promise<T>): Promise<T> {
+export async function withAttemptTimeout<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

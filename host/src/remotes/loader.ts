@@ -4,7 +4,7 @@ import type { ComponentType } from "react";
 
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import { parseModule, type LazyRoute, type LoadedModule } from "./remote-module.ts";
-import { loadWithRetry, withTimeLimit } from "./load-with-retry.ts";
+import { loadWithRetry, withAttemptTimeout } from "./load-with-retry.ts";
 
 export interface LoaderDeps {
   readonly remotes: VerifiedDeployment["remotes"];
@@ -69,23 +69,23 @@ export function createRemoteLoader({
   const loadScripts = <T>(name: RemoteName, run: () => Promise<T>): Promise<T> =>
     loadWithRetry(() => refetchScripts(name).then(run), toLoadError, isRetryable);
   /** With their texts. */
-  const modules = new Map<RemoteName, Promise<LoadedModule>>();
+  const modulesWithTexts = new Map<RemoteName, Promise<LoadedModule>>();
   /** For what a remote does elsewhere. */
-  const codes = new Map<RemoteName, Promise<LoadedModule>>();
-  const entries = new Map<RemoteName, Promise<LoadedModule>>();
+  const modulesWithoutTexts = new Map<RemoteName, Promise<LoadedModule>>();
+  const entryModules = new Map<RemoteName, Promise<LoadedModule>>();
   const pages = new Map<LoadPage, Promise<ComponentType>>();
 
-  const loadOnce = async (name: RemoteName): Promise<LoadedModule> => {
+  const loadWithTexts = async (name: RemoteName): Promise<LoadedModule> => {
     const { manifest } = requireRecord(remotes.get(name));
     const texts = loadTexts(manifest.namespaces); // has its own retries
     texts.catch(() => undefined); // awaited below
     const module = await loadEntry(name);
-    await withTimeLimit(texts);
+    await withAttemptTimeout(texts);
     return module;
   };
 
   const loadEntry = (name: RemoteName): Promise<LoadedModule> =>
-    memoise(entries, name, async () => {
+    memoise(entryModules, name, async () => {
       const { manifest } = requireRecord(remotes.get(name));
       return parseModule(await loadScripts(name, () => loadModule(name)), manifest);
     });
@@ -99,8 +99,9 @@ export function createRemoteLoader({
       ? Promise.reject(new PortalError("remote_disabled"))
       : memoise(cache, name, () => measure(name, "load", loadRemote(name)));
 
-  const load = (name: RemoteName): Promise<LoadedModule> => loadUnlessDisabled(modules, name, loadOnce);
-  const loadCode = (name: RemoteName): Promise<LoadedModule> => loadUnlessDisabled(codes, name, loadEntry);
+  const load = (name: RemoteName): Promise<LoadedModule> => loadUnlessDisabled(modulesWithTexts, name, loadWithTexts);
+  const loadWithoutTexts = (name: RemoteName): Promise<LoadedModule> =>
+    loadUnlessDisabled(modulesWithoutTexts, name, loadEntry);
 
   const loadPage = (name: RemoteName, route: LazyRoute): Promise<ComponentType> =>
     memoise(pages, route.load, () =>
@@ -127,7 +128,7 @@ export function createRemoteLoader({
 
   return Object.freeze<RemoteLoader>({
     load,
-    loadCode,
+    loadCode: loadWithoutTexts,
     loadPage,
     prefetch: (name, path) => {
       if (isDisabled(name)) return;

@@ -1,4 +1,4 @@
-import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
+import type { HttpClient, HttpMethod, HttpRequestOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 /**
@@ -6,9 +6,9 @@ import { PortalError } from "@relicario/shared/errors";
  * `/user/me`, not `/users`. What is checked is what is sent: methods and paths are primitive
  * strings, and options are read once.
  */
-export function createScopedHttp(http: Http, paths: readonly string[]): Http {
+export function createScopedHttpClient(http: HttpClient, paths: readonly string[]): HttpClient {
   const allowed = [...paths];
-  return Object.freeze<Http>({
+  return Object.freeze<HttpClient>({
     request: async (method, path, schema, options) => {
       requireAllowed(method, path, allowed);
       return http.request(method, path, schema, copyOptions(options));
@@ -27,7 +27,7 @@ function requireAllowed(method: unknown, path: unknown, paths: readonly string[]
 }
 
 /** Of an object whose members are functions of the remote, each call could give another value. */
-function copyOptions(options: HttpOptions = {}): HttpOptions {
+function copyOptions(options: HttpRequestOptions = {}): HttpRequestOptions {
   const { body, query, headers, signal } = options;
   return {
     ...(body === undefined ? {} : { body }),

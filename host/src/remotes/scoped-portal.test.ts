@@ -1,7 +1,7 @@
-import { createFakeHttp, createFakePortal, createFakeVault } from "@relicario/shared/testing";
+import { createFakeHttpClient, createFakePortal, createFakeVault } from "@relicario/shared/testing";
 import { z } from "zod";
 
-import { createScopedHttp } from "./scoped-http.ts";
+import { createScopedHttpClient } from "./scoped-http.ts";
 import { createScopedPortal } from "./scoped-portal.ts";
 
 const all = [
@@ -87,7 +87,7 @@ describe("scopedPortal", () => {
 });
 
 describe("scopedHttp", () => {
-  const http = createScopedHttp(createFakeHttp({ "GET /user/me": () => 1, "GET /user": () => 2 }), [
+  const http = createScopedHttpClient(createFakeHttpClient({ "GET /user/me": () => 1, "GET /user": () => 2 }), [
     "/user",
     "/secrets/store",
   ]);
@@ -125,7 +125,7 @@ describe("scopedHttp", () => {
       sentCalls.push(call);
       return Promise.reject(new Error("sent"));
     };
-    const scoped = createScopedHttp({ request: recordCall, stream: recordCall }, ["/user"]);
+    const scoped = createScopedHttpClient({ request: recordCall, stream: recordCall }, ["/user"]);
     const createChangingString = (first: string, second: string) => {
       let readCount = 0;
       return {

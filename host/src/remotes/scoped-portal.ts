@@ -1,7 +1,7 @@
-import type { Capability, Http, Portal, RemoteManifest } from "@relicario/shared/contract";
+import type { Capability, HttpClient, Portal, RemoteManifest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { createScopedHttp } from "./scoped-http.ts";
+import { createScopedHttpClient } from "./scoped-http.ts";
 
 /**
  * The portal as one remote sees it: frozen, with the capabilities that its signed release declares.
@@ -12,33 +12,33 @@ export function createScopedPortal(
   portal: Portal,
   manifest: Pick<RemoteManifest, "name" | "capabilities" | "api_paths">,
 ): Portal {
-  const has = (capability: Capability) => manifest.capabilities.includes(capability);
+  const hasCapability = (capability: Capability) => manifest.capabilities.includes(capability);
   let forbiddenPromise: Promise<never> | null = null;
   return Object.freeze<Portal>({
-    http: has("http") ? createScopedHttp(portal.http, manifest.api_paths) : forbiddenHttp,
+    http: hasCapability("http") ? createScopedHttpClient(portal.http, manifest.api_paths) : forbiddenHttp,
     // Getters: reading `portal.vault` or `portal.visitor` loads the recovery remote, which must not
     // happen before it is used.
     get vault() {
-      return has("vault") ? portal.vault : (forbiddenPromise ??= rejectForbidden());
+      return hasCapability("vault") ? portal.vault : (forbiddenPromise ??= rejectForbidden());
     },
     get visitor() {
-      return has("visitor") ? portal.visitor : (forbiddenPromise ??= rejectForbidden());
+      return hasCapability("visitor") ? portal.visitor : (forbiddenPromise ??= rejectForbidden());
     },
     get user() {
-      return has("user") ? portal.user : throwForbidden();
+      return hasCapability("user") ? portal.user : throwForbidden();
     },
     vendor: portal.vendor,
     features: portal.features,
-    drives: has("drives") ? portal.drives : emptyDrives,
+    drives: hasCapability("drives") ? portal.drives : emptyDrives,
     language: portal.language,
     theme: portal.theme,
     appVersion: portal.appVersion,
-    setLanguage: has("preferences") ? portal.setLanguage : throwForbidden,
-    setTheme: has("preferences") ? portal.setTheme : throwForbidden,
-    navigate: has("navigate") ? portal.navigate : throwForbidden,
-    confirm: has("confirm") ? portal.confirm : throwForbidden,
-    notify: has("notify") ? portal.notify : throwForbidden,
-    signInAgain: has("sign_in") ? portal.signInAgain : forbiddenSignIn,
+    setLanguage: hasCapability("preferences") ? portal.setLanguage : throwForbidden,
+    setTheme: hasCapability("preferences") ? portal.setTheme : throwForbidden,
+    navigate: hasCapability("navigate") ? portal.navigate : throwForbidden,
+    confirm: hasCapability("confirm") ? portal.confirm : throwForbidden,
+    notify: hasCapability("notify") ? portal.notify : throwForbidden,
+    signInAgain: hasCapability("sign_in") ? portal.signInAgain : forbiddenSignIn,
     report: (report) => {
       portal.report({ ...report, remote: manifest.name }); // a remote cannot report in the name of another
     },
@@ -48,7 +48,7 @@ export function createScopedPortal(
 
 const emptyDrives: Portal["drives"] = Object.freeze({});
 
-const forbiddenHttp: Http = Object.freeze({
+const forbiddenHttp: HttpClient = Object.freeze({
   request: () => Promise.reject(new PortalError("forbidden")),
   stream: () => Promise.reject(new PortalError("forbidden")),
 });
@@ -56,9 +56,9 @@ const forbiddenHttp: Http = Object.freeze({
 const forbiddenSignIn: Portal["signInAgain"] = () => Promise.reject(new PortalError("forbidden"));
 
 function rejectForbidden(): Promise<never> {
-  const service = Promise.reject(new PortalError("forbidden"));
-  service.catch(() => undefined); // no unhandled rejection when the remote does not use it
-  return service;
+  const promise = Promise.reject(new PortalError("forbidden"));
+  promise.catch(() => undefined); // no unhandled rejection when the remote does not use it
+  return promise;
 }
 
 function throwForbidden(): never {

@@ -1,11 +1,16 @@
 import type { PortalForServices, VaultFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createFakeVault, createPictureFile, createOpenerHandle } from "@relicario/shared/testing";
+import {
+  createFakeHttpClient,
+  createFakeVault,
+  createPictureFile,
+  createOpenerHandle,
+} from "@relicario/shared/testing";
 
 import { createVaultSource } from "./vault-source.ts";
 
 const servicePortal: PortalForServices = {
-  http: createFakeHttp(),
+  http: createFakeHttpClient(),
   vendorId: "relicario",
   account: { userId: "u", issuer: "i", subject: "s" },
   signInAgain: () => Promise.resolve({ authTime: 0 }),

@@ -26,7 +26,7 @@ export interface VaultSourceDeps {
 
 /** Loads the recovery remote on demand and calls its vault factory once per sign-in. */
 export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): VaultSource {
-  let current: Promise<Vault> | null = null;
+  let currentVault: Promise<Vault> | null = null;
   let isStopped = false;
   /** How often a vault locked. */
   const lockCount = createStore(() => 0);
@@ -55,11 +55,11 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): Va
     get: () => {
       if (isStopped)
         return Promise.reject(new PortalError("vault_unavailable", { details: { reason: "remote_disabled" } }));
-      if (current !== null) return current;
+      if (currentVault !== null) return currentVault;
       const vaultPromise = createVault();
-      current = vaultPromise;
+      currentVault = vaultPromise;
       vaultPromise.then(watchLocks, () => {
-        if (current === vaultPromise) current = null;
+        if (currentVault === vaultPromise) currentVault = null;
       });
       return vaultPromise;
     },
@@ -68,9 +68,9 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): Va
         listener();
       }),
     lock: async (reason) => {
-      const vaultPromise = current;
+      const vaultPromise = currentVault;
       if (vaultPromise === null) return;
-      if (reason === "sign_out") current = null;
+      if (reason === "sign_out") currentVault = null;
       const vault = await vaultPromise.catch(() => null); // a vault that failed to load holds nothing
       if (vault === null) return;
       if (reason === "sign_out") await vault.signOut();
@@ -78,8 +78,8 @@ export function createVaultSource({ loadRecovery, portal }: VaultSourceDeps): Va
     },
     stop: async () => {
       isStopped = true;
-      const vaultPromise = current;
-      current = null;
+      const vaultPromise = currentVault;
+      currentVault = null;
       const vault = await (vaultPromise?.catch(() => null) ?? null); // a vault that failed to load holds nothing
       if (vault?.getState().status === "unlocked") await vault.lock();
     },

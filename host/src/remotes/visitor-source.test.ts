@@ -1,11 +1,11 @@
 import type { PortalForVisitors, VisitorFactory } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createFakeVisitor } from "@relicario/shared/testing";
+import { createFakeHttpClient, createFakeVisitor } from "@relicario/shared/testing";
 import { z } from "zod";
 
 import { createVisitorSource } from "./visitor-source.ts";
 
-const http = createFakeHttp();
+const http = createFakeHttpClient();
 const visitorPortal: PortalForVisitors = { http, vendorId: "relicario", takeLinkSecret: () => Promise.resolve(null) };
 
 function setUp() {

@@ -3,7 +3,7 @@ import type { PortalForVisitors, Visitor } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
 import type { LoadedModule } from "./remote-module.ts";
-import { createScopedHttp } from "./scoped-http.ts";
+import { createScopedHttpClient } from "./scoped-http.ts";
 
 /**
  * All that a visitor calls: to look at a share, open it and fetch its content, and to answer a
@@ -43,13 +43,16 @@ export interface VisitorSourceDeps {
  * link.
  */
 export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps): VisitorSource {
-  let current: { readonly pathname: string; readonly visitor: Promise<Visitor> } | null = null;
+  let currentVisitor: { readonly pathname: string; readonly visitor: Promise<Visitor> } | null = null;
 
   const createVisitor = async (pathname: string): Promise<Visitor> => {
     try {
       const [{ provides }, visitorPortal] = await Promise.all([loadRecovery(), portal(pathname)]);
       if (provides?.visitor === undefined) throw new PortalError("remote_refused");
-      return await provides.visitor({ ...visitorPortal, http: createScopedHttp(visitorPortal.http, visitorPaths) });
+      return await provides.visitor({
+        ...visitorPortal,
+        http: createScopedHttpClient(visitorPortal.http, visitorPaths),
+      });
     } catch (error) {
       const { code } = toPortalError(error);
       throw new PortalError("vault_unavailable", { cause: error, details: { reason: code } });
@@ -57,8 +60,8 @@ export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps)
   };
 
   const close = () => {
-    const previous = current;
-    current = null;
+    const previous = currentVisitor;
+    currentVisitor = null;
     previous?.visitor.then(
       (visitor) => {
         visitor.close();
@@ -68,17 +71,17 @@ export function createVisitorSource({ loadRecovery, portal }: VisitorSourceDeps)
   };
 
   const setActivePath = (pathname: string | null) => {
-    if (current?.pathname !== pathname) close();
+    if (currentVisitor?.pathname !== pathname) close();
   };
 
   return Object.freeze<VisitorSource>({
     get: (pathname) => {
       setActivePath(pathname);
-      if (current !== null) return current.visitor;
+      if (currentVisitor !== null) return currentVisitor.visitor;
       const entry = { pathname, visitor: createVisitor(pathname) };
-      current = entry;
+      currentVisitor = entry;
       entry.visitor.catch(() => {
-        if (current === entry) current = null;
+        if (currentVisitor === entry) currentVisitor = null;
       });
       return entry.visitor;
     },

@@ -1,11 +1,11 @@
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp } from "@relicario/shared/testing";
+import { createFakeHttpClient } from "@relicario/shared/testing";
 import { z } from "zod";
 
 import { recheckDelaysMs, createReachability } from "./reachability.ts";
 
 function setUp() {
-  const http = createFakeHttp({ "GET /user/me": () => 1 });
+  const http = createFakeHttpClient({ "GET /user/me": () => 1 });
   const checkService = jest.fn(() => Promise.reject(new PortalError("service_unavailable")));
   const reachability = createReachability(checkService as () => Promise<unknown>);
   const observedHttp = reachability.observe(http);

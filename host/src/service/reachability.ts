@@ -1,4 +1,4 @@
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { createStore } from "zustand/vanilla";
 
@@ -13,7 +13,7 @@ export interface Reachability {
   readonly isDown: () => boolean;
   readonly subscribe: (listener: () => void) => () => void;
   /** Wraps a client so that its calls are observed. */
-  readonly observe: (http: Http) => Http;
+  readonly observe: (http: HttpClient) => HttpClient;
 }
 
 /**
@@ -53,7 +53,7 @@ export function createReachability(checkService: () => Promise<unknown>): Reacha
     isDown,
     subscribe: store.subscribe,
     observe: (http) =>
-      Object.freeze<Http>({
+      Object.freeze<HttpClient>({
         ...http,
         request: async (method, path, schema, options) => {
           try {

@@ -2,7 +2,7 @@ import { isRetryableRead } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { createAuthorisedHttp } from "./authorised-http.ts";
+import { createAuthorisedHttpClient } from "./authorised-http.ts";
 import type { SessionToken } from "./token-exchange.ts";
 
 const Answer = z.object({ ok: z.boolean() });
@@ -15,7 +15,7 @@ function setUp(answers: readonly (() => Response)[]) {
     token = "t2";
     return Promise.resolve({ token, claims: { sub: "", iss: "", aud: "", vid: "", sid: "", iat: 0, exp: 0 } });
   });
-  const http = createAuthorisedHttp(
+  const http = createAuthorisedHttpClient(
     {
       baseUrl: "http://localhost:3000/api",
       fetch: (_input, init) => {
@@ -71,7 +71,7 @@ describe("createAuthorisedHttp", () => {
       Promise.reject(new PortalError("service_unavailable", { cause: new TypeError("Failed to fetch") })),
     );
     const fetch = jest.fn();
-    const http = createAuthorisedHttp(
+    const http = createAuthorisedHttpClient(
       { baseUrl: "http://localhost:3000/api", fetch },
       { getToken: token, renew: jest.fn() },
     );

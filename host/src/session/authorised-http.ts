@@ -1,5 +1,5 @@
-import { createHttp, type HttpSettings } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import { createHttpClient, type HttpClientSettings } from "@relicario/shared/api";
+import type { HttpClient } from "@relicario/shared/contract";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 
 import type { TokenExchange } from "./token-exchange.ts";
@@ -8,10 +8,10 @@ import type { TokenExchange } from "./token-exchange.ts";
  * Calls to the service with the session token. When the answer says that the token expired, it is
  * renewed and the call is repeated, once. When that fails the caller gets `token_expired`.
  */
-export function createAuthorisedHttp(
-  settings: Omit<HttpSettings, "getToken">,
+export function createAuthorisedHttpClient(
+  settings: Omit<HttpClientSettings, "getToken">,
   exchange: Pick<TokenExchange, "getToken" | "renew">,
-): Http {
+): HttpClient {
   /**
    * The exchange makes its own attempts. Its error becomes the cause of the one thrown here, by
    * which `readMayPass` knows not to repeat the call.
@@ -24,7 +24,7 @@ export function createAuthorisedHttp(
       throw new PortalError(code, { cause, details });
     }
   };
-  const http = createHttp({ ...settings, getToken });
+  const http = createHttpClient({ ...settings, getToken });
   const renewOnce = async <T>(call: () => Promise<T>): Promise<T> => {
     try {
       return await call();
@@ -38,7 +38,7 @@ export function createAuthorisedHttp(
       return call();
     }
   };
-  return Object.freeze<Http>({
+  return Object.freeze<HttpClient>({
     request: (method, path, answer, options) => renewOnce(() => http.request(method, path, answer, options)),
     stream: (method, path, options) => renewOnce(() => http.stream(method, path, options)),
   });

@@ -14,10 +14,10 @@ export function isSignInCallback(url: URL): boolean {
  */
 export function toCallbackUrl(url: URL): string {
   if (url.searchParams.has("state")) return url.href;
-  const moved = new URL(url);
-  moved.search = parseFragment(url).toString();
-  moved.hash = "";
-  return moved.href;
+  const callbackUrl = new URL(url);
+  callbackUrl.search = parseFragment(url).toString();
+  callbackUrl.hash = "";
+  return callbackUrl.href;
 }
 
 /** The address without the provider's parameters: its path alone. */
@@ -29,7 +29,7 @@ export function getCleanPath(url: URL): string {
  * The path to return to, or `/home`. Never an address of another origin, whatever the stored state
  * contains.
  */
-export function safeReturnPath(value: unknown, origin: string): string {
+export function toSafeReturnPath(value: unknown, origin: string): string {
   if (typeof value !== "string" || !value.startsWith("/")) return "/home";
   try {
     const url = new URL(value, origin);

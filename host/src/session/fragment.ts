@@ -8,16 +8,16 @@ import { isSignInCallback } from "./callback.ts";
  * storage by the same names (specification, section 2). `s` and `n` are no names: see
  * link-secret.ts.
  */
-export const fragmentNames = ["id", "recoverId", "vendorId", overrideKey] as const;
+export const storedParameterNames = ["id", "recoverId", "vendorId", overrideKey] as const;
 
-const knownNames = ["s", "n", ...fragmentNames] as const;
+const knownParameterNames = ["s", "n", ...storedParameterNames] as const;
 
 export const vendorIdKey = "vendorId";
 
 /** The vendor that a link named, or the deployment's own; an empty name resets it. */
-export function getChosenVendor(storage: Pick<Storage, "getItem">, defaultVendorId: string): string {
-  const chosen = storage.getItem(vendorIdKey);
-  return chosen === null || chosen === "" ? defaultVendorId : chosen;
+export function getChosenVendorId(storage: Pick<Storage, "getItem">, defaultVendorId: string): string {
+  const chosenVendorId = storage.getItem(vendorIdKey);
+  return chosenVendorId === null || chosenVendorId === "" ? defaultVendorId : chosenVendorId;
 }
 
 /** What a fragment carried. */
@@ -39,9 +39,9 @@ export interface LinkFragment {
 export function takeFragment(url: URL, storage: Pick<Storage, "setItem">): LinkFragment | null {
   if (isSignInCallback(url)) return null;
   const params = new URLSearchParams(url.hash.slice(1));
-  if (!knownNames.some((name) => params.has(name))) return null;
+  if (!knownParameterNames.some((name) => params.has(name))) return null;
   const isLink = isLinkPath(url.pathname);
-  for (const name of fragmentNames) {
+  for (const name of storedParameterNames) {
     const value = params.get(name);
     if (value !== null && !(isLink && name === "id")) storage.setItem(name, value);
   }

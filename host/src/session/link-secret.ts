@@ -38,11 +38,11 @@ export async function saveLinkSecret(secret: LinkSecret, storage: TabStorage, no
   const key = await generateSecret("A256GCM", { extractable: false });
   if (key instanceof Uint8Array) throw new TypeError("a key that could be exported");
   const header: z.infer<typeof Header> = { alg: "dir", enc: "A256GCM", typ: "relicario-link-secret", kid };
-  const wrapped = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(secret)))
+  const jwe = await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(secret)))
     .setProtectedHeader(header)
     .encrypt(key);
   const stored = await withHostDatabase((database) => database.put("linkKeys", { key, at: now }, kid));
-  if (stored !== null) storage.setItem(linkSecretKey, wrapped);
+  if (stored !== null) storage.setItem(linkSecretKey, jwe);
 }
 
 /**
@@ -50,16 +50,16 @@ export async function saveLinkSecret(secret: LinkSecret, storage: TabStorage, no
  * older than ten minutes.
  */
 export async function takeLinkSecret(storage: TabStorage, now: number): Promise<LinkSecret | null> {
-  const wrapped = storage.getItem(linkSecretKey);
+  const jwe = storage.getItem(linkSecretKey);
   storage.removeItem(linkSecretKey);
-  if (wrapped === null) return null;
+  if (jwe === null) return null;
   const resolveKey = async ({ kid }: { kid?: string }): Promise<CryptoKey> => {
     const key = await takeKey(kid ?? "", now);
     if (key === null) throw new TypeError("its key is gone");
     return key;
   };
   try {
-    const { plaintext, protectedHeader } = await compactDecrypt(wrapped, resolveKey, {
+    const { plaintext, protectedHeader } = await compactDecrypt(jwe, resolveKey, {
       keyManagementAlgorithms: ["dir"],
       contentEncryptionAlgorithms: ["A256GCM"],
     });
@@ -72,9 +72,9 @@ export async function takeLinkSecret(storage: TabStorage, now: number): Promise<
 
 /** Deletes it, and the keys of other tabs that are too old. */
 export async function dropLinkSecret(storage: TabStorage): Promise<void> {
-  const wrapped = storage.getItem(linkSecretKey);
+  const jwe = storage.getItem(linkSecretKey);
   storage.removeItem(linkSecretKey);
-  if (wrapped !== null) await takeKey(readKeyId(wrapped) ?? "", 0);
+  if (jwe !== null) await takeKey(readKeyId(jwe) ?? "", 0);
 }
 
 /**
@@ -82,15 +82,15 @@ export async function dropLinkSecret(storage: TabStorage): Promise<void> {
  * was.
  */
 export async function dropOldLinkSecrets(storage: TabStorage, now: number): Promise<void> {
-  const wrapped = storage.getItem(linkSecretKey);
-  const kid = wrapped === null ? null : readKeyId(wrapped);
+  const jwe = storage.getItem(linkSecretKey);
+  const kid = jwe === null ? null : readKeyId(jwe);
   await withHostDatabase(async (database) => {
     const transaction = database.transaction("linkKeys", "readwrite");
     for await (const cursor of transaction.store) if (isExpired(cursor.value.at, now)) await cursor.delete();
     const keyCount = kid === null ? 0 : await transaction.store.count(kid);
     await transaction.done;
     // else another link came meanwhile
-    if (keyCount === 0 && storage.getItem(linkSecretKey) === wrapped) storage.removeItem(linkSecretKey);
+    if (keyCount === 0 && storage.getItem(linkSecretKey) === jwe) storage.removeItem(linkSecretKey);
   });
 }
 
@@ -109,9 +109,9 @@ function isExpired(storedAt: number, now: number): boolean {
   return storedAt > now || now - storedAt >= linkSecretLifetimeMs;
 }
 
-function readKeyId(wrapped: string): string | null {
+function readKeyId(jwe: string): string | null {
   try {
-    return decodeProtectedHeader(wrapped).kid ?? null;
+    return decodeProtectedHeader(jwe).kid ?? null;
   } catch {
     return null; // not written by us
   }

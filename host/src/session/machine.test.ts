@@ -1,5 +1,5 @@
 import {
-  initialSession,
+  initialSessionState,
   nextSession,
   getUser,
   type SessionEvent,
@@ -10,7 +10,7 @@ import {
 const alba: SessionUser = { issuer: "http://localhost:3001/realms/relicario", subject: "s-1", name: "alba" };
 const bea: SessionUser = { ...alba, subject: "s-2", name: "bea" };
 
-const starting = initialSession;
+const starting = initialSessionState;
 const authenticated: SessionState = { status: "authenticated", user: alba };
 const unauthenticated: SessionState = { status: "unauthenticated" };
 const signingIn: SessionState = { status: "loading", navigator: "sign_in", user: null, code: null };
@@ -129,7 +129,7 @@ const transitions: readonly [string, SessionState, SessionEvent, SessionState][]
 
 describe("nextSession", () => {
   it("starts as loading", () => {
-    expect(initialSession.status).toBe("loading");
+    expect(initialSessionState.status).toBe("loading");
   });
 
   it.each(transitions)("when %s", (_name, before, event, after) => {

@@ -42,7 +42,7 @@ export type SessionEvent =
    */
   | { readonly type: "navigator_ended"; readonly navigator: ActiveNavigator };
 
-export const initialSession: SessionState = { status: "loading", navigator: null, user: null, code: null };
+export const initialSessionState: SessionState = { status: "loading", navigator: null, user: null, code: null };
 
 export function nextSession(state: SessionState, event: SessionEvent): SessionState {
   // During sign-out, nothing signs the person in again.

@@ -1,11 +1,11 @@
-import type { Http, Language } from "@relicario/shared/contract";
+import type { HttpClient, Language } from "@relicario/shared/contract";
 import type { UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
 import type { Person } from "../device/accounts.ts";
 import type { SessionEndKind, Sweeps } from "../device/sweeps.ts";
 import { withTimeout } from "./with-timeout.ts";
-import { fragmentNames } from "./fragment.ts";
+import { storedParameterNames } from "./fragment.ts";
 import type { LockListeners } from "./lock-listeners.ts";
 import type { SessionEvent } from "./machine.ts";
 import { isFirstToSignOut, signOut, signOutStepLimitMs } from "./sign-out.ts";
@@ -18,7 +18,7 @@ export interface SessionEndDeps {
   readonly tabs: Tabs;
   readonly exchange: Pick<TokenExchange, "clear" | "getState">;
   /** Calls without a token of their own. */
-  readonly publicHttp: Http;
+  readonly publicHttp: HttpClient;
   readonly lockListeners: Pick<LockListeners, "run">;
   /** What this device keeps. */
   readonly sweeps: Pick<Sweeps, "begin">;
@@ -64,7 +64,7 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   const clearAll = (): void => {
     exchange.clear();
     deps.clearCaches();
-    for (const key of fragmentNames) storage.removeItem(key);
+    for (const key of storedParameterNames) storage.removeItem(key);
   };
 
   /**
@@ -106,11 +106,11 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   manager.events.addUserSignedOut(() => {
     void handleEndElsewhere("sign_out");
   });
-  tabs.onMessage((what) => {
-    if (what !== "lock") void handleEndElsewhere(what);
+  tabs.onMessage((kind) => {
+    if (kind !== "lock") void handleEndElsewhere(kind);
   });
 
-  const endHere = async (kind: SessionEndKind): Promise<void> => {
+  const endSession = async (kind: SessionEndKind): Promise<void> => {
     if (isEnding) return;
     isEnding = true;
     const lockAndWipe = beginSweep(kind);
@@ -144,7 +144,7 @@ export function createSessionEnd(deps: SessionEndDeps): SessionEnd {
   return {
     isEnding: () => isEnding,
     hasEndedElsewhere: () => endedElsewhere,
-    signOut: () => endHere("sign_out"),
-    forgetDevice: () => endHere("forget"),
+    signOut: () => endSession("sign_out"),
+    forgetDevice: () => endSession("forget"),
   };
 }

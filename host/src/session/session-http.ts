@@ -1,15 +1,15 @@
-import { createHttp, TokenCerts, type SessionClaims } from "@relicario/shared/api";
-import type { Deployment, Http } from "@relicario/shared/contract";
+import { createHttpClient, TokenJwks, type SessionClaims } from "@relicario/shared/api";
+import type { Deployment, HttpClient } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { User } from "oidc-client-ts";
 
-import { createAuthorisedHttp } from "./authorised-http.ts";
+import { createAuthorisedHttpClient } from "./authorised-http.ts";
 import { toSignInError } from "./sign-in-errors.ts";
 import { createTokenExchange, type TokenExchange } from "./token-exchange.ts";
-import { createTokenRequest } from "./token-request.ts";
+import { createTokenRequester } from "./token-request.ts";
 import { createTokenVerifier } from "./verify-token.ts";
 
-export interface SessionHttpDeps {
+export interface SessionHttpClientsDeps {
   readonly deployment: Pick<Deployment, "api" | "identity" | "vendor_id">;
   readonly storage: Storage;
   /** Renews the access token at the provider; null when nobody is signed in there. */
@@ -22,27 +22,27 @@ export interface SessionHttpDeps {
 }
 
 /** The session token and the calls to the service that are made with and without it. */
-export interface SessionHttp {
+export interface SessionHttpClients {
   readonly exchange: TokenExchange;
   /** Calls with the session token, each made once. */
-  readonly http: Http;
+  readonly http: HttpClient;
   /** Calls without a token, each made once. */
-  readonly publicHttp: Http;
+  readonly publicHttp: HttpClient;
   /** The same two, with failed reads repeated. */
-  readonly retrying: { readonly http: Http; readonly publicHttp: Http };
+  readonly retrying: { readonly http: HttpClient; readonly publicHttp: HttpClient };
 }
 
-export function createSessionHttp({
+export function createSessionHttpClients({
   deployment,
   storage,
   renew,
   onVendorIgnored,
   checkAccount,
   log,
-}: SessionHttpDeps): SessionHttp {
+}: SessionHttpClientsDeps): SessionHttpClients {
   const { base_url: baseUrl, credentials, issuer = baseUrl } = deployment.api;
   const anonymousSettings = { baseUrl, credentials, getToken: () => Promise.resolve(null) };
-  const publicHttp = createHttp({ ...anonymousSettings, retries: 0 });
+  const publicHttp = createHttpClient({ ...anonymousSettings, retries: 0 });
 
   const renewAccessToken = async (): Promise<string> => {
     const user = await renew().catch((error: unknown) => {
@@ -51,7 +51,7 @@ export function createSessionHttp({
     if (user === null) throw new PortalError("login_required");
     return user.access_token;
   };
-  const tokenRequest = createTokenRequest({
+  const tokenRequester = createTokenRequester({
     http: publicHttp,
     storage,
     defaultVendorId: deployment.vendor_id,
@@ -60,13 +60,13 @@ export function createSessionHttp({
   });
   const exchange = createTokenExchange({
     storage,
-    getVendorId: tokenRequest.getVendorId,
-    requestToken: tokenRequest.send,
+    getVendorId: tokenRequester.getVendorId,
+    requestToken: tokenRequester.send,
     now: Date.now,
     checkAccount,
     verify: createTokenVerifier({
       certsUrl: new URL(`${baseUrl}/auth/token-certs`),
-      fetchCerts: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenCerts, { signal }),
+      fetchCerts: (signal) => publicHttp.request("GET", "/auth/token-certs", TokenJwks, { signal }),
       issuer,
       audience: deployment.identity.client_id,
       now: Date.now,
@@ -78,11 +78,11 @@ export function createSessionHttp({
 
   return {
     exchange,
-    http: createAuthorisedHttp({ baseUrl, credentials, retries: 0 }, exchange),
+    http: createAuthorisedHttpClient({ baseUrl, credentials, retries: 0 }, exchange),
     publicHttp,
     retrying: {
-      http: createAuthorisedHttp({ baseUrl, credentials }, exchange),
-      publicHttp: createHttp(anonymousSettings),
+      http: createAuthorisedHttpClient({ baseUrl, credentials }, exchange),
+      publicHttp: createHttpClient(anonymousSettings),
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Deployment, DeviceAccount, Http } from "@relicario/shared/contract";
+import type { Deployment, DeviceAccount, HttpClient } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -350,7 +350,7 @@ describe("createSession", () => {
 
     it("makes each call once, and repeats reads only for who has no query cache", async () => {
       const { session, others } = await startSignedIn();
-      const countCalls = async (http: Http) => {
+      const countCalls = async (http: HttpClient) => {
         others.mockClear();
         const outcome = expect(http.request("GET", "/user/me", z.unknown())).rejects.toMatchObject({
           code: "service_unavailable",

@@ -1,7 +1,7 @@
 import type {
   Deployment,
   DeviceAccount,
-  Http,
+  HttpClient,
   Language,
   LockReason,
   PortalForServices,
@@ -11,10 +11,17 @@ import { createStore, type StoreApi } from "zustand/vanilla";
 
 import type { Sweeps } from "../device/sweeps.ts";
 import { createLockListeners } from "./lock-listeners.ts";
-import { initialSession, isSettled, nextSession, getUser, type SessionEvent, type SessionState } from "./machine.ts";
+import {
+  initialSessionState,
+  isSettled,
+  nextSession,
+  getUser,
+  type SessionEvent,
+  type SessionState,
+} from "./machine.ts";
 import { createSignInSettings, signInTimes } from "./oidc-settings.ts";
 import { createSessionEnd } from "./session-end.ts";
-import { createSessionHttp } from "./session-http.ts";
+import { createSessionHttpClients } from "./session-http.ts";
 import { requireFreshAuthTime, toSessionUser } from "./session-user.ts";
 import { createSignInClient } from "./sign-in-client.ts";
 import { isTransientSignInError, toSignInError } from "./sign-in-errors.ts";
@@ -41,7 +48,11 @@ export interface SessionDeps {
    * @throws PortalError `account_changed` when this device knows the person by another account id;
    *   `cancelled` unless they stay.
    */
-  readonly requirePinnedUserId: (account: DeviceAccount, userId: string, isStaying: () => boolean) => Promise<void>;
+  readonly requirePinnedUserId: (
+    account: DeviceAccount,
+    userId: string,
+    isSessionActive: () => boolean,
+  ) => Promise<void>;
 }
 
 /** Sign-in as the rest of the host sees it. */
@@ -77,14 +88,14 @@ export interface Session {
    * Calls with the session token to any path of the service. Each is made once: the query cache
    * repeats failed queries.
    */
-  readonly http: Http;
+  readonly http: HttpClient;
   /** Calls without a token, each made once. */
-  readonly publicHttp: Http;
+  readonly publicHttp: HttpClient;
   /**
    * The same two for callers without a query cache, such as the vault's worker: failed reads are
    * repeated.
    */
-  readonly retrying: { readonly http: Http; readonly publicHttp: Http };
+  readonly retrying: { readonly http: HttpClient; readonly publicHttp: HttpClient };
   readonly onLock: (listener: (reason: LockReason) => void | Promise<void>) => () => void;
   /** Makes every listener of `onLock` forget keys and plaintext. */
   readonly lock: () => Promise<void>;
@@ -102,7 +113,7 @@ export function createSession({
   requirePinnedUserId,
 }: SessionDeps): Session {
   const { sessionStorage: storage, location } = window;
-  const store = createStore(() => initialSession);
+  const store = createStore(() => initialSessionState);
   const dispatch = (event: SessionEvent) => {
     store.setState(nextSession(store.getState(), event), true);
   };
@@ -118,7 +129,7 @@ export function createSession({
       },
     },
   );
-  const { exchange, http, publicHttp, retrying } = createSessionHttp({
+  const { exchange, http, publicHttp, retrying } = createSessionHttpClients({
     deployment,
     storage,
     renew,
@@ -155,8 +166,8 @@ export function createSession({
     await waitUntilSettled(store);
     return getPerson();
   });
-  tabs.onMessage((what) => {
-    if (what !== "lock") return; // the vault of this tab hears of it by itself; what a link carried is the host's
+  tabs.onMessage((kind) => {
+    if (kind !== "lock") return; // the vault of this tab hears of it by itself; what a link carried is the host's
     sweeps.dropLinkSecret().catch((error: unknown) => {
       log("fragment", error); // it goes after ten minutes
     });

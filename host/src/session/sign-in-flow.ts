@@ -3,7 +3,7 @@ import type { ErrorCode } from "@relicario/shared/errors";
 import type { User, UserManager } from "oidc-client-ts";
 import { z } from "zod";
 
-import { toCallbackUrl, getCleanPath, isSignInCallback, safeReturnPath } from "./callback.ts";
+import { toCallbackUrl, getCleanPath, isSignInCallback, toSafeReturnPath } from "./callback.ts";
 import type { SessionEvent, SessionState, SessionUser } from "./machine.ts";
 import { toSessionUser } from "./session-user.ts";
 import { toSignInError } from "./sign-in-errors.ts";
@@ -76,7 +76,7 @@ export function createSignInFlow({
       history.replaceState(
         null,
         "",
-        safeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin),
+        toSafeReturnPath(returnTo.success ? returnTo.data.returnTo : undefined, location.origin),
       );
     } catch (error) {
       history.replaceState(null, "", getCleanPath(url));
@@ -116,7 +116,7 @@ export function createSignInFlow({
     getExpectedPath: () => {
       const url = new URL(location.href);
       return isSignInCallback(url)
-        ? stripQuery(safeReturnPath(storage.getItem(expectedPathKey), location.origin))
+        ? stripQuery(toSafeReturnPath(storage.getItem(expectedPathKey), location.origin))
         : url.pathname;
     },
     signIn: async (returnTo) => {

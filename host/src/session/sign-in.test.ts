@@ -1,8 +1,8 @@
 import { PortalError } from "@relicario/shared/errors";
 import { ErrorResponse, ErrorTimeout } from "oidc-client-ts";
 
-import { toCallbackUrl, getCleanPath, isSignInCallback, safeReturnPath } from "./callback.ts";
-import { getChosenVendor, takeFragment } from "./fragment.ts";
+import { toCallbackUrl, getCleanPath, isSignInCallback, toSafeReturnPath } from "./callback.ts";
+import { getChosenVendorId, takeFragment } from "./fragment.ts";
 import { createSignInSettings } from "./oidc-settings.ts";
 import { isTransientSignInError, toSignInError } from "./sign-in-errors.ts";
 import { authRetryKey, countAuthError, resetAuthErrors } from "./sign-in-flow.ts";
@@ -49,7 +49,7 @@ describe("safeReturnPath", () => {
     [undefined, "/home"],
     [7, "/home"],
   ])("%s leads to %s", (value, expected) => {
-    expect(safeReturnPath(value, origin)).toBe(expected);
+    expect(toSafeReturnPath(value, origin)).toBe(expected);
   });
 });
 
@@ -148,7 +148,7 @@ describe("chosenVendor", () => {
     ["a link named one", "acme", "acme"],
     ["a link reset it", "", "relicario"],
   ])("when %s", (_name, storedVendor, expected) => {
-    expect(getChosenVendor({ getItem: () => storedVendor }, "relicario")).toBe(expected);
+    expect(getChosenVendorId({ getItem: () => storedVendor }, "relicario")).toBe(expected);
   });
 });
 

@@ -6,18 +6,18 @@ import { isFirstToSignOut, signOut, type SignOutDeps } from "./sign-out.ts";
 
 function setUp(overrides: Partial<SignOutDeps> = {}) {
   const steps: string[] = [];
-  const step = (name: string) => () => {
+  const createStep = (name: string) => () => {
     steps.push(name);
     return Promise.resolve();
   };
   const log = jest.fn();
   const deps: SignOutDeps = {
-    lockAndWipe: step("lock and wipe"),
-    endProductSession: step("product session"),
-    revokeTokens: step("revocation"),
+    lockAndWipe: createStep("lock and wipe"),
+    endProductSession: createStep("product session"),
+    revokeTokens: createStep("revocation"),
     clearCaches: () => void steps.push("caches"),
-    redirect: step("redirect"),
-    leaveWithoutProvider: step("leave"),
+    redirect: createStep("redirect"),
+    leaveWithoutProvider: createStep("leave"),
     log,
     ...overrides,
   };
@@ -115,8 +115,12 @@ describe("signOut", () => {
   });
 
   it("only logs a step that fails", async () => {
-    const down = () => Promise.reject(new Error("down"));
-    const { deps, steps, log } = setUp({ lockAndWipe: down, endProductSession: down, revokeTokens: down });
+    const rejectAsDown = () => Promise.reject(new Error("down"));
+    const { deps, steps, log } = setUp({
+      lockAndWipe: rejectAsDown,
+      endProductSession: rejectAsDown,
+      revokeTokens: rejectAsDown,
+    });
     await signOut(deps);
     expect(steps).toEqual(["caches", "redirect"]);
     expect(log.mock.calls.map(([name]: string[]) => name)).toEqual(["lock_and_wipe", "product_session", "revocation"]);
@@ -141,10 +145,10 @@ describe("signOut", () => {
 
 describe("isFirstToSignOut", () => {
   /** As a browser: one holder at a time, until what it does is over. */
-  const createLocks = (held: boolean) =>
+  const createLocks = (isHeld: boolean) =>
     ({
-      request: (_name: string, _options: LockOptions, work: (lock: Lock | null) => unknown) =>
-        Promise.resolve(work(held ? null : { name: "sign_out", mode: "exclusive" })),
+      request: (_name: string, _options: LockOptions, callback: (lock: Lock | null) => unknown) =>
+        Promise.resolve(callback(isHeld ? null : { name: "sign_out", mode: "exclusive" })),
     }) as unknown as LockManager;
 
   it.each([

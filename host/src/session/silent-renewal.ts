@@ -48,28 +48,28 @@ export interface SilentRenewal {
 export function createSilentRenewal({ renew, isTimeout, isTransient, onError, now }: SilentRenewalDeps): SilentRenewal {
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** Grows with every token and ends the attempts that an earlier one began. */
-  let round = 0;
+  let generation = 0;
 
-  const scheduleAt = (due: number, ownRound: number): void => {
+  const scheduleAt = (dueAt: number, ownGeneration: number): void => {
     const check = () => {
-      if (now() < due) scheduleAt(due, ownRound);
-      else void attempt(ownRound);
+      if (now() < dueAt) scheduleAt(dueAt, ownGeneration);
+      else void attempt(ownGeneration);
     };
-    timer = setTimeout(check, Math.max(0, Math.min(due - now(), renewalTimes.checkMs)));
+    timer = setTimeout(check, Math.max(0, Math.min(dueAt - now(), renewalTimes.checkMs)));
   };
 
-  const attempt = async (ownRound: number): Promise<void> => {
+  const attempt = async (ownGeneration: number): Promise<void> => {
     try {
       await renew();
     } catch (error) {
-      if (ownRound !== round) return;
+      if (ownGeneration !== generation) return;
       if (!isTimeout(error)) onError(error);
-      if (isTimeout(error) || isTransient(error)) scheduleAt(now() + renewalTimes.retryMs, ownRound);
+      if (isTimeout(error) || isTransient(error)) scheduleAt(now() + renewalTimes.retryMs, ownGeneration);
     }
   };
 
   const stop = (): void => {
-    round += 1;
+    generation += 1;
     clearTimeout(timer);
   };
 
@@ -80,7 +80,7 @@ export function createSilentRenewal({ renew, isTimeout, isTransient, onError, no
       const { leadMs, leadShare, minimumDelayMs } = renewalTimes;
       const remainingMs = seconds * 1000;
       const leadTime = origin === "new" ? Math.min(leadMs, remainingMs * leadShare) : leadMs;
-      scheduleAt(now() + Math.max(remainingMs - leadTime, minimumDelayMs), round);
+      scheduleAt(now() + Math.max(remainingMs - leadTime, minimumDelayMs), generation);
     },
     stop,
   });

@@ -92,26 +92,26 @@ export function createTokenExchange({
     return claims;
   };
   const getCurrentToken = (): SessionToken | null => getSessionToken(store.getState());
-  const isUnexpired = (session: SessionToken | null): session is SessionToken =>
-    session !== null && session.claims.exp * 1000 > now();
-  const isValid = (session: SessionToken | null): session is SessionToken =>
-    isUnexpired(session) && session.token !== refusedToken;
+  const isUnexpired = (sessionToken: SessionToken | null): sessionToken is SessionToken =>
+    sessionToken !== null && sessionToken.claims.exp * 1000 > now();
+  const isValid = (sessionToken: SessionToken | null): sessionToken is SessionToken =>
+    isUnexpired(sessionToken) && sessionToken.token !== refusedToken;
 
-  const schedule = (session: SessionToken) => {
+  const schedule = (sessionToken: SessionToken) => {
     clearTimeout(timer);
-    const remaining = session.claims.exp * 1000 - now();
+    const remainingMs = sessionToken.claims.exp * 1000 - now();
     timer = setTimeout(
       () => {
         renew().catch(() => undefined); // the state has the error, and the frame offers to try again
       },
-      Math.max(remaining * exchangeTimes.renewAtShare, exchangeTimes.retryDelayMs),
+      Math.max(remainingMs * exchangeTimes.renewAtShare, exchangeTimes.retryDelayMs),
     );
   };
 
-  const saveSession = (session: SessionToken) => {
-    storage.setItem(sessionTokenKey, session.token);
-    schedule(session);
-    setState({ status: "ready", session });
+  const saveSessionToken = (sessionToken: SessionToken) => {
+    storage.setItem(sessionTokenKey, sessionToken.token);
+    schedule(sessionToken);
+    setState({ status: "ready", session: sessionToken });
   };
 
   const exchangeOnce = async (signal: AbortSignal): Promise<SessionToken> => {
@@ -121,9 +121,9 @@ export function createTokenExchange({
       const claims = await verifyForVendor(token);
       if (claims === null) throw new PortalError("token_invalid");
       signal.throwIfAborted();
-      const session = { token, claims };
-      saveSession(session);
-      return session;
+      const sessionToken = { token, claims };
+      saveSessionToken(sessionToken);
+      return sessionToken;
     } catch (error) {
       throw toPortalError(error);
     }
@@ -134,7 +134,7 @@ export function createTokenExchange({
       retries: exchangeTimes.attempts - 1,
       minTimeout: exchangeTimes.retryDelayMs,
       factor: 1,
-      shouldRetry: ({ error }) => !isFinal(error),
+      shouldRetry: ({ error }) => !isFinalError(error),
       signal,
     });
 
@@ -188,9 +188,9 @@ export function createTokenExchange({
       storage.removeItem(sessionTokenKey);
       return null;
     }
-    const session = { token: stored, claims };
-    saveSession(session);
-    return session;
+    const sessionToken = { token: stored, claims };
+    saveSessionToken(sessionToken);
+    return sessionToken;
   };
 
   return Object.freeze<TokenExchange>({
@@ -213,8 +213,8 @@ export function createTokenExchange({
     renew,
     getToken: async () => {
       if (pendingExchange !== null && !isValid(getCurrentToken())) return (await pendingExchange).token;
-      const session = getCurrentToken();
-      if (isValid(session)) return session.token;
+      const sessionToken = getCurrentToken();
+      if (isValid(sessionToken)) return sessionToken.token;
       return (await renew()).token;
     },
     clear: () => {
@@ -254,7 +254,7 @@ export function getClaims(state: ExchangeState): SessionClaims | null {
  * `isTransient`: a token that does not verify, say, is asked for three times, too (specification,
  * section 9).
  */
-function isFinal(error: unknown): boolean {
+function isFinalError(error: unknown): boolean {
   return isPortalError(error, "login_required", "vendor_unknown", "vendor_disabled", "account_changed", "cancelled");
 }
 

@@ -1,13 +1,13 @@
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
-import { createTokenRequest } from "./token-request.ts";
+import { createTokenRequester } from "./token-request.ts";
 
 /** A service that refuses with these codes, one after the other, and then gives a token. */
 function setUp(refusals: readonly ErrorCode[], chosen?: string) {
   const requests: unknown[][] = [];
   const remainingRefusals = [...refusals];
-  const request: Http["request"] = (_method, _path, schema, options) => {
+  const request: HttpClient["request"] = (_method, _path, schema, options) => {
     requests.push([options?.query?.["app_vendor_id"], options?.body]);
     const refusal = remainingRefusals.shift();
     return refusal === undefined
@@ -17,7 +17,7 @@ function setUp(refusals: readonly ErrorCode[], chosen?: string) {
   const stored = new Map(chosen === undefined ? [] : [["vendorId", chosen]]);
   const onVendorIgnored = jest.fn();
   const renewAccessToken = jest.fn(() => Promise.resolve("newer"));
-  const tokenRequest = createTokenRequest({
+  const tokenRequest = createTokenRequester({
     http: { request, stream: () => Promise.reject(new PortalError("unknown")) },
     storage: { getItem: (key) => stored.get(key) ?? null, removeItem: (key) => void stored.delete(key) },
     defaultVendorId: "relicario",

@@ -1,12 +1,12 @@
-import { TokenExchange as ExchangeBody } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import { TokenExchangeBody as ExchangeBody } from "@relicario/shared/api";
+import type { HttpClient } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 
-import { getChosenVendor, vendorIdKey } from "./fragment.ts";
+import { getChosenVendorId, vendorIdKey } from "./fragment.ts";
 
-export interface TokenRequestDeps {
+export interface TokenRequesterDeps {
   /** Calls without a token, each made once. */
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly storage: Pick<Storage, "getItem" | "removeItem">;
   /** The deployment's vendor. */
   readonly defaultVendorId: string;
@@ -16,21 +16,21 @@ export interface TokenRequestDeps {
   readonly renewAccessToken: () => Promise<string>;
 }
 
-export interface TokenRequest {
+export interface TokenRequester {
   /** The vendor that the token is for. */
   readonly getVendorId: () => string;
   /** `POST /auth/token`: the provider's access token for the product's session token. */
   readonly send: (accessToken: string) => Promise<string>;
 }
 
-export function createTokenRequest({
+export function createTokenRequester({
   http,
   storage,
   defaultVendorId,
   onVendorIgnored,
   renewAccessToken,
-}: TokenRequestDeps): TokenRequest {
-  const getVendorId = () => getChosenVendor(storage, defaultVendorId);
+}: TokenRequesterDeps): TokenRequester {
+  const getVendorId = () => getChosenVendorId(storage, defaultVendorId);
   const post = async (accessToken: string): Promise<string> => {
     const { token } = await http.request("POST", "/auth/token", ExchangeBody, {
       query: { app_vendor_id: getVendorId() },

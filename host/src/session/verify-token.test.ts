@@ -1,9 +1,9 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 
-import type { TokenCerts } from "@relicario/shared/api";
+import type { TokenJwks } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { certTimes, createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
+import { jwksTimes, createTokenVerifier, tamperedTokenWarning } from "./verify-token.ts";
 
 const now = Date.parse("2026-11-21T10:00:00.000Z");
 const claims = {
@@ -19,7 +19,7 @@ const claims = {
 interface TestKey {
   readonly kid: string;
   readonly privateKey: CryptoKey;
-  readonly cert: TokenCerts["keys"][number];
+  readonly cert: TokenJwks["keys"][number];
 }
 
 async function makeKey(kid: string): Promise<TestKey> {
@@ -34,7 +34,7 @@ const sign = (key: TestKey, payload: Record<string, unknown> = claims) =>
 async function setUp() {
   const current = await makeKey("current");
   const next = await makeKey("next");
-  const published: TokenCerts["keys"] = [current.cert];
+  const published: TokenJwks["keys"] = [current.cert];
   const certs = jest.fn((_signal: AbortSignal) => Promise.resolve({ keys: [...published] }));
   const warn = jest.fn();
   let time = now;
@@ -120,7 +120,7 @@ describe("createTokenVerifier", () => {
     await verify(await sign(current));
     expect(certs).toHaveBeenCalledTimes(1);
     published.push(next.cert);
-    jest.spyOn(Date, "now").mockReturnValue(startedAt + certTimes.cooldownMs + 1_000);
+    jest.spyOn(Date, "now").mockReturnValue(startedAt + jwksTimes.cooldownMs + 1_000);
     await expect(verify(await sign(next))).resolves.toMatchObject(claims);
     expect(certs).toHaveBeenCalledTimes(2);
   });

@@ -1,4 +1,4 @@
-import { SessionClaims, type TokenCerts } from "@relicario/shared/api";
+import { SessionClaims, type TokenJwks } from "@relicario/shared/api";
 import { isPortalError, PortalError, toPortalError } from "@relicario/shared/errors";
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 
@@ -9,7 +9,7 @@ export const tamperedTokenWarning = "Invalid token signature. Check the token so
  * In milliseconds: how often an unknown key id may cause the key set to be fetched again, and how
  * long that may take.
  */
-export const certTimes = { cooldownMs: 10_000, timeoutMs: 5_000 } as const;
+export const jwksTimes = { cooldownMs: 10_000, timeoutMs: 5_000 } as const;
 
 export interface TokenVerifierDeps {
   /** Where `GET /auth/token-certs` is. */
@@ -18,7 +18,7 @@ export interface TokenVerifierDeps {
    * Makes that call. jose needs keys at first, when they are older than ten minutes, and when a
    * token names an unknown one: keys rotate.
    */
-  readonly fetchCerts: (signal: AbortSignal) => Promise<TokenCerts>;
+  readonly fetchCerts: (signal: AbortSignal) => Promise<TokenJwks>;
   /**
    * What `iss` and `aud` must be: the service and the portal's client, as the deployment document
    * names them.
@@ -44,8 +44,8 @@ export function createTokenVerifier({
   warn,
 }: TokenVerifierDeps): (token: string) => Promise<SessionClaims | null> {
   const keys = createRemoteJWKSet(certsUrl, {
-    cooldownDuration: certTimes.cooldownMs,
-    timeoutDuration: certTimes.timeoutMs,
+    cooldownDuration: jwksTimes.cooldownMs,
+    timeoutDuration: jwksTimes.timeoutMs,
     // By our client, which handles cookies, checks the schema of the answer, and throws a
     // PortalError.
     [customFetch]: async (_address, { signal }) => {

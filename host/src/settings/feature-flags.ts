@@ -31,30 +31,30 @@ const StoredFlags = z.record(z.string(), z.boolean());
  * Billing is shown only when the environment is `dev` (specification, section 9), whatever the
  * deployment or a developer says.
  */
-const environmentFlag = "billing";
+const billingFlag = "billing";
 
 export function createFeatureFlags(
   deployment: Pick<Deployment, "environment" | "features">,
   storage: Pick<Storage, "getItem" | "setItem" | "removeItem">,
 ): FeatureFlags {
-  const base: Flags = Object.freeze({
+  const defaults: Flags = Object.freeze({
     ...deployment.features,
-    [environmentFlag]: deployment.environment === "dev",
+    [billingFlag]: deployment.environment === "dev",
   });
   const switchable = deployment.environment !== "production" || deployment.features[debugFlag] === true;
-  const switchableNames = Object.keys(base).filter((name) => switchable && name !== environmentFlag);
-  const store = createStore<Flags>(() => Object.freeze({ ...base, ...storedFlags(storage, switchableNames) }));
+  const switchableNames = Object.keys(defaults).filter((name) => switchable && name !== billingFlag);
+  const store = createStore<Flags>(() => Object.freeze({ ...defaults, ...readStoredFlags(storage, switchableNames) }));
 
   return Object.freeze<FeatureFlags>({
     getState: store.getState,
-    base,
+    base: defaults,
     switchable,
     switchableNames,
     set: (name, enabled) => {
       if (!switchableNames.includes(name)) return;
       const flags = Object.freeze({ ...store.getState(), [name]: enabled });
       store.setState(flags, true);
-      const changes = Object.fromEntries(Object.entries(flags).filter(([flag, value]) => base[flag] !== value));
+      const changes = Object.fromEntries(Object.entries(flags).filter(([flag, value]) => defaults[flag] !== value));
       try {
         storage.setItem(flagsKey, JSON.stringify(changes));
       } catch {
@@ -63,14 +63,14 @@ export function createFeatureFlags(
     },
     reset: () => {
       storage.removeItem(flagsKey);
-      store.setState(base, true);
+      store.setState(defaults, true);
     },
     subscribe: store.subscribe,
   });
 }
 
 /** The stored changes of these flags. */
-function storedFlags(storage: Pick<Storage, "getItem">, names: readonly string[]): Flags {
+function readStoredFlags(storage: Pick<Storage, "getItem">, names: readonly string[]): Flags {
   try {
     const stored = StoredFlags.parse(JSON.parse(storage.getItem(flagsKey) ?? "{}"));
     return Object.fromEntries(Object.entries(stored).filter(([name]) => names.includes(name)));

@@ -1,4 +1,4 @@
-import { createHttp, type HttpSettings } from "@relicario/shared/api";
+import { createHttpClient, type HttpClientSettings } from "@relicario/shared/api";
 import type { RemoteName } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import { MutationObserver, QueryObserver } from "@tanstack/react-query";
@@ -68,8 +68,8 @@ describe("createQueryClient", () => {
         askedAt.push(Date.now() - startedAt);
         return Promise.resolve().then(answer);
       };
-      const read = (overrides: Partial<HttpSettings>) => () =>
-        createHttp({
+      const read = (overrides: Partial<HttpClientSettings>) => () =>
+        createHttpClient({
           baseUrl: "http://localhost:3000/api",
           getToken: () => Promise.resolve(null),
           fetch,
@@ -109,12 +109,12 @@ describe("createQueryClient", () => {
 
     it("asks a service that is down four times by way of the vault too, which tries again by itself", async () => {
       const { askedAt, read } = setUp(() => new Response(null, { status: 503 }));
-      const fromVault = () =>
+      const fetchFromVault = () =>
         read({})().catch((error: unknown) => {
           const { code, details } = toPortalError(error);
           throw new PortalError(code, { details }); // as errors cross from its worker
         });
-      expect(await runFailingQuery(fromVault)).toMatchObject({ code: "service_unavailable" });
+      expect(await runFailingQuery(fetchFromVault)).toMatchObject({ code: "service_unavailable" });
       expect(askedAt).toHaveLength(4);
     });
   });

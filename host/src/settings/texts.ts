@@ -48,12 +48,12 @@ export function createTextFetcher(
   /**
    * The browser may keep the wrong bytes of these as immutable: they are fetched past its cache.
    */
-  const failed = new Set<string>();
-  const queues = new Map<ReleaseRecord, Queue>();
-  const getQueue = (record: ReleaseRecord): Queue => {
-    const queue = queues.get(record) ?? createQueue(maxParallelTexts);
-    queues.set(record, queue);
-    return queue;
+  const failedUrls = new Set<string>();
+  const limiters = new Map<ReleaseRecord, ConcurrencyLimiter>();
+  const getLimiter = (record: ReleaseRecord): ConcurrencyLimiter => {
+    const limiter = limiters.get(record) ?? createConcurrencyLimiter(maxParallelTexts);
+    limiters.set(record, limiter);
+    return limiter;
   };
   return async (language, namespace) => {
     const hostText = (await (lazyNamespaces.includes(namespace) ? loadLazyTexts(language) : loadHostTexts(language)))[
@@ -65,17 +65,17 @@ export function createTextFetcher(
     const integrity = record?.files[file];
     if (record === null || integrity === undefined) throw new PortalError("remote_refused");
     const address = `${getReleaseUrl(origin, record)}${file}`;
-    return getQueue(record)(async () => {
+    return getLimiter(record)(async () => {
       let response: Response;
       try {
         response = await fetch(address, {
           integrity,
           credentials: "omit",
           signal: AbortSignal.timeout(loadLimits.attemptMs),
-          ...(failed.has(address) && { cache: "reload" }),
+          ...(failedUrls.has(address) && { cache: "reload" }),
         });
       } catch (cause) {
-        failed.add(address);
+        failedUrls.add(address);
         throw new PortalError("remote_unreachable", { cause });
       }
       if (!response.ok) throw new PortalError("remote_unreachable");
@@ -84,9 +84,9 @@ export function createTextFetcher(
   };
 }
 
-type Queue = <T>(run: () => Promise<T>) => Promise<T>;
+type ConcurrencyLimiter = <T>(run: () => Promise<T>) => Promise<T>;
 
-function createQueue(concurrency: number): Queue {
+function createConcurrencyLimiter(concurrency: number): ConcurrencyLimiter {
   let tails: readonly Promise<unknown>[] = Array.from({ length: concurrency }, () => Promise.resolve());
   return (run) => {
     const [first, ...others] = tails;

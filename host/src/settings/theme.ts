@@ -16,7 +16,7 @@ export interface ThemeStore {
  */
 export function createThemeStore(window: Window): ThemeStore {
   const { document } = window;
-  const store = createStore<ThemeName>(() => storedTheme(window) ?? deviceTheme(window));
+  const store = createStore<ThemeName>(() => readStoredTheme(window) ?? getDeviceTheme(window));
   const applyTheme = () => {
     document.documentElement.dataset["theme"] = store.getState();
   };
@@ -38,7 +38,7 @@ export function createThemeStore(window: Window): ThemeStore {
   });
 }
 
-function storedTheme(window: Window): ThemeName | null {
+function readStoredTheme(window: Window): ThemeName | null {
   try {
     const stored = window.localStorage.getItem(themeKey);
     return stored === null ? null : stored === "true" ? "dark" : "light";
@@ -47,6 +47,6 @@ function storedTheme(window: Window): ThemeName | null {
   }
 }
 
-function deviceTheme(window: Window): ThemeName {
+function getDeviceTheme(window: Window): ThemeName {
   return window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }

@@ -1,24 +1,28 @@
 import type { Deployment } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, renderApp, type FakeHttpClient } from "@relicario/shared/testing";
 import { colors, s } from "@relicario/shared/ui";
 import { act, screen } from "@testing-library/react";
 
 import { VendorLayout } from "../frame/VendorLayout.tsx";
 import { HostContext } from "../context/host-context.ts";
 import { createFakeHost } from "../testing/fake-host.tsx";
-import { createVendorStore } from "./vendor.ts";
+import { createVendorAppearanceStore } from "./vendor.ts";
 
 const createAcmeHttp = () =>
-  createFakeHttp({ "GET /vendors/acme": () => ({ vendor_id: "acme", name: "Acme", enabled: true }) });
+  createFakeHttpClient({ "GET /vendors/acme": () => ({ vendor_id: "acme", name: "Acme", enabled: true }) });
 
-function setUp(http: FakeHttp, layout: "standard" | "vendor" = "standard") {
+function setUp(http: FakeHttpClient, layout: "standard" | "vendor" = "standard") {
   const deployment = { vendor_id: "relicario", branding: { product_name: "Relicario", layout } } as Deployment;
   const onUnknown = jest.fn();
-  return { store: createVendorStore({ deployment, storage: sessionStorage, http, onUnknown }), onUnknown, http };
+  return {
+    store: createVendorAppearanceStore({ deployment, storage: sessionStorage, http, onUnknown }),
+    onUnknown,
+    http,
+  };
 }
 
-const flush = () => act(() => Promise.resolve());
+const flushPromises = () => act(() => Promise.resolve());
 
 beforeEach(() => {
   sessionStorage.clear();
@@ -41,15 +45,15 @@ describe("createVendorStore", () => {
     const { store } = setUp(createAcmeHttp());
     store.refresh();
     expect(store.getState().layout).toBe("vendor");
-    await flush();
+    await flushPromises();
     expect(store.getState()).toEqual({ layout: "vendor", name: "Acme" });
   });
 
   it("ignores one that the service does not know, and says so", async () => {
     sessionStorage.setItem("vendorId", "nobody");
-    const { store, onUnknown } = setUp(createFakeHttp());
+    const { store, onUnknown } = setUp(createFakeHttpClient());
     store.refresh();
-    await flush();
+    await flushPromises();
     expect(store.getState().layout).toBe("standard");
     expect(onUnknown).toHaveBeenCalledTimes(1);
   });
@@ -60,7 +64,7 @@ describe("createVendorStore", () => {
     http.failWith("service_unavailable");
     const { store, onUnknown } = setUp(http);
     store.refresh();
-    await flush();
+    await flushPromises();
     expect(store.getState()).toEqual({ layout: "vendor", name: "" });
     expect(onUnknown).not.toHaveBeenCalled();
   });
@@ -71,7 +75,7 @@ describe("createVendorStore", () => {
     store.refresh();
     sessionStorage.removeItem("vendorId");
     store.refresh();
-    await flush();
+    await flushPromises();
     expect(store.getState()).toEqual({ layout: "standard", name: "Relicario" });
   });
 
@@ -86,14 +90,14 @@ describe("createVendorStore", () => {
   it("tells only of failures that say something of the vendor", async () => {
     sessionStorage.setItem("vendorId", "acme");
     const { store, onUnknown } = setUp(
-      createFakeHttp({
+      createFakeHttpClient({
         "GET /vendors/acme": () => {
           throw new PortalError("vendor_unknown");
         },
       }),
     );
     store.refresh();
-    await flush();
+    await flushPromises();
     expect(onUnknown).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,5 +1,5 @@
 import { Vendor, VendorId } from "@relicario/shared/api";
-import type { Deployment, Http } from "@relicario/shared/contract";
+import type { Deployment, HttpClient } from "@relicario/shared/contract";
 import { isPortalError } from "@relicario/shared/errors";
 import { createStore } from "zustand/vanilla";
 
@@ -17,18 +17,18 @@ export interface VendorAppearance {
  * The vendor whose look the page has. It changes nothing else: which code runs is decided by the
  * deployment.
  */
-export interface VendorStore {
+export interface VendorAppearanceStore {
   readonly getState: () => VendorAppearance;
   readonly subscribe: (listener: () => void) => () => void;
   /** Reads session storage again, after a vendor was named or ignored. */
   readonly refresh: () => void;
 }
 
-export interface VendorDeps {
+export interface VendorAppearanceDeps {
   readonly deployment: Deployment;
   readonly storage: Pick<Storage, "getItem">;
   /** Calls without a token. */
-  readonly http: Http;
+  readonly http: HttpClient;
   /** The service does not know this vendor. */
   readonly onUnknown: () => void;
 }
@@ -37,22 +37,27 @@ export interface VendorDeps {
  * On load the vendor identifier is read from session storage and applied (specification, section
  * 2).
  */
-export function createVendorStore({ deployment, storage, http, onUnknown }: VendorDeps): VendorStore {
+export function createVendorAppearanceStore({
+  deployment,
+  storage,
+  http,
+  onUnknown,
+}: VendorAppearanceDeps): VendorAppearanceStore {
   const defaultAppearance: VendorAppearance = Object.freeze({
     layout: deployment.branding.layout,
     name: deployment.branding.product_name,
   });
   const store = createStore<VendorAppearance>(() => defaultAppearance);
-  let appliedVendor: string | null = null;
+  let appliedVendorId: string | null = null;
 
   const apply = (appearance: VendorAppearance) => {
     store.setState(Object.freeze(appearance), true);
   };
 
   const refresh = () => {
-    const vendorId = readNamedVendor(storage, deployment.vendor_id);
-    if (vendorId === appliedVendor) return;
-    appliedVendor = vendorId;
+    const vendorId = readVendorIdOverride(storage, deployment.vendor_id);
+    if (vendorId === appliedVendorId) return;
+    appliedVendorId = vendorId;
     if (vendorId === null) {
       apply(defaultAppearance);
       return;
@@ -61,10 +66,10 @@ export function createVendorStore({ deployment, storage, http, onUnknown }: Vend
     apply({ layout: "vendor", name: "" });
     http.request("GET", `/vendors/${vendorId}`, Vendor).then(
       ({ name }) => {
-        if (appliedVendor === vendorId) apply({ layout: "vendor", name });
+        if (appliedVendorId === vendorId) apply({ layout: "vendor", name });
       },
       (error: unknown) => {
-        if (appliedVendor !== vendorId || !isPortalError(error, "not_found", "vendor_unknown", "validation_error"))
+        if (appliedVendorId !== vendorId || !isPortalError(error, "not_found", "vendor_unknown", "validation_error"))
           return;
         apply(defaultAppearance);
         onUnknown();
@@ -72,7 +77,7 @@ export function createVendorStore({ deployment, storage, http, onUnknown }: Vend
     );
   };
 
-  return Object.freeze<VendorStore>({
+  return Object.freeze<VendorAppearanceStore>({
     getState: store.getState,
     subscribe: store.subscribe,
     refresh,
@@ -82,10 +87,10 @@ export function createVendorStore({ deployment, storage, http, onUnknown }: Vend
 /**
  * Another vendor than the portal's own; null when none is named, or what is named cannot be one.
  */
-function readNamedVendor(storage: Pick<Storage, "getItem">, ownVendorId: string): string | null {
+function readVendorIdOverride(storage: Pick<Storage, "getItem">, defaultVendorId: string): string | null {
   try {
     const parsed = VendorId.safeParse(storage.getItem(vendorIdKey));
-    return parsed.success && parsed.data !== ownVendorId ? parsed.data : null;
+    return parsed.success && parsed.data !== defaultVendorId ? parsed.data : null;
   } catch {
     return null; // storage is forbidden: no vendor can have been named
   }

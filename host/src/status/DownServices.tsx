@@ -11,8 +11,8 @@ import { HealthList, useHealth } from "./HealthList.tsx";
 export function DownServices() {
   const { t } = useTranslation("header");
   const { rows } = useHealth();
-  const down = rows.filter(({ health }) => health !== undefined && health !== null);
-  if (down.length === 0) return null;
+  const downRows = rows.filter(({ health }) => health !== undefined && health !== null);
+  if (downRows.length === 0) return null;
   return (
     <Container role="status">
       <Muted>{t("status.lead")}</Muted>

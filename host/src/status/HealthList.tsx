@@ -6,12 +6,12 @@ import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
 import { useHost } from "../context/host-context.ts";
-import { checkHealth, healthNames, type Health, type HealthName } from "./health.ts";
+import { checkHealth, healthNames, type HealthFailure, type HealthName } from "./health.ts";
 
 /** The result of one check; undefined until the first answer. */
 interface HealthRow {
   readonly name: HealthName;
-  readonly health: Health | undefined;
+  readonly health: HealthFailure | undefined;
 }
 
 export interface HealthReport {
@@ -42,7 +42,7 @@ function useHealthCheck(name: HealthName) {
   const { authority } = verified.deployment.identity;
   return useQuery({
     queryKey: ["health", name],
-    queryFn: async (): Promise<Health> => {
+    queryFn: async (): Promise<HealthFailure> => {
       try {
         await checkHealth(name, {
           origin: window.location.origin,
@@ -97,10 +97,10 @@ export function HealthList({ rows }: Pick<HealthReport, "rows">) {
 }
 
 /** Groups error codes by what a person can do about them. */
-function classifyReason(health: Exclude<Health, null>): "offline" | "late" | "silent" | "wrong" {
-  if (health === "offline") return "offline";
-  if (health === "timed_out") return "late";
-  return health === "service_unavailable" || health === "internal_error" ? "silent" : "wrong";
+function classifyReason(failure: Exclude<HealthFailure, null>): "offline" | "late" | "silent" | "wrong" {
+  if (failure === "offline") return "offline";
+  if (failure === "timed_out") return "late";
+  return failure === "service_unavailable" || failure === "internal_error" ? "silent" : "wrong";
 }
 
 const List = styled.ul`

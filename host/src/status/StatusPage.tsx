@@ -11,11 +11,11 @@ import { HealthList, useHealth } from "./HealthList.tsx";
 export default function StatusPage() {
   const { t } = useTranslation("header");
   const { verified } = useHost();
-  const areaTitle = useAreaTitle();
+  const getAreaTitle = useAreaTitle();
   const { rows, isChecking, recheck } = useHealth();
-  const refused = [...verified.remotes].flatMap(([name, remote]) => (remote.status === "refused" ? [name] : []));
+  const refusedRemotes = [...verified.remotes].flatMap(([name, remote]) => (remote.status === "refused" ? [name] : []));
   const isComplete = rows.every(({ health }) => health !== undefined);
-  const down = rows.filter(({ health }) => health !== undefined && health !== null);
+  const downRows = rows.filter(({ health }) => health !== undefined && health !== null);
 
   return (
     <Page
@@ -29,17 +29,17 @@ export default function StatusPage() {
     >
       <div role="status">
         {!isComplete && <Notice>{t("status.asking_body")}</Notice>}
-        {isComplete && down.length === 0 && refused.length === 0 && (
+        {isComplete && downRows.length === 0 && refusedRemotes.length === 0 && (
           <Notice tone="success">{t("status.all_body")}</Notice>
         )}
-        {isComplete && down.length > 0 && (
+        {isComplete && downRows.length > 0 && (
           <Notice tone="warn">
-            {t("status.some_body", { names: down.map(({ name }) => t(`status.${name}.title`)).join(", ") })}
+            {t("status.some_body", { names: downRows.map(({ name }) => t(`status.${name}.title`)).join(", ") })}
           </Notice>
         )}
       </div>
-      {refused.length > 0 && (
-        <Notice tone="warn">{t("status.refused_body", { names: refused.map(areaTitle).join(", ") })}</Notice>
+      {refusedRemotes.length > 0 && (
+        <Notice tone="warn">{t("status.refused_body", { names: refusedRemotes.map(getAreaTitle).join(", ") })}</Notice>
       )}
       <HealthList rows={rows} />
     </Page>

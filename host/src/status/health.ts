@@ -1,5 +1,5 @@
-import { ProviderCerts } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import { ProviderJwks } from "@relicario/shared/api";
+import type { HttpClient } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -11,13 +11,13 @@ export const healthNames = ["portal", "service", "identity", "trust"] as const;
 export type HealthName = (typeof healthNames)[number];
 
 /** Null when it answers, otherwise why not. */
-export type Health = ErrorCode | null;
+export type HealthFailure = ErrorCode | null;
 
 export interface HealthDeps {
   readonly origin: string;
   readonly authority: string;
   /** Calls without a token. */
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly fetch: typeof globalThis.fetch;
   /** A seam for tests: a signal that aborts after so many milliseconds. */
   readonly timeLimit?: (milliseconds: number) => AbortSignal;
@@ -37,7 +37,7 @@ export async function checkHealth(name: HealthName, deps: HealthDeps): Promise<v
     case "identity":
       return fetchOk(`${deps.authority.replace(/\/$/, "")}/.well-known/openid-configuration`, deps);
     case "trust": {
-      const { keys } = await deps.http.request("GET", "/auth/certs", ProviderCerts);
+      const { keys } = await deps.http.request("GET", "/auth/certs", ProviderJwks);
       if (keys.length === 0) throw new PortalError("bad_answer");
       return;
     }

@@ -1,5 +1,5 @@
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, renderApp, type FakeHttpClient } from "@relicario/shared/testing";
 import { screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
@@ -9,13 +9,13 @@ import { checkHealth, healthNames, type HealthDeps } from "./health.ts";
 import StatusPage from "./StatusPage.tsx";
 
 const key = { kty: "RSA", kid: "1" };
-const service = () =>
-  createFakeHttp({ "GET /readyz": () => ({ status: "ok" }), "GET /auth/certs": () => ({ keys: [key] }) });
+const createService = () =>
+  createFakeHttpClient({ "GET /readyz": () => ({ status: "ok" }), "GET /auth/certs": () => ({ keys: [key] }) });
 
 const createDeps = (changes: Partial<HealthDeps> = {}): HealthDeps => ({
   origin: "https://portal.example",
   authority: "https://id.example/realms/relicario",
-  http: service(),
+  http: createService(),
   fetch: () => Promise.resolve(new Response("{}")),
   timeLimit: () => new AbortController().signal,
   ...changes,
@@ -41,7 +41,7 @@ describe("checkHealth", () => {
     ["service", "/readyz"],
     ["trust", "/auth/certs"],
   ] as const)("asks for the %s at %s", async (name, path) => {
-    const http = service();
+    const http = createService();
     await checkHealth(name, createDeps({ http }));
     expect(http.calls.map((call) => call.path)).toEqual([path]);
   });
@@ -60,7 +60,7 @@ describe("checkHealth", () => {
 
   it("does not trust a service that knows no key of the provider", async () => {
     await expect(
-      checkHealth("trust", createDeps({ http: createFakeHttp({ "GET /auth/certs": () => ({ keys: [] }) }) })),
+      checkHealth("trust", createDeps({ http: createFakeHttpClient({ "GET /auth/certs": () => ({ keys: [] }) }) })),
     ).rejects.toMatchObject({ code: "bad_answer" });
   });
 });
@@ -74,10 +74,10 @@ describe("StatusPage", () => {
   });
 
   const show = async (
-    settings: FakeHostSettings & { http?: FakeHttp } = {},
+    settings: FakeHostSettings & { http?: FakeHttpClient } = {},
     appearance: { language?: "en" | "es"; theme?: "light" | "dark" } = {},
   ) => {
-    const fake = createFakeHost({ http: service(), ...settings });
+    const fake = createFakeHost({ http: createService(), ...settings });
     await renderApp(
       <HostContext value={fake.host}>
         <StatusPage />
@@ -103,7 +103,7 @@ describe("StatusPage", () => {
         ? Promise.reject(new TypeError("Failed to fetch"))
         : Promise.resolve(new Response("{}")),
     );
-    const http = service();
+    const http = createService();
     http.answer("GET /readyz", () => {
       throw new PortalError("service_unavailable");
     });

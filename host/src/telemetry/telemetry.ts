@@ -1,9 +1,9 @@
-import { maxTelemetryEvents, type Telemetry } from "@relicario/shared/api";
+import { maxTelemetryEvents, type TelemetryBody } from "@relicario/shared/api";
 import type { RemoteName } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
-type Phase = Telemetry["events"][number]["phase"];
-export type Vital = Telemetry["vitals"][number];
+type LoadPhase = TelemetryBody["events"][number]["phase"];
+export type Vital = TelemetryBody["vitals"][number];
 
 /** `unknown` until the account is known; `visitor` where nobody is signed in. */
 export type TelemetryConsent = "yes" | "no" | "visitor" | "unknown";
@@ -30,7 +30,7 @@ export interface PageTelemetry {
    */
   readonly recordLoad: (
     remote: RemoteName,
-    phase: Phase,
+    phase: LoadPhase,
     outcome: { readonly milliseconds?: number; readonly code?: ErrorCode },
   ) => void;
   readonly recordVital: (vital: Vital) => void;
@@ -52,12 +52,12 @@ export function createTelemetry({
   privacyControl,
   fetch,
 }: TelemetryDeps): PageTelemetry {
-  let events: Telemetry["events"] = [];
-  let vitals: Telemetry["vitals"] = [];
+  let events: TelemetryBody["events"] = [];
+  let vitals: TelemetryBody["vitals"] = [];
   let isScheduled = false;
   let isOptedOut = false;
 
-  const isAllowed = (): boolean | null => {
+  const resolveConsent = (): boolean | null => {
     if (privacyControl) return false;
     const consent = getConsent();
     if (consent === "yes" || consent === "no") isOptedOut = consent === "no";
@@ -65,9 +65,9 @@ export function createTelemetry({
   };
 
   const send = (): void => {
-    const allowed = isAllowed();
+    const allowed = resolveConsent();
     if (allowed === null) return;
-    const body: Telemetry = { events, vitals };
+    const body: TelemetryBody = { events, vitals };
     [events, vitals] = [[], []];
     if (!allowed || (body.events.length === 0 && body.vitals.length === 0)) return;
     fetch(endpoint, {
@@ -82,7 +82,7 @@ export function createTelemetry({
   };
 
   const scheduleSend = (): void => {
-    if (isAllowed() === false) [events, vitals] = [[], []];
+    if (resolveConsent() === false) [events, vitals] = [[], []];
     if (isScheduled || (events.length === 0 && vitals.length === 0)) return;
     isScheduled = true;
     window.setTimeout(() => {

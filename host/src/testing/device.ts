@@ -1,4 +1,9 @@
-import { accountStorageKey, deviceStorage, openedFileLockName, type DeviceAccount } from "@relicario/shared/contract";
+import {
+  buildAccountStorageKey,
+  deviceStorage,
+  buildOpenedFileLockName,
+  type DeviceAccount,
+} from "@relicario/shared/contract";
 import { openDB } from "idb";
 
 const { vault, uploads, rows } = deviceStorage;
@@ -13,7 +18,7 @@ export async function fillDevice(
   uploadIds: readonly string[] = [],
   withRows = false,
 ): Promise<void> {
-  const name = accountStorageKey(account);
+  const name = buildAccountStorageKey(account);
   const vaultDatabase = await openDB(vault.database, 1, {
     upgrade: (database) => {
       database.createObjectStore(vault.keys);
@@ -122,7 +127,7 @@ export function installPrivateFiles(): FakeFolder {
     files,
     closeFile: (file) => {
       files.set(file, "closed");
-      waiters.get(openedFileLockName(file))?.();
+      waiters.get(buildOpenedFileLockName(file))?.();
     },
   };
 }

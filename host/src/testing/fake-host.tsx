@@ -1,6 +1,11 @@
 import type { Deployment, Language, RemoteName, ThemeName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createTestQueryClient, readManifests, type FakeHttp } from "@relicario/shared/testing";
+import {
+  createFakeHttpClient,
+  createTestQueryClient,
+  readManifests,
+  type FakeHttpClient,
+} from "@relicario/shared/testing";
 import { createInstance } from "i18next";
 import { createStore } from "zustand/vanilla";
 
@@ -8,7 +13,7 @@ import type { StoredAccount } from "../device/accounts.ts";
 import type { VerifiedDeployment, VerifiedRemote } from "../deployment/verify.ts";
 import type { WatchState } from "../deployment/watch.ts";
 import { createFeatureFlags } from "../settings/feature-flags.ts";
-import { createConfirms } from "../popups/confirms.tsx";
+import { createConfirmQueue } from "../popups/confirms.tsx";
 import type { Host } from "../context/host-context.ts";
 import { buildPortalRoutes } from "../routes/routes.ts";
 import type { SessionState } from "../session/machine.ts";
@@ -27,7 +32,7 @@ export const claims = {
   exp: 2,
 };
 
-const signedIn: SessionState = { status: "authenticated", user: alba };
+const signedInState: SessionState = { status: "authenticated", user: alba };
 
 /** A store that screens read and a test changes. */
 interface TestStore<T> {
@@ -51,7 +56,7 @@ export interface FakeHostSettings {
   readonly state?: SessionState;
   readonly exchange?: ExchangeState;
   readonly theme?: ThemeName;
-  readonly http?: FakeHttp;
+  readonly http?: FakeHttpClient;
   readonly deployment?: Partial<Deployment>;
   readonly refused?: readonly RemoteName[];
   /** Remotes without a validly signed record: only their names are known. */
@@ -63,7 +68,7 @@ export interface FakeHostSettings {
 
 export interface FakeHost {
   readonly host: Host;
-  readonly http: FakeHttp;
+  readonly http: FakeHttpClient;
   readonly session: TestStore<SessionState>;
   readonly watch: TestStore<WatchState>;
   readonly isDown: TestStore<boolean>;
@@ -84,14 +89,16 @@ export interface FakeHost {
 
 /** A host in memory, without network calls and without remotes. */
 export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
-  const http = settings.http ?? createFakeHttp();
-  const session = createTestStore(settings.state ?? signedIn);
+  const http = settings.http ?? createFakeHttpClient();
+  const session = createTestStore(settings.state ?? signedInState);
   const exchange = createTestStore<ExchangeState>(
     settings.exchange ?? { status: "ready", session: { token: "t", claims } },
   );
-  const watch = createTestStore<WatchState>({ newer: false, disabled: new Set(), expired: false });
+  const deploymentWatch = createTestStore<WatchState>({ newer: false, disabled: new Set(), expired: false });
   const isDown = createTestStore(false);
-  const vendor = createTestStore<VendorAppearance>(settings.appearance ?? { layout: "standard", name: "Relicario" });
+  const vendorAppearance = createTestStore<VendorAppearance>(
+    settings.appearance ?? { layout: "standard", name: "Relicario" },
+  );
   const verified = createVerifiedDeployment(settings);
   const calls: FakeHost["calls"] = {
     signIn: jest.fn((_returnTo: string) => Promise.resolve()),
@@ -108,7 +115,12 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
   const members: Partial<Host> = {
     verified,
     routes: buildPortalRoutes(verified.remotes, () => undefined),
-    watch: { getState: watch.getState, subscribe: watch.subscribe, check: calls.check, start: () => () => undefined },
+    watch: {
+      getState: deploymentWatch.getState,
+      subscribe: deploymentWatch.subscribe,
+      check: calls.check,
+      start: () => () => undefined,
+    },
     session: {
       getState: session.getState,
       subscribe: session.subscribe,
@@ -147,18 +159,18 @@ export function createFakeHost(settings: FakeHostSettings = {}): FakeHost {
       setActivePath: () => undefined,
       close: () => undefined,
     },
-    vendor: { getState: vendor.getState, subscribe: vendor.subscribe, refresh: () => undefined },
+    vendor: { getState: vendorAppearance.getState, subscribe: vendorAppearance.subscribe, refresh: () => undefined },
     flags: createFeatureFlags(verified.deployment, sessionStorage),
     queryClient: createTestQueryClient(),
     i18n: createInstance(),
     theme: { getState: () => settings.theme ?? "light", toggle: calls.toggleTheme, subscribe: () => () => undefined },
-    confirms: createConfirms(),
+    confirms: createConfirmQueue(),
     listStoredAccounts: () => Promise.resolve(settings.storedAccounts ?? []),
     screens: new ScreenHistory(),
     report: () => undefined,
     changeLanguage: calls.changeLanguage,
   };
-  return { host: members as Host, http, session, watch, isDown, vendor, calls };
+  return { host: members as Host, http, session, watch: deploymentWatch, isDown, vendor: vendorAppearance, calls };
 }
 
 function createVerifiedDeployment({

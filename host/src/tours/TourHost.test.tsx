@@ -67,7 +67,7 @@ async function show({
   return { tours, app, host };
 }
 
-const tooltip = (name: string) => screen.findByRole("dialog", { name });
+const findTooltip = (name: string) => screen.findByRole("dialog", { name });
 const press = (name: string) => userEvent.click(screen.getByRole("button", { name }));
 
 beforeEach(() => {
@@ -89,7 +89,7 @@ describe("the first visit on a wide screen", () => {
       "The screen",
       "Help",
     ]) {
-      const step = await tooltip(title);
+      const step = await findTooltip(title);
       const next = within(step).getByRole("button", { name: /^(Next|Done)$/ });
       await waitFor(() => {
         expect(next).toHaveFocus();
@@ -114,11 +114,11 @@ describe("the first visit on a wide screen", () => {
 
   it("can go back, and ends at the cross with the flag stored", async () => {
     await show();
-    await tooltip("Home");
+    await findTooltip("Home");
     await press("Next");
-    await tooltip("Secrets");
+    await findTooltip("Secrets");
     await press("Back");
-    await tooltip("Home");
+    await findTooltip("Home");
     await press("End the tour");
     expect(await screen.findByText("You know your way around.")).toBeInTheDocument();
     expect(localStorage.getItem(onboardingKey)).toBe("true");
@@ -126,7 +126,7 @@ describe("the first visit on a wide screen", () => {
 
   it("ends at Escape", async () => {
     const { tours } = await show();
-    await tooltip("Home");
+    await findTooltip("Home");
     await userEvent.keyboard("{Escape}");
     await waitFor(() => {
       expect(tours.getState()).toMatchObject({ status: "skipped" });
@@ -135,17 +135,17 @@ describe("the first visit on a wide screen", () => {
 
   it("says in Spanish, accessibly, that image and keys stay on the device", async () => {
     await show({ language: "es" });
-    await tooltip("Inicio");
+    await findTooltip("Inicio");
     await press("Siguiente");
-    expect(await tooltip("Secretos")).toHaveTextContent("La imagen y las claves no salen nunca de tu dispositivo.");
+    expect(await findTooltip("Secretos")).toHaveTextContent("La imagen y las claves no salen nunca de tu dispositivo.");
     await expectAccessible();
   });
 
   it("waits while the portal asks something, and goes on at the same step", async () => {
     const { tours, host } = await show();
-    await tooltip("Home");
+    await findTooltip("Home");
     await press("Next");
-    await tooltip("Secrets");
+    await findTooltip("Secrets");
     let answer: Promise<boolean> | undefined;
     act(() => {
       answer = host.confirms.ask({ title: "Sure", description: "Really" });
@@ -157,7 +157,7 @@ describe("the first visit on a wide screen", () => {
       host.confirms.getState()?.answer(false);
     });
     await answer;
-    expect(await tooltip("Secrets")).toBeInTheDocument();
+    expect(await findTooltip("Secrets")).toBeInTheDocument();
     expect(tours.getState()).toMatchObject({ status: "running" });
   });
 
@@ -188,7 +188,7 @@ describe("the tours of screens", () => {
   it("run when their screen is first shown, without a celebration, and not again", async () => {
     localStorage.setItem(onboardingKey, "true");
     const { tours, app } = await show({ path: "/secrets", tours: [listTour] });
-    await tooltip("Secrets");
+    await findTooltip("Secrets");
     await press("Done");
     await waitFor(() => {
       expect(tours.getState()).toEqual({ status: "idle" });
@@ -213,14 +213,14 @@ describe("the tours of screens", () => {
       firstVisit.app.unmount();
       localStorage.setItem(onboardingKey, "true");
       await show({ path, tours: [linkTour] });
-      expect(await tooltip("Secrets")).toBeInTheDocument();
+      expect(await findTooltip("Secrets")).toBeInTheDocument();
     },
   );
 
   it("leave out what the screen does not show", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/home" });
-    const step = await tooltip("Keep something safe");
+    const step = await findTooltip("Keep something safe");
     expect(within(step).getByRole("status")).toHaveTextContent("1 of 1");
   });
 
@@ -230,7 +230,7 @@ describe("the tours of screens", () => {
     const { app } = await show({ path: "/help", tours: [listTour] });
     await userEvent.click(await screen.findByRole("button", { name: "Start the tour: Secrets" }));
     expect(app.location()).toBe("/secrets");
-    expect(await tooltip("Secrets")).toBeInTheDocument();
+    expect(await findTooltip("Secrets")).toBeInTheDocument();
   });
 });
 
@@ -241,7 +241,7 @@ describe("the first visit on a phone", () => {
     expect(localStorage.getItem(onboardingKey)).toBeNull();
     await userEvent.click(within(slides).getByRole("button", { name: "Slide 3 of 3" }));
     await press("Finish");
-    expect(await tooltip("Home")).toBeInTheDocument();
+    expect(await findTooltip("Home")).toBeInTheDocument();
   });
 
   it("ends with the slides when they are skipped, and stores the flag", async () => {
@@ -284,7 +284,7 @@ describe("a screen without navigation", () => {
   it("has its tour, once the first one was seen", async () => {
     localStorage.setItem(onboardingKey, "true");
     await show({ path: "/provide-image", shell: false, tours: [tour] });
-    expect(await tooltip("Keep something safe")).toBeVisible();
+    expect(await findTooltip("Keep something safe")).toBeVisible();
   });
 
   it("begins no onboarding", async () => {

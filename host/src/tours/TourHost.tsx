@@ -3,12 +3,12 @@ import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore 
 import { ErrorBoundary } from "react-error-boundary";
 import { matchPath, useLocation } from "react-router-dom";
 
-import { useMobile } from "../frame/use-media.ts";
+import { useIsMobile } from "../frame/use-media.ts";
 import { useHost } from "../context/host-context.ts";
 import { getFrameTour, homeTour } from "./host-tours.ts";
 import type { Tour } from "./machine.ts";
 import { findTarget, findPresentSteps } from "./targets.ts";
-import { isFirstTour, mayBegin, mayRun, listRemoteTours, useTours } from "./tours.ts";
+import { isFirstTour, mayStartFirstTour, mayRunFirstTour, listRemoteTours, useTours } from "./tours.ts";
 import { whenSettled } from "./when-settled.ts";
 
 const Slides = lazy(async () => ({ default: (await import("../onboarding/Slides.tsx")).Slides }));
@@ -114,15 +114,16 @@ function useTourOffers({ signedIn, shell, remote }: TourHostProps): {
   const { dispatch, storage } = useTours();
   const { loader } = useHost();
   const { pathname } = useLocation();
-  const mobile = useMobile();
+  const mobile = useIsMobile();
   const [isIntroDone, setIsIntroDone] = useState(false);
-  const isFirstVisit = shell && !isIntroDone && mayBegin({ onboarded: storage.isOnboarded(), signedIn, pathname });
+  const isFirstVisit =
+    shell && !isIntroDone && mayStartFirstTour({ onboarded: storage.isOnboarded(), signedIn, pathname });
   const isIntroOpen = isFirstVisit && mobile;
 
   useEffect(() => {
     if (!signedIn) return undefined;
     if (!storage.isOnboarded()) {
-      if (shell && !mobile && mayBegin({ onboarded: false, signedIn, pathname }))
+      if (shell && !mobile && mayStartFirstTour({ onboarded: false, signedIn, pathname }))
         dispatch({ type: "offered", tour: getFrameTour(mobile) });
       return undefined; // the tours of screens come after the first one
     }
@@ -172,7 +173,7 @@ function useInterruptions(signedIn: boolean): void {
     const state = getState();
     if (state.status !== "running" && state.status !== "paused") return;
     const isOnScreen = isFirstTour(state.tour)
-      ? mayRun({ signedIn, pathname })
+      ? mayRunFirstTour({ signedIn, pathname })
       : matchPath(state.tour.path, pathname) !== null;
     dispatch({ type: isOnScreen && !isConfirmOpen ? "resumed" : "interrupted" });
   }, [isConfirmOpen, pathname, signedIn, dispatch, getState]);

@@ -7,7 +7,7 @@ import { styled } from "styled-components";
 import { isInFrame } from "./host-tours.ts";
 import { readStyleNonce, tourAppearance } from "./appearance.ts";
 import type { Tour } from "./machine.ts";
-import { targetSelector } from "./targets.ts";
+import { buildTargetSelector } from "./targets.ts";
 
 export interface TourRunnerProps {
   readonly steps: Tour["steps"];
@@ -32,7 +32,7 @@ export function TourRunner({ steps, running, onSkip, onFinish }: TourRunnerProps
       continuous
       run={running}
       steps={steps.map(({ target, titleKey, bodyKey }): Step => ({
-        target: targetSelector(target),
+        target: buildTargetSelector(target),
         title: t(titleKey),
         content: t(bodyKey),
         placement: target === "layout-main" ? "center" : "auto",

@@ -1,4 +1,4 @@
-import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
+import { initialTourState, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
 
 const tour: Tour = {
   name: "layout",
@@ -8,7 +8,7 @@ const tour: Tour = {
 const otherTour: Tour = { ...tour, name: "other" };
 
 const states = {
-  idle: initialTour,
+  idle: initialTourState,
   ...Object.fromEntries(
     (["ready", "running", "paused", "skipped", "finished"] as const).map((status) => [status, { status, tour }]),
   ),

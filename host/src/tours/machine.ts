@@ -24,7 +24,7 @@ export type TourEvent =
   /** The session ended. */
   | { readonly type: "stopped" };
 
-export const initialTour: TourState = { status: "idle" };
+export const initialTourState: TourState = { status: "idle" };
 
 /** The next state. Events that do not apply to a state leave it unchanged. */
 export function nextTour(state: TourState, event: TourEvent): TourState {
@@ -44,8 +44,8 @@ export function nextTour(state: TourState, event: TourEvent): TourState {
     case "finished":
       return state.status === "running" ? { ...state, status: "finished" } : state;
     case "rested":
-      return state.status === "skipped" || state.status === "finished" ? initialTour : state;
+      return state.status === "skipped" || state.status === "finished" ? initialTourState : state;
     case "stopped":
-      return initialTour;
+      return initialTourState;
   }
 }

@@ -1,13 +1,13 @@
 import type { Tour } from "./machine.ts";
 
 /** Steps name their targets by `data-tour`. */
-export function targetSelector(target: string): string {
+export function buildTargetSelector(target: string): string {
   return `[data-tour="${CSS.escape(target)}"]`;
 }
 
 /** The element that a step points at, when it is drawn. */
 export function findTarget(root: ParentNode, target: string): HTMLElement | null {
-  return root.querySelector<HTMLElement>(targetSelector(target));
+  return root.querySelector<HTMLElement>(buildTargetSelector(target));
 }
 
 /** The steps whose targets are on the screen now: an empty list has no filter, for example. */

@@ -27,20 +27,20 @@ export interface TourStorage {
 }
 
 /**
- * @param storage called for each access, because a browser that forbids storage throws on reading
- *   `localStorage`
+ * @param getStorage called for each access, because a browser that forbids storage throws on
+ *   reading `localStorage`
  */
-export function createTourStorage(storage: () => Storage): TourStorage {
+export function createTourStorage(getStorage: () => Storage): TourStorage {
   const read = (key: string): string | null => {
     try {
-      return storage().getItem(key);
+      return getStorage().getItem(key);
     } catch {
       return null; // storage is forbidden
     }
   };
   const write = (key: string, value: string): void => {
     try {
-      storage().setItem(key, value);
+      getStorage().setItem(key, value);
     } catch {
       // Storage is full or forbidden: the tour will be offered once more, and can be skipped.
     }

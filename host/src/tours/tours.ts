@@ -3,7 +3,7 @@ import { createStore } from "zustand/vanilla";
 
 import type { LoadedModule } from "../remotes/remote-module.ts";
 import { layoutTour, mobileTour } from "./host-tours.ts";
-import { initialTour, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
+import { initialTourState, nextTour, type Tour, type TourEvent, type TourState } from "./machine.ts";
 import { createTourStorage, type TourStorage } from "./tour-storage.ts";
 
 /** The guided tours of the page: their state, and what this browser stores about them. */
@@ -15,7 +15,7 @@ export interface Tours {
 }
 
 export function createTours(storage: TourStorage): Tours {
-  const store = createStore(() => initialTour);
+  const store = createStore(() => initialTourState);
   return Object.freeze<Tours>({
     storage,
     getState: store.getState,
@@ -44,18 +44,24 @@ export function isFirstTour({ name }: Tour): boolean {
  * The rule of the specification, section 4: not when the flag is set, nobody is signed in, or the
  * path contains "shared".
  */
-export function mayBegin(visitor: {
+export function mayStartFirstTour(visitor: {
   readonly onboarded: boolean;
   readonly signedIn: boolean;
   readonly pathname: string;
 }): boolean {
-  return !visitor.onboarded && mayRun(visitor);
+  return !visitor.onboarded && mayRunFirstTour(visitor);
 }
 
 /**
  * Whether the tour of a first visit may run here. Those of screens run wherever their screen is.
  */
-export function mayRun({ signedIn, pathname }: { readonly signedIn: boolean; readonly pathname: string }): boolean {
+export function mayRunFirstTour({
+  signedIn,
+  pathname,
+}: {
+  readonly signedIn: boolean;
+  readonly pathname: string;
+}): boolean {
   return signedIn && !pathname.includes("shared");
 }
 

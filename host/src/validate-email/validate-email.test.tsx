@@ -1,5 +1,5 @@
 import { HttpError, PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, renderApp, type FakeHttpClient } from "@relicario/shared/testing";
 import { screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 
@@ -13,7 +13,7 @@ const call = "GET /user/validate-contact-email";
 
 const show = async (
   path = address,
-  http: FakeHttp = createFakeHttp({ [call]: () => ({ valid: true }) }),
+  http: FakeHttpClient = createFakeHttpClient({ [call]: () => ({ valid: true }) }),
   language: "en" | "es" = "en",
 ) => {
   const { host } = createFakeHost({ http });
@@ -27,7 +27,7 @@ const show = async (
 };
 
 const createFailingHttp = (error: PortalError) =>
-  createFakeHttp({
+  createFakeHttpClient({
     [call]: () => {
       throw error;
     },

@@ -22,11 +22,11 @@ import {
   type EngineWasm,
 } from "../src/engine-wasm.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
-import { rowsOf, type Raster } from "../src/rows.ts";
+import { toPictureRows, type Raster } from "../src/rows.ts";
 import { decodeCandidates } from "../src/candidates.ts";
-import { matchEnrolmentWindow, refineAll } from "../src/search.ts";
+import { matchEnrolmentWindow, refineCandidates } from "../src/search.ts";
 import { resample } from "../src/self-test/resample.ts";
-import { selfTest } from "../src/self-test/self-test.ts";
+import { testChangedCopies } from "../src/self-test/self-test.ts";
 import { measureParts, measurePlainDecoder, type PartTimes } from "./parts.ts";
 import { loadEngineAsJavaScript, timeReference } from "./baselines.ts";
 
@@ -47,28 +47,28 @@ const sizes = [
   [48, 8486, 5656],
 ] as const;
 const steps = ["decode", "enrol", "self_test", "aligned", "blind", "refusal", "memory_mb"] as const;
-type Figures = Record<(typeof steps)[number], number>;
+type Measurements = Record<(typeof steps)[number], number>;
 
 const simd = instantiateEngine((await loadModulesInNode("simd")).engine);
 const scalar = instantiateEngine((await loadModulesInNode("scalar")).engine);
 const javascript = await loadEngineAsJavaScript(`${engineFolder}/build/engine.scalar.wasm`);
 
-const figures: Record<string, Record<string, Figures>> = {};
+const measurements: Record<string, Record<string, Measurements>> = {};
 for (const [megapixels, width, height] of sizes) {
   const file = await codecs.jpegFile(width === sunset.width ? sunset : resample(sunset, width, height, "bilinear"), 85);
   const { result: picture, time: decode } = await measure(() => codecs.decode(file));
   for (const [name, engine] of Object.entries({ simd, scalar, javascript })) {
-    (figures[name] ??= {})[String(megapixels)] = { decode, ...(await measureEngine(engine, picture)) };
+    (measurements[name] ??= {})[String(megapixels)] = { decode, ...(await measureEngine(engine, picture)) };
   }
 }
 const parts: Record<string, Partial<PartTimes>> = { plain: measurePlainDecoder() };
 for (const [name, engine] of Object.entries({ simd, scalar, javascript }))
   parts[name] = measureParts(engine, sunset, enrol(engine, sunset).sketch);
-const reference = await referenceTimes();
+const reference = await measureReference();
 const wasm = gzipSync(readFileSync(`${engineFolder}/build/engine.simd.wasm`), { level: 9 }).length;
 
 printReport();
-const at12Megapixels = (build: string) => figures[build]?.["12"];
+const at12Megapixels = (build: string) => measurements[build]?.["12"];
 const withDecoding = (step: "aligned" | "blind" | "refusal") =>
   (at12Megapixels("simd")?.decode ?? NaN) + (at12Megapixels("simd")?.[step] ?? NaN);
 const measured = {
@@ -87,7 +87,7 @@ console.log(
     limits,
     limited: roundValues(measured),
     figures: Object.fromEntries(
-      Object.entries(figures).map(([name, rows]) => [
+      Object.entries(measurements).map(([name, rows]) => [
         name,
         Object.fromEntries(Object.entries(rows).map(([size, row]) => [size, roundValues(row)])),
       ]),
@@ -95,9 +95,9 @@ console.log(
     parts: Object.fromEntries(Object.entries(parts).map(([name, row]) => [name, roundToThousandths(row)])),
     reference,
     times_faster: {
-      than_javascript: speedup(at12Megapixels("javascript")),
-      than_scalar: speedup(at12Megapixels("scalar")),
-      than_reference: reference === null ? null : speedup(reference),
+      than_javascript: computeSpeedup(at12Megapixels("javascript")),
+      than_scalar: computeSpeedup(at12Megapixels("scalar")),
+      than_reference: reference === null ? null : computeSpeedup(reference),
     },
   }),
 );
@@ -106,7 +106,7 @@ process.exitCode = exceeded.length === 0 ? 0 : 1;
 /**
  * All steps on one picture, the best of the rounds for each. The secret must come back every time.
  */
-async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<Figures, "decode">> {
+async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<Measurements, "decode">> {
   const best = { enrol: Infinity, self_test: Infinity, aligned: Infinity, blind: Infinity, refusal: Infinity };
   const measureStep = async <T>(step: keyof typeof best, task: () => T | Promise<T>): Promise<T> => {
     const { result, time } = await measure(task);
@@ -116,7 +116,9 @@ async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<
   for (let round = 0; round < rounds; round++) {
     const enrolment = await measureStep("enrol", () => enrol(engine, picture));
     if (round === 0)
-      await measureStep("self_test", () => selfTest(engine, picture, enrolment.sketch, enrolment.secret, noPause));
+      await measureStep("self_test", () =>
+        testChangedCopies(engine, picture, enrolment.sketch, enrolment.secret, noPause),
+      );
     await measureStep("aligned", () => {
       loadPicture(engine, picture);
       writeSketch(engine, 0, enrolment.sketch);
@@ -134,7 +136,7 @@ async function measureEngine(engine: EngineWasm, picture: Raster): Promise<Omit<
  * The reference on the photograph of 12 megapixels; it must give the same secret. Null where it
  * cannot run.
  */
-async function referenceTimes() {
+async function measureReference() {
   const times = await timeReference(photoFile("sunset-4272x2848.jpg"));
   if (times === null) return null;
   const matches = Buffer.from(enrol(simd, sunset).secret).toString("hex") === times.image_secret;
@@ -144,7 +146,7 @@ async function referenceTimes() {
 }
 
 function loadPicture(engine: EngineWasm, picture: Raster): void {
-  if (!feedPicture(engine, rowsOf(picture))) throw new Error("the engine refused the picture");
+  if (!feedPicture(engine, toPictureRows(picture))) throw new Error("the engine refused the picture");
 }
 
 function enrol(engine: EngineWasm, picture: Raster) {
@@ -159,7 +161,7 @@ function enrol(engine: EngineWasm, picture: Raster) {
 async function searchBlindly(engine: EngineWasm, picture: Raster, expectedOutcome: string): Promise<void> {
   loadPicture(engine, picture);
   engine.runCoarsePass(1, 0, engine.coarseWindowCount.value);
-  const { outcome } = decodeCandidates(engine, 0, await refineAll(engine, 0, noPause));
+  const { outcome } = decodeCandidates(engine, 0, await refineCandidates(engine, 0, noPause));
   if (outcome !== expectedOutcome) throw new Error(`${outcome} instead of ${expectedOutcome}`);
 }
 
@@ -171,7 +173,7 @@ async function measure<T>(task: () => T | Promise<T>): Promise<{ result: T; time
 }
 
 /** How many times faster the SIMD build is, step by step, at 12 megapixels. */
-function speedup(baseline: Readonly<Record<string, number>> | undefined): Record<string, number> {
+function computeSpeedup(baseline: Readonly<Record<string, number>> | undefined): Record<string, number> {
   const simdTimes: Readonly<Record<string, number>> = at12Megapixels("simd") ?? {};
   const compared = Object.entries(baseline ?? {}).filter(([step]) => step !== "decode" && step !== "memory_mb");
   return Object.fromEntries(
@@ -193,7 +195,7 @@ function printReport(): void {
   };
   console.log("milliseconds of processor time; megabytes of the engine's memory\n");
   printRow(["build", "Mpx", ...steps]);
-  for (const [name, rows] of Object.entries(figures))
+  for (const [name, rows] of Object.entries(measurements))
     for (const [size, row] of Object.entries(rows))
       printRow([name, size, ...steps.map((step) => Math.round(row[step]))]);
   console.log(

@@ -4,7 +4,7 @@
  */
 import { readCoarseScores, copyMemory, feedPicture, writeSketch, type EngineWasm } from "../src/engine-wasm.ts";
 import type { Sketch } from "../src/engine.ts";
-import { rowsOf, type Raster } from "../src/rows.ts";
+import { toPictureRows, type Raster } from "../src/rows.ts";
 import { fromHex, vectors } from "../tests/vectors.ts";
 
 /** Milliseconds of processor time, the best of some rounds, of one decoding each. */
@@ -22,19 +22,19 @@ const repeats = 200;
 
 export function measureParts(engine: EngineWasm, picture: Raster, sketch: Sketch): PartTimes {
   const timeDecoding = (difference: Uint8Array, expected: number) =>
-    bestTime(() => {
+    measureBestTime(() => {
       for (let i = 0; i < repeats; i++) {
         new Uint8Array(engine.memory.buffer).set(difference, engine.difference.value);
         if (engine.decode() !== expected) throw new Error("the decoder gave something else");
       }
     }) / repeats;
 
-  if (!feedPicture(engine, rowsOf(picture))) throw new Error("the engine refused the picture");
+  if (!feedPicture(engine, toPictureRows(picture))) throw new Error("the engine refused the picture");
   writeSketch(engine, 0, sketch);
-  const windows = coarseWindows();
-  const coarse = bestTime(() => engine.runCoarsePass(1, 0, windows.length));
+  const windows = listCoarseWindows();
+  const coarse = measureBestTime(() => engine.runCoarsePass(1, 0, windows.length));
   const expectedScores = readCoarseScores(engine, 1, 0, windows.length)[0] ?? new Float64Array();
-  const coarse_plain = bestTime(() => {
+  const coarse_plain = measureBestTime(() => {
     windows.forEach((window, index) => {
       engine.scoreCoarseWindow(1, ...window);
       const scores = new Float64Array(copyMemory(engine, engine.coarseScoresAddress(0), 16).buffer);
@@ -48,9 +48,9 @@ export function measureParts(engine: EngineWasm, picture: Raster, sketch: Sketch
   });
   engine.wipe();
   return {
-    decode_2: timeDecoding(differenceOf(2), 2),
-    decode_68: timeDecoding(differenceOf(68), 68),
-    decode_hopeless: timeDecoding(undecodableDifference(), -1),
+    decode_2: timeDecoding(findDifference(2), 2),
+    decode_68: timeDecoding(findDifference(68), 68),
+    decode_hopeless: timeDecoding(findUndecodableDifference(), -1),
     coarse,
     coarse_plain,
   };
@@ -59,37 +59,37 @@ export function measureParts(engine: EngineWasm, picture: Raster, sketch: Sketch
 /** The decoder without tables, in plain JavaScript: the same steps, products bit by bit. */
 export function measurePlainDecoder(): Pick<PartTimes, "decode_2" | "decode_68" | "decode_hopeless"> {
   const timeDecoding = (difference: Uint8Array, expected: number) =>
-    bestTime(() => {
+    measureBestTime(() => {
       if (decodeWithoutTables(difference) !== expected) throw new Error("the plain decoder gave something else");
     });
   return {
-    decode_2: timeDecoding(differenceOf(2), 2),
-    decode_68: timeDecoding(differenceOf(68), 68),
-    decode_hopeless: timeDecoding(undecodableDifference(), -1),
+    decode_2: timeDecoding(findDifference(2), 2),
+    decode_68: timeDecoding(findDifference(68), 68),
+    decode_hopeless: timeDecoding(findUndecodableDifference(), -1),
   };
 }
 
-function differenceOf(weight: number): Uint8Array {
+function findDifference(weight: number): Uint8Array {
   const pattern = vectors.bch.patterns.find((row) => row.weight === weight && row.decodes);
   if (pattern === undefined) throw new Error("there is no such pattern");
   return fromHex(pattern.difference);
 }
 
-function undecodableDifference(): Uint8Array {
+function findUndecodableDifference(): Uint8Array {
   const [difference] = vectors.bch.random_differences_that_must_not_decode;
   if (difference === undefined) throw new Error("there is no such difference");
   return fromHex(difference);
 }
 
 /** All windows of the coarse pass, in its order (image-key.md, "Recovery search" and detail 9). */
-function coarseWindows(): (readonly [number, number, number, number])[] {
+function listCoarseWindows(): (readonly [number, number, number, number])[] {
   const steps = [0, 0.0125, 0.025, 0.0375, 0.05, 0.0625];
   return steps.flatMap((a) =>
     steps.flatMap((b) => steps.flatMap((c) => steps.map((d) => [a, 1 - b, c, 1 - d] as const))),
   );
 }
 
-function bestTime(task: () => void): number {
+function measureBestTime(task: () => void): number {
   let shortest = Infinity;
   for (let round = 0; round < rounds; round++) {
     const start = process.cpuUsage();

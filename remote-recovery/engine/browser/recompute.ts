@@ -14,11 +14,11 @@ import {
   type EngineWasm,
 } from "../src/engine-wasm.ts";
 import { evaluateGate } from "../src/gate.ts";
-import { rowsOf, type Raster } from "../src/rows.ts";
+import { toPictureRows, type Raster } from "../src/rows.ts";
 import { decodeCandidates } from "../src/candidates.ts";
-import { refineAll } from "../src/search.ts";
-import { selfTest } from "../src/self-test/self-test.ts";
-import { generatePicture, rgbOf } from "../tests/generated-pictures.ts";
+import { refineCandidates } from "../src/search.ts";
+import { testChangedCopies } from "../src/self-test/self-test.ts";
+import { generatePicture, toRgb } from "../tests/generated-pictures.ts";
 import type { VectorFile } from "../tests/vectors.ts";
 
 export interface RecomputeRequest {
@@ -161,7 +161,7 @@ class VectorCheck {
     const wasm = this.#wasm;
     for (const row of this.#request.vectors.pictures) {
       const picture = await this.#read(row.name);
-      this.#expectEqual(`${row.name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
+      this.#expectEqual(`${row.name} rgb`, await computeHash(toRgb(picture)), row.rgb_sha256);
       this.#loadPicture(picture);
       this.#expectEqual(
         `${row.name} size`,
@@ -200,20 +200,20 @@ class VectorCheck {
     const wasm = this.#wasm;
     for (const row of this.#request.vectors.gate_generated) {
       const picture = await this.#read(row.name);
-      this.#expectEqual(`${row.name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
+      this.#expectEqual(`${row.name} rgb`, await computeHash(toRgb(picture)), row.rgb_sha256);
       this.#loadPicture(picture);
       wasm.analyseWindow(...enrolmentWindow);
       this.#checkGate(row.name, picture, row);
     }
     for (const row of this.#request.vectors.gate_enlarged) {
-      const picture = enlarge(await this.#read(row.name), row.enlarged);
+      const picture = enlargePicture(await this.#read(row.name), row.enlarged);
       const name = `${row.name} × ${String(row.enlarged)}`;
-      this.#expectEqual(`${name} rgb`, await hash(rgbOf(picture)), row.rgb_sha256);
+      this.#expectEqual(`${name} rgb`, await computeHash(toRgb(picture)), row.rgb_sha256);
       this.#loadPicture(picture);
       wasm.analyseWindow(...enrolmentWindow);
       this.#checkGate(name, picture, row);
       wasm.enrol();
-      const { failed, rows } = await selfTest(wasm, picture, readSketch(wasm), readImageSecret(wasm), noPause);
+      const { failed, rows } = await testChangedCopies(wasm, picture, readSketch(wasm), readImageSecret(wasm), noPause);
       this.#expectEqual(`${name} self-test`, failed.length === 0, row.self_test_ok);
       // The counts depend on resizer and codec: within 5 of the reference's.
       row.self_test.forEach(({ errors }, index) => {
@@ -276,7 +276,7 @@ class VectorCheck {
     this.#loadPicture(picture);
     writeSketch(wasm, 0, { choice: fromHex(enrolledVector.choice), syndrome: fromHex(enrolledVector.syndrome) });
     wasm.runCoarsePass(1, 0, wasm.coarseWindowCount.value);
-    const candidates = await refineAll(wasm, 0, noPause);
+    const candidates = await refineCandidates(wasm, 0, noPause);
     const result = decodeCandidates(wasm, 0, candidates);
     this.#write(wasm.word.value, fromHex(enrolledVector.secret_bits));
     const distances = candidates.flatMap(({ window, transposed }) => {
@@ -341,7 +341,7 @@ class VectorCheck {
   }
 
   #loadPicture(picture: Raster): void {
-    if (!feedPicture(this.#wasm, rowsOf(picture))) throw new Error("the engine refused the picture");
+    if (!feedPicture(this.#wasm, toPictureRows(picture))) throw new Error("the engine refused the picture");
   }
 
   #write(address: number, bytes: Uint8Array): void {
@@ -349,7 +349,7 @@ class VectorCheck {
   }
 
   #hashOf(address: number, length: number): Promise<string> {
-    return hash(copyMemory(this.#wasm, address, length));
+    return computeHash(copyMemory(this.#wasm, address, length));
   }
 
   #expectEqual(name: string, actual: unknown, expected: unknown): void {
@@ -373,16 +373,17 @@ function flattenCandidate({ transposed, start, coarseScore, score, window }: Can
   ];
 }
 
-function enlarge({ width, height, rgba }: Raster, n: number): Raster {
-  const out = new Uint32Array(width * height * n * n);
+function enlargePicture({ width, height, rgba }: Raster, factor: number): Raster {
+  const out = new Uint32Array(width * height * factor * factor);
   const pixels = new Uint32Array(rgba.slice().buffer);
-  for (let y = 0, offset = 0; y < height * n; y++) {
-    for (let x = 0; x < width * n; x++) out[offset++] = pixels[Math.floor(y / n) * width + Math.floor(x / n)] ?? 0;
+  for (let y = 0, offset = 0; y < height * factor; y++) {
+    for (let x = 0; x < width * factor; x++)
+      out[offset++] = pixels[Math.floor(y / factor) * width + Math.floor(x / factor)] ?? 0;
   }
-  return { width: width * n, height: height * n, orientation: 1, rgba: new Uint8Array(out.buffer) };
+  return { width: width * factor, height: height * factor, orientation: 1, rgba: new Uint8Array(out.buffer) };
 }
 
 const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 const fromHex = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-const hash = async (bytes: Uint8Array) =>
+const computeHash = async (bytes: Uint8Array) =>
   toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(bytes))));

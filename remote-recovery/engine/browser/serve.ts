@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import webpack from "webpack";
 
-import { workersConfig } from "../webpack/workers.ts";
+import { createWorkersConfig } from "../webpack/workers.ts";
 
 export const engineFolder = fileURLToPath(new URL("..", import.meta.url));
 /** The portal's policy, as far as it concerns code. */
@@ -67,7 +67,11 @@ export async function bundleScript(file: string): Promise<ServedFile> {
   const outputFolder = mkdtempSync(join(tmpdir(), "engine-bundle-"));
   try {
     const compiler = webpack({
-      ...workersConfig({ context: engineFolder, entry: { script: resolve(engineFolder, file) }, path: outputFolder }),
+      ...createWorkersConfig({
+        context: engineFolder,
+        entry: { script: resolve(engineFolder, file) },
+        path: outputFolder,
+      }),
       cache: false,
     });
     const problems = await new Promise<string>((resolve) => {

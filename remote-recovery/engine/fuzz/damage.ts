@@ -29,7 +29,7 @@ export const corpus = [
  * What happens to files: bytes turn, go missing, are doubled or swapped with those of another file;
  * headers above all.
  */
-export const damage = fc.oneof(
+export const damageArbitrary = fc.oneof(
   fc.record({
     kind: fc.constant("turn" as const),
     place: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -57,12 +57,12 @@ export const damage = fc.oneof(
  * A header that says much where little follows, some of them with too much: whole otherwise, or
  * damaged as well.
  */
-const claimedSize = fc.record({
+const claimedSizeArbitrary = fc.record({
   width: fc.integer({ min: 64, max: 9000 }),
   height: fc.integer({ min: 64, max: 7000 }),
 });
 
-type Damage = typeof damage extends fc.Arbitrary<infer T> ? T : never;
+type Damage = typeof damageArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 export interface BrokenPicture {
   readonly name: (typeof corpus)[number];
@@ -71,26 +71,26 @@ export interface BrokenPicture {
 }
 
 /** One in five is enlarged. */
-export const brokenPicture: fc.Arbitrary<BrokenPicture> = fc.oneof(
+export const brokenPictureArbitrary: fc.Arbitrary<BrokenPicture> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
       name: fc.constantFrom(...corpus),
       size: fc.constant(null),
-      changes: fc.array(damage, { minLength: 1, maxLength: 4 }),
+      changes: fc.array(damageArbitrary, { minLength: 1, maxLength: 4 }),
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
       name: fc.constantFrom(...corpus),
-      size: claimedSize,
-      changes: fc.array(damage, { maxLength: 1 }),
+      size: claimedSizeArbitrary,
+      changes: fc.array(damageArbitrary, { maxLength: 1 }),
     }),
   },
 );
 
-export function brokenBytes({ name, size, changes }: BrokenPicture): Uint8Array {
+export function createBrokenBytes({ name, size, changes }: BrokenPicture): Uint8Array {
   const bytes = readSample(name);
   return changes.reduce<Uint8Array>(applyDamage, size === null ? bytes : enlargeFile(bytes, size.width, size.height));
 }

@@ -20,7 +20,7 @@ import { loadEngineInNode } from "../src/load-engine.ts";
 import { loadCodecs } from "../study/codecs.ts";
 import { makeGridFile } from "../tests/heif-files.ts";
 import { fromHex, makePng, readSample, readPhoto, vectors, type PngOptions } from "../tests/vectors.ts";
-import { brokenPicture, brokenBytes, type BrokenPicture } from "./damage.ts";
+import { brokenPictureArbitrary, createBrokenBytes, type BrokenPicture } from "./damage.ts";
 
 const calls = ["inspect", "recover", "enrol"] as const;
 type Call = (typeof calls)[number];
@@ -59,14 +59,14 @@ async function tryBrokenPictures(cases: number, seed: number) {
   const enrolment = await engine.enrol(readPhoto("friends-2056x3088.jpg"), []);
 
   const tryPicture = async (picture: BrokenPicture, call: Call): Promise<string> => {
-    const bytes = brokenBytes(picture);
+    const bytes = createBrokenBytes(picture);
     if (call === "recover") return (await engine.recover(bytes, [enrolment.sketch])).outcome;
     if (call === "enrol") return `enrolled ${(await engine.enrol(bytes, [enrolment.sketch])).gate.verdict}`;
     return `${extname(picture.name)} ${(await engine.inspect(bytes)).verdict}`;
   };
 
   const testCase = fc.record({
-    picture: brokenPicture,
+    picture: brokenPictureArbitrary,
     call: fc
       .integer({ min: 0, max: 19 })
       .map((number): Call => (number < 2 ? "recover" : number < 3 ? "enrol" : "inspect")),

@@ -15,16 +15,16 @@ describe("createGone", () => {
 
   it("rejects the calls that wait and the later ones, all with the first error", async () => {
     const { abortable, abort } = createAbortableCalls();
-    const pendingCalls = [abortable(never()), abortable(never())];
+    const pendingCalls = [abortable(neverSettles()), abortable(neverSettles())];
     abort(new PortalError("vault_locked"));
     abort(new PortalError("vault_unavailable"));
-    for (const call of [...pendingCalls, abortable(never()), abortable(Promise.resolve("too late"))])
+    for (const call of [...pendingCalls, abortable(neverSettles()), abortable(Promise.resolve("too late"))])
       await expect(call).rejects.toMatchObject({ code: "vault_locked" });
   });
 
   it("keeps no answer of a call that has settled", async () => {
     const abortableCalls = createAbortableCalls();
-    const answerRef = await answeredCall(abortableCalls);
+    const answerRef = await settleCall(abortableCalls);
     await new Promise(setImmediate); // a WeakRef that was read holds its target until the job is over
     collectGarbage();
     expect(answerRef.deref()).toBeUndefined();
@@ -32,11 +32,11 @@ describe("createGone", () => {
   });
 });
 
-function never(): Promise<never> {
+function neverSettles(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-async function answeredCall({ abortable }: AbortableCalls): Promise<WeakRef<Uint8Array>> {
+async function settleCall({ abortable }: AbortableCalls): Promise<WeakRef<Uint8Array>> {
   return new WeakRef(await abortable(Promise.resolve(new Uint8Array(1_000))));
 }
 

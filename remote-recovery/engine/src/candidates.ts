@@ -3,7 +3,7 @@ import type { RecoverResult } from "./engine.ts";
 import { readCandidate, readImageSecret, type Candidate, type EngineWasm } from "./engine-wasm.ts";
 
 /** A score below this means: another picture. */
-export const beaconFloor = 0.2;
+export const minBeaconScore = 0.2;
 const signPatterns = [
   [0, 0],
   [1, 0],
@@ -17,7 +17,7 @@ export type FailedRecovery = Exclude<RecoverResult, { outcome: "recovered" }>;
 export type SuccessfulRecovery = Extract<RecoverResult, { outcome: "recovered" }>;
 
 /** The picture of a sketch, though it does not decode, says more than any other score. */
-export function betterFailure(a: FailedRecovery, b: FailedRecovery): FailedRecovery {
+export function chooseBetterFailure(a: FailedRecovery, b: FailedRecovery): FailedRecovery {
   if (a.outcome !== b.outcome) return a.outcome === "too_many_errors" ? a : b;
   return b.score > a.score ? b : a;
 }
@@ -26,12 +26,12 @@ export function betterFailure(a: FailedRecovery, b: FailedRecovery): FailedRecov
 export function decodeCandidates(wasm: EngineWasm, slot: number, candidates: readonly Candidate[]): RecoverResult {
   const score = candidates[0]?.score ?? -1;
   for (const candidate of candidates) {
-    if (candidate.score < beaconFloor) break;
+    if (candidate.score < minBeaconScore) break;
     wasm.analyseWindow(...candidate.window);
     const recovered = decodeInWindow(wasm, slot, candidate.transposed ? 1 : 0, candidate.score);
     if (recovered !== null) return recovered;
   }
-  return score < beaconFloor
+  return score < minBeaconScore
     ? { outcome: "not_this_picture", score }
     : { outcome: "too_many_errors", index: slot, score };
 }

@@ -14,9 +14,9 @@ beforeAll(async () => {
   modules = await loadModulesInNode();
 });
 
-const picos = () => readPhoto("picos-3264x2448.jpg");
+const readPicos = () => readPhoto("picos-3264x2448.jpg");
 /** Enrolled once: that takes longest of all here. */
-const enrolPicos = memoize(() => engine.enrol(picos(), []));
+const enrolPicos = memoize(() => engine.enrol(readPicos(), []));
 /** 800 × 600 of noise in blocks with less contrast: that part of it, around a grey level. */
 const makeFadedNoise = (contrast: number, grey: number) => {
   const noise = generatePicture("block noise");
@@ -30,8 +30,8 @@ const makeFadedNoise = (contrast: number, grey: number) => {
   });
   return encodePng({ width, height, orientation: 1, rgba });
 };
-const friends = () => readPhoto("friends-2056x3088.jpg");
-const sketchOf = (name: string): Sketch => {
+const readFriends = () => readPhoto("friends-2056x3088.jpg");
+const findSketchVector = (name: string): Sketch => {
   const picture = vectors.pictures.find((row) => row.name === name);
   if (picture === undefined) throw new Error("unknown picture");
   return { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
@@ -42,7 +42,7 @@ function memoize<T>(create: () => Promise<T>): () => Promise<T> {
   return () => (pending ??= create());
 }
 
-async function rejectionOf(call: Promise<unknown>): Promise<PortalError> {
+async function catchRejection(call: Promise<unknown>): Promise<PortalError> {
   const error: unknown = await call.then(
     () => null,
     (thrown: unknown) => thrown,
@@ -100,7 +100,7 @@ describe("the self-test", () => {
     expect(await engine.recover(makeFadedNoise(0.3, 218), [sketch])).toMatchObject({ outcome: "recovered" });
     // a fifth brighter
     expect((await engine.recover(makeFadedNoise(0.36, 255), [sketch])).outcome).not.toBe("recovered");
-    expect((await rejectionOf(engine.enrol(makeFadedNoise(0.08, 128), []))).details).toMatchObject({
+    expect((await catchRejection(engine.enrol(makeFadedNoise(0.08, 128), []))).details).toMatchObject({
       reasons: ["self_test"],
     });
   });
@@ -120,23 +120,23 @@ describe("enrol and recover", () => {
     const { sketch, imageSecretBytes, gate, knownPicture } = await enrolPicos();
     expect(gate.verdict).toBe("green");
     expect(knownPicture).toBeNull();
-    const result = await engine.recover(picos(), [sketch]);
+    const result = await engine.recover(readPicos(), [sketch]);
     expect(result).toMatchObject({ outcome: "recovered", index: 0, errors: 0 });
     expect(result.outcome === "recovered" && toHex(result.imageSecretBytes)).toBe(toHex(imageSecretBytes));
   });
 
   it("find the right one among many sketches", async () => {
     const sketches = Array.from({ length: 40 }, (_, i) =>
-      sketchOf(["coffee.png", "chelsea.png", "synthetic-1200x900"][i % 3] ?? ""),
+      findSketchVector(["coffee.png", "chelsea.png", "synthetic-1200x900"][i % 3] ?? ""),
     );
     sketches[37] = (await enrolPicos()).sketch;
-    expect(await engine.recover(picos(), sketches)).toMatchObject({ outcome: "recovered", index: 37 });
+    expect(await engine.recover(readPicos(), sketches)).toMatchObject({ outcome: "recovered", index: 37 });
   });
 
   it("recover a cropped and turned copy", async () => {
     const result = await engine.recover(readVectorFile("pictures/spacex-turned.png"), [
-      sketchOf("coffee.png"),
-      sketchOf("spacex-3000x1688.jpg"),
+      findSketchVector("coffee.png"),
+      findSketchVector("spacex-3000x1688.jpg"),
     ]);
     expect(result).toMatchObject({ outcome: "recovered", index: 1 });
   });
@@ -149,7 +149,9 @@ describe("enrol and recover", () => {
     "rocket-progressive.jpg",
     "rocket-16bit.png",
   ])("recover from a copy of another kind: %s", async (name) => {
-    expect(await engine.recover(readSample(name), [sketchOf("rocket.jpg")])).toMatchObject({ outcome: "recovered" });
+    expect(await engine.recover(readSample(name), [findSketchVector("rocket.jpg")])).toMatchObject({
+      outcome: "recovered",
+    });
   });
 
   it("fetch a codec when a picture needs it, once, and again only after a failure", async () => {
@@ -162,7 +164,7 @@ describe("enrol and recover", () => {
       },
     });
     expect((await core.inspect(readSample("rocket.jpg"))).width).toBe(320);
-    expect((await rejectionOf(core.inspect(readSample("rocket.webp")))).code).toBe("offline");
+    expect((await catchRejection(core.inspect(readSample("rocket.webp")))).code).toBe("offline");
     online = true;
     for (const name of ["rocket.webp", "rocket-lossless.webp"])
       expect((await core.inspect(readSample(name))).width).toBe(320);
@@ -170,20 +172,20 @@ describe("enrol and recover", () => {
   });
 
   it("name a kind whose codec there is no way to fetch", async () => {
-    const error = await rejectionOf(createEngineCore(modules).inspect(readSample("rocket.heic")));
+    const error = await catchRejection(createEngineCore(modules).inspect(readSample("rocket.heic")));
     expect(error).toMatchObject({ code: "picture_unreadable", details: { reason: "unsupported", kind: "heic" } });
   });
 
   it("say not_this_picture of another one, and of no sketches at all", async () => {
-    const result = await engine.recover(friends(), [sketchOf("coffee.png")]);
+    const result = await engine.recover(readFriends(), [findSketchVector("coffee.png")]);
     expect(result.outcome).toBe("not_this_picture");
     expect(result.score).toBeLessThan(0.2);
-    expect(await engine.recover(friends(), [])).toEqual({ outcome: "not_this_picture", score: -1 });
+    expect(await engine.recover(readFriends(), [])).toEqual({ outcome: "not_this_picture", score: -1 });
   });
 
   it("say too_many_errors of the picture of a sketch with another syndrome", async () => {
-    const { choice } = sketchOf("coffee.png");
-    const { syndrome } = sketchOf("chelsea.png");
+    const { choice } = findSketchVector("coffee.png");
+    const { syndrome } = findSketchVector("chelsea.png");
     expect(await engine.recover(readPhoto("coffee.png"), [{ choice, syndrome }])).toMatchObject({
       outcome: "too_many_errors",
       index: 0,
@@ -192,7 +194,7 @@ describe("enrol and recover", () => {
 
   it("tell a picture that is in use, with its secret, and make nothing new of it", async () => {
     const firstEnrolment = await enrolPicos();
-    const secondEnrolment = await engine.enrol(picos(), [sketchOf("coffee.png"), firstEnrolment.sketch]);
+    const secondEnrolment = await engine.enrol(readPicos(), [findSketchVector("coffee.png"), firstEnrolment.sketch]);
     expect(secondEnrolment.knownPicture).toMatchObject({ index: 1 });
     expect(toHex(secondEnrolment.knownPicture?.imageSecretBytes ?? new Uint8Array(0))).toBe(
       toHex(firstEnrolment.imageSecretBytes),
@@ -201,15 +203,15 @@ describe("enrol and recover", () => {
 
   it("tell a small copy of a picture that is in use, though the gate is red", async () => {
     const enrolment = await engine.enrol(readVectorFile("pictures/spacex-quarter.png"), [
-      sketchOf("spacex-3000x1688.jpg"),
+      findSketchVector("spacex-3000x1688.jpg"),
     ]);
     expect(enrolment.gate.verdict).toBe("red");
     expect(enrolment.knownPicture?.imageSecretBytes).toHaveLength(32);
   });
 
   it("tell a picture that only resembles one in use, without a secret", async () => {
-    const { choice } = sketchOf("coffee.png");
-    const { syndrome } = sketchOf("chelsea.png");
+    const { choice } = findSketchVector("coffee.png");
+    const { syndrome } = findSketchVector("chelsea.png");
     expect((await engine.enrol(readPhoto("coffee.png"), [{ choice, syndrome }])).knownPicture).toMatchObject({
       index: 0,
       imageSecretBytes: null,
@@ -217,24 +219,24 @@ describe("enrol and recover", () => {
   });
 
   it("refuse a plain picture with the gate's reasons", async () => {
-    const error = await rejectionOf(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
+    const error = await catchRejection(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
     expect(error.code).toBe("picture_too_plain");
     expect(error.details).toEqual({ reasons: ["estimate"], width: 3000, height: 1688 });
   });
 
   it("refuse a picture under 64 pixels", async () => {
     const tiny = encodePng({ width: 63, height: 200, orientation: 1, rgba: new Uint8Array(63 * 200 * 4) });
-    expect((await rejectionOf(engine.enrol(tiny, []))).details).toMatchObject({
+    expect((await catchRejection(engine.enrol(tiny, []))).details).toMatchObject({
       reasons: expect.arrayContaining(["too_small"]) as unknown,
     });
-    expect(await rejectionOf(engine.recover(tiny, []))).toMatchObject({
+    expect(await catchRejection(engine.recover(tiny, []))).toMatchObject({
       code: "picture_unreadable",
       details: { reason: "too_small" },
     });
   });
 
   it("refuse a sketch of a wrong size or with unused bits", async () => {
-    const { choice, syndrome } = sketchOf("coffee.png");
+    const { choice, syndrome } = findSketchVector("coffee.png");
     for (const sketch of [
       { choice: choice.subarray(1), syndrome },
       { choice, syndrome: new Uint8Array(87) },
@@ -263,7 +265,9 @@ describe("hints", () => {
     const { sketch, imageSecretBytes } = await enrolPicos();
     const picture = await screenshot();
     expect((await engine.recover(picture, [sketch])).outcome).toBe("not_this_picture");
-    const result = await engine.recover(picture, [sketchOf("coffee.png"), sketch], { hint: { kind: "screenshot" } });
+    const result = await engine.recover(picture, [findSketchVector("coffee.png"), sketch], {
+      hint: { kind: "screenshot" },
+    });
     expect(result).toMatchObject({ outcome: "recovered", index: 1 });
     expect(result.outcome === "recovered" && toHex(result.imageSecretBytes)).toBe(toHex(imageSecretBytes));
   });
@@ -281,15 +285,19 @@ describe("hints", () => {
   });
 
   it("do not open another picture, and take no frame that is no frame", async () => {
-    expect((await engine.recover(friends(), [sketchOf("coffee.png")], { hint: { kind: "screenshot" } })).outcome).toBe(
-      "not_this_picture",
-    );
+    expect(
+      (await engine.recover(readFriends(), [findSketchVector("coffee.png")], { hint: { kind: "screenshot" } })).outcome,
+    ).toBe("not_this_picture");
     const hint = { kind: "frame", left: NaN, right: 1, top: 0, bottom: Infinity } as const;
     expect(
       (
-        await engine.recover(readVectorFile("pictures/astronaut-cropped-too-far.png"), [sketchOf("coffee.png")], {
-          hint,
-        })
+        await engine.recover(
+          readVectorFile("pictures/astronaut-cropped-too-far.png"),
+          [findSketchVector("coffee.png")],
+          {
+            hint,
+          },
+        )
       ).outcome,
     ).toBe("not_this_picture");
   });
@@ -298,7 +306,7 @@ describe("hints", () => {
 describe("options", () => {
   it("report progress, phase after phase, never backwards", async () => {
     const progressEvents: EngineProgress[] = [];
-    await engine.recover(friends(), [sketchOf("coffee.png")], {
+    await engine.recover(readFriends(), [findSketchVector("coffee.png")], {
       onProgress: (progress) => progressEvents.push(progress),
     });
     expect([...new Set(progressEvents.map(({ phase }) => phase))]).toEqual(["decoding", "straight", "searching"]);
@@ -314,11 +322,11 @@ describe("options", () => {
   it("end a call at any pause, and the next call is sound", async () => {
     const phases = new Set<string>();
     let pauses = 0;
-    await engine.recover(friends(), [sketchOf("coffee.png")], { onProgress: () => pauses++ });
+    await engine.recover(readFriends(), [findSketchVector("coffee.png")], { onProgress: () => pauses++ });
     for (const stopAfter of [1, 2, 3, Math.ceil(pauses / 2), pauses]) {
       const controller = new AbortController();
       let reports = 0;
-      const call = engine.recover(friends(), [sketchOf("coffee.png")], {
+      const call = engine.recover(readFriends(), [findSketchVector("coffee.png")], {
         signal: controller.signal,
         onProgress: ({ phase }) => {
           if (++reports !== stopAfter) return;
@@ -326,19 +334,19 @@ describe("options", () => {
           controller.abort();
         },
       });
-      expect((await rejectionOf(call)).code).toBe("cancelled");
+      expect((await catchRejection(call)).code).toBe("cancelled");
     }
     expect([...phases]).toEqual(expect.arrayContaining(["decoding", "searching"]));
-    expect(await engine.recover(readPhoto("coffee.png"), [sketchOf("coffee.png")])).toMatchObject({
+    expect(await engine.recover(readPhoto("coffee.png"), [findSketchVector("coffee.png")])).toMatchObject({
       outcome: "recovered",
       errors: 0,
     });
   });
 
   it("do not let a failed call spoil the ones that wait behind it", async () => {
-    const brokenCall = engine.inspect(picos().subarray(0, 5000));
-    const validCall = engine.inspect(picos());
-    expect((await rejectionOf(brokenCall)).code).toBe("picture_unreadable");
+    const brokenCall = engine.inspect(readPicos().subarray(0, 5000));
+    const validCall = engine.inspect(readPicos());
+    expect((await catchRejection(brokenCall)).code).toBe("picture_unreadable");
     expect((await validCall).verdict).toBe("green");
   });
 });
@@ -347,12 +355,15 @@ describe("memory", () => {
   it("holds neither pixels, coefficients nor bits after a call", async () => {
     const instances: WebAssembly.Memory[] = [];
     const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
-    const { sketch, imageSecretBytes } = await core.enrol(picos(), [sketchOf("coffee.png")]);
-    await core.recover(readVectorFile("pictures/spacex-turned.png"), [sketch, sketchOf("spacex-3000x1688.jpg")]);
-    await rejectionOf(core.enrol(readPhoto("rocket.jpg"), []));
-    await rejectionOf(core.recover(friends(), [sketch], { signal: AbortSignal.abort() }));
+    const { sketch, imageSecretBytes } = await core.enrol(readPicos(), [findSketchVector("coffee.png")]);
+    await core.recover(readVectorFile("pictures/spacex-turned.png"), [
+      sketch,
+      findSketchVector("spacex-3000x1688.jpg"),
+    ]);
+    await catchRejection(core.enrol(readPhoto("rocket.jpg"), []));
+    await catchRejection(core.recover(readFriends(), [sketch], { signal: AbortSignal.abort() }));
     expect(instances.length).toBeGreaterThan(0);
-    const initialMemory = initialMemoryOf(modules);
+    const initialMemory = readInitialMemory(modules);
     for (const { buffer } of instances) {
       const memory = new Uint8Array(buffer);
       // Beyond what a new instance starts with there is nothing but zeros.
@@ -366,7 +377,7 @@ describe("memory", () => {
 
   it("leaves no copy of an image secret behind, but for the one that it gives", async () => {
     const slices = jest.spyOn(Uint8Array.prototype, "slice");
-    const { imageSecretBytes } = await createEngineCore(modules).enrol(picos(), []);
+    const { imageSecretBytes } = await createEngineCore(modules).enrol(readPicos(), []);
     const copies = slices.mock.results
       .map(({ value }) => value as Uint8Array)
       .filter((copy) => copy.length === 32 && copy !== imageSecretBytes);
@@ -416,9 +427,9 @@ describe("memory", () => {
   it("is found to hold them while a call runs, or the search above would prove nothing", async () => {
     const instances: WebAssembly.Memory[] = [];
     const core = createEngineCore(modules, { onMemory: (memory) => instances.push(memory) });
-    const coffee = sketchOf("coffee.png");
+    const coffee = findSketchVector("coffee.png");
     let found = false;
-    await core.recover(friends(), [coffee], {
+    await core.recover(readFriends(), [coffee], {
       onProgress: ({ phase }) => {
         if (phase === "searching")
           found ||= instances.some(({ buffer }) => Buffer.from(buffer).includes(Buffer.from(coffee.choice)));
@@ -428,7 +439,7 @@ describe("memory", () => {
   });
 });
 
-function initialMemoryOf({ engine: module }: EngineModules): Uint8Array {
+function readInitialMemory({ engine: module }: EngineModules): Uint8Array {
   const { memory } = new WebAssembly.Instance(module).exports;
   if (!(memory instanceof WebAssembly.Memory)) throw new Error("no memory");
   return new Uint8Array(memory.buffer);
@@ -439,6 +450,6 @@ it("gives the same answers from the scalar build", async () => {
   const noise = encodePng(
     generatePicture("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) },
   );
-  expect(await scalar.enrol(picos(), [])).toEqual(await enrolPicos());
+  expect(await scalar.enrol(readPicos(), [])).toEqual(await enrolPicos());
   expect(await scalar.enrol(noise, [])).toEqual(await engine.enrol(noise, []));
 });

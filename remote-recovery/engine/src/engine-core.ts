@@ -23,11 +23,11 @@ import {
   readSketch,
   type EngineWasm,
 } from "./engine-wasm.ts";
-import { evaluateGate, applySelfTest, noMeasures } from "./gate.ts";
-import { rowsOf, type Raster } from "./rows.ts";
-import { findSketch, isSketch, type Pause } from "./search.ts";
-import type { SearchHelper } from "./second-core.ts";
-import { selfTest } from "./self-test/self-test.ts";
+import { evaluateGate, applySelfTest, zeroMeasures } from "./gate.ts";
+import { toPictureRows, type Raster } from "./rows.ts";
+import { findSketch, isValidSketch, type Pause } from "./search.ts";
+import type { SearchDelegate } from "./second-core.ts";
+import { testChangedCopies } from "./self-test/self-test.ts";
 
 /** Compiled modules: the engine, the codecs of most pictures, and perhaps others. */
 export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<
@@ -37,41 +37,41 @@ export type EngineModules = { readonly engine: WebAssembly.Module } & Readonly<
 /** Codecs that are fetched when a picture needs them. */
 export type LazyCodec = Exclude<CodecName, "jpeg" | "png">;
 
-export interface CoreOptions {
+export interface EngineCoreOptions {
   /**
    * Fetches and compiles a codec. Without it, pictures of these kinds are `unsupported`. Its
    * PortalErrors are passed on.
    */
   readonly loadCodec?: ((name: LazyCodec) => Promise<WebAssembly.Module>) | undefined;
   /** Another core for searches, if there is one. */
-  readonly helper?: SearchHelper | null;
+  readonly helper?: SearchDelegate | null;
   /** Told of each memory that the engine works in: for tests, which look for what is left there. */
   readonly onMemory?: (memory: WebAssembly.Memory) => void;
 }
 
 /** An instance whose memory grew beyond this is dropped after the call instead of kept. */
-const maxIdleMemory = 64 * 1024 * 1024;
-const minSide = 64;
+const maxIdleMemoryBytes = 64 * 1024 * 1024;
+const minMeasurableSide = 64;
 
 /** Makes an engine. Its calls run one after another. */
 export function createEngineCore(
   modules: EngineModules,
-  { loadCodec, helper = null, onMemory }: CoreOptions = {},
+  { loadCodec, helper = null, onMemory }: EngineCoreOptions = {},
 ): Engine {
   let idleInstance: EngineWasm | null = null;
   let lastCall: Promise<unknown> = Promise.resolve();
 
   /** Runs after all earlier calls; wipes the engine whatever happens. */
-  const withEngine = <T>(task: (wasm: EngineWasm) => Promise<T>): Promise<T> => {
+  const withInstance = <T>(callback: (wasm: EngineWasm) => Promise<T>): Promise<T> => {
     const runTask = async () => {
       const wasm = idleInstance ?? instantiateEngine(modules.engine);
       idleInstance = null;
       onMemory?.(wasm.memory);
       try {
-        return await task(wasm);
+        return await callback(wasm);
       } finally {
         wasm.wipe();
-        if (wasm.memory.buffer.byteLength <= maxIdleMemory) idleInstance = wasm;
+        if (wasm.memory.buffer.byteLength <= maxIdleMemoryBytes) idleInstance = wasm;
       }
     };
     const result = lastCall.then(runTask, runTask);
@@ -84,15 +84,15 @@ export function createEngineCore(
    * A codec's module, fetched once; a failed fetch is forgotten, so that the next picture tries
    * again.
    */
-  const codecModule = (name: CodecName): Promise<WebAssembly.Module> => {
-    const bundled = modules[name];
-    if (bundled !== undefined) return Promise.resolve(bundled);
+  const getCodecModule = (name: CodecName): Promise<WebAssembly.Module> => {
+    const bundledModule = modules[name];
+    if (bundledModule !== undefined) return Promise.resolve(bundledModule);
     if (name === "jpeg" || name === "png" || loadCodec === undefined)
       return Promise.reject(unreadableError("unsupported", name));
-    const pending = codecModules.get(name) ?? loadCodec(name);
-    codecModules.set(name, pending);
-    pending.catch(() => codecModules.delete(name));
-    return pending;
+    const pendingModule = codecModules.get(name) ?? loadCodec(name);
+    codecModules.set(name, pendingModule);
+    pendingModule.catch(() => codecModules.delete(name));
+    return pendingModule;
   };
 
   /**
@@ -103,26 +103,26 @@ export function createEngineCore(
     wasm: EngineWasm,
     bytes: Uint8Array,
     pause: EnginePause,
-    task: (opened: OpenedPicture) => Promise<T> | T,
+    callback: (opened: OpenedPicture) => Promise<T> | T,
   ): Promise<T> => {
     await pause(EnginePhase.decoding, 0, 2);
-    const raster = await decodePicture(bytes, codecModule);
+    const raster = await decodePicture(bytes, getCodecModule);
     try {
       await pause(EnginePhase.decoding, 1, 2);
       const swapsSides = raster.orientation >= 5;
       const width = swapsSides ? raster.height : raster.width;
       const height = swapsSides ? raster.width : raster.height;
-      const loaded = Math.min(width, height) >= minSide;
-      if (loaded && !feedPicture(wasm, rowsOf(raster)))
+      const loaded = Math.min(width, height) >= minMeasurableSide;
+      if (loaded && !feedPicture(wasm, toPictureRows(raster)))
         throw new PortalError("picture_too_large", { details: { width, height } });
-      return await task({ raster, width, height, loaded });
+      return await callback({ raster, width, height, loaded });
     } finally {
       raster.release();
     }
   };
 
   const inspectPicture = (wasm: EngineWasm, { width, height, loaded }: OpenedPicture): GateReport => {
-    if (!loaded) return evaluateGate(width, height, noMeasures);
+    if (!loaded) return evaluateGate(width, height, zeroMeasures);
     wasm.analyseWindow(...enrolmentWindow);
     wasm.measureGate();
     return evaluateGate(width, height, readMeasures(wasm));
@@ -136,7 +136,7 @@ export function createEngineCore(
     imageSecretBytes: Uint8Array,
     pause: EnginePause,
   ): Promise<GateReport> => {
-    const { failed } = await selfTest(wasm, raster, sketch, imageSecretBytes, (done, total) =>
+    const { failed } = await testChangedCopies(wasm, raster, sketch, imageSecretBytes, (done, total) =>
       pause(EnginePhase.selfTest, done, total),
     );
     return applySelfTest(gate, failed);
@@ -144,15 +144,15 @@ export function createEngineCore(
 
   return {
     inspect: (picture, options) =>
-      withEngine((wasm) => {
+      withInstance((wasm) => {
         const pause = createPause(options);
-        return withPicture(wasm, picture, pause, async (opened) => {
-          const gate = inspectPicture(wasm, opened);
+        return withPicture(wasm, picture, pause, async (openedPicture) => {
+          const gate = inspectPicture(wasm, openedPicture);
           if (options?.selfTest !== true || gate.verdict === GateVerdict.refused) return gate;
           wasm.enrol();
           const imageSecretBytes = readImageSecret(wasm);
           try {
-            return await runSelfTest(wasm, opened, gate, readSketch(wasm), imageSecretBytes, pause);
+            return await runSelfTest(wasm, openedPicture, gate, readSketch(wasm), imageSecretBytes, pause);
           } finally {
             imageSecretBytes.fill(0);
           }
@@ -160,28 +160,28 @@ export function createEngineCore(
       }),
 
     enrol: (picture, knownSketches, options) =>
-      withEngine((wasm) => {
+      withInstance((wasm) => {
         requireSketches(knownSketches);
         const pause = createPause(options);
-        return withPicture(wasm, picture, pause, async (opened): Promise<EnrolResult> => {
-          const gate = inspectPicture(wasm, opened);
-          if (!opened.loaded) throw tooPlainError(gate);
+        return withPicture(wasm, picture, pause, async (openedPicture): Promise<EnrolResult> => {
+          const gate = inspectPicture(wasm, openedPicture);
+          if (!openedPicture.loaded) throw tooPlainError(gate);
           wasm.enrol();
           const sketch = readSketch(wasm);
           const imageSecretBytes = readImageSecret(wasm);
           try {
-            const match = await findSketch(wasm, knownSketches, pause, { helper });
-            if (match.outcome !== "not_this_picture") {
-              const secret = match.outcome === "recovered" ? match.imageSecretBytes : null;
+            const knownMatch = await findSketch(wasm, knownSketches, pause, { helper });
+            if (knownMatch.outcome !== "not_this_picture") {
+              const secret = knownMatch.outcome === "recovered" ? knownMatch.imageSecretBytes : null;
               return {
                 gate,
                 sketch,
                 imageSecretBytes,
-                knownPicture: { index: match.index, score: match.score, imageSecretBytes: secret },
+                knownPicture: { index: knownMatch.index, score: knownMatch.score, imageSecretBytes: secret },
               };
             }
             if (gate.verdict === GateVerdict.refused) throw tooPlainError(gate);
-            const testedGate = await runSelfTest(wasm, opened, gate, sketch, imageSecretBytes, pause);
+            const testedGate = await runSelfTest(wasm, openedPicture, gate, sketch, imageSecretBytes, pause);
             if (testedGate.verdict === GateVerdict.refused) throw tooPlainError(testedGate);
             return { gate: testedGate, sketch, imageSecretBytes, knownPicture: null };
           } catch (error) {
@@ -192,12 +192,12 @@ export function createEngineCore(
       }),
 
     recover: (picture, sketches, options) =>
-      withEngine((wasm) => {
+      withInstance((wasm) => {
         requireSketches(sketches);
         const pause = createPause(options);
-        return withPicture(wasm, picture, pause, (opened) => {
-          if (!opened.loaded) throw unreadableError("too_small");
-          opened.raster.release(); // the engine has what it needs
+        return withPicture(wasm, picture, pause, (openedPicture) => {
+          if (!openedPicture.loaded) throw unreadableError("too_small");
+          openedPicture.raster.release(); // the engine has what it needs
           return findSketch(wasm, sketches, pause, { hint: options?.hint, helper });
         });
       }),
@@ -216,7 +216,7 @@ interface OpenedPicture {
 }
 
 function requireSketches(sketches: readonly Sketch[]): void {
-  if (!sketches.every(isSketch))
+  if (!sketches.every(isValidSketch))
     throw new TypeError("a sketch is 256 bytes of choice and 86 of syndrome, unused bits 0");
 }
 

@@ -3,9 +3,9 @@
  * of that module.
  */
 import type { PictureRows } from "./rows.ts";
-import { sketchSizes, type GateMeasures, type Sketch } from "./engine.ts";
+import { byteLengths, type GateMeasures, type Sketch } from "./engine.ts";
 
-const functions = [
+const exportedFunctions = [
   "beginPicture",
   "beginAreaTable",
   "endPicture",
@@ -31,7 +31,7 @@ const functions = [
   "distance",
   "wipe",
 ] as const;
-const globals = [
+const exportedGlobals = [
   "sketches",
   "sketchStride",
   "sketchSlots",
@@ -57,20 +57,20 @@ const globals = [
 
 type WasmFunction = (...numbers: readonly number[]) => number;
 export type EngineWasm = { readonly memory: WebAssembly.Memory } & Readonly<
-  Record<(typeof functions)[number], WasmFunction>
+  Record<(typeof exportedFunctions)[number], WasmFunction>
 > &
-  Readonly<Record<(typeof globals)[number], { readonly value: number }>>;
+  Readonly<Record<(typeof exportedGlobals)[number], { readonly value: number }>>;
 
 /**
  * A fresh instance with memory of its own. Throws a TypeError when the module is not this engine.
  */
 export function instantiateEngine(module: WebAssembly.Module): EngineWasm {
   const { exports } = new WebAssembly.Instance(module);
-  const complete =
+  const hasAllExports =
     exports["memory"] instanceof WebAssembly.Memory &&
-    functions.every((name) => typeof exports[name] === "function") &&
-    globals.every((name) => exports[name] instanceof WebAssembly.Global);
-  if (!complete) throw new TypeError("this module is not the image engine");
+    exportedFunctions.every((name) => typeof exports[name] === "function") &&
+    exportedGlobals.every((name) => exports[name] instanceof WebAssembly.Global);
+  if (!hasAllExports) throw new TypeError("this module is not the image engine");
   return exports as unknown as EngineWasm; // checked above
 }
 
@@ -99,12 +99,12 @@ export interface AreaTable {
   readonly sums: Float64Array<ArrayBuffer>;
 }
 
-const areaTableView = (wasm: EngineWasm) =>
+const viewAreaTable = (wasm: EngineWasm) =>
   new Float64Array(wasm.memory.buffer, wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1));
 
 /** A copy of the area table of the present picture. */
 export function copyAreaTable(wasm: EngineWasm): AreaTable {
-  return { width: wasm.width.value, height: wasm.height.value, sums: new Float64Array(areaTableView(wasm)) };
+  return { width: wasm.width.value, height: wasm.height.value, sums: new Float64Array(viewAreaTable(wasm)) };
 }
 
 /**
@@ -113,7 +113,7 @@ export function copyAreaTable(wasm: EngineWasm): AreaTable {
  */
 export function loadAreaTable(wasm: EngineWasm, { width, height, sums }: AreaTable): boolean {
   if (wasm.beginAreaTable(width, height) !== 1) return false;
-  const target = areaTableView(wasm);
+  const target = viewAreaTable(wasm);
   if (target.length !== sums.length) return false;
   target.set(sums);
   return true;
@@ -137,8 +137,8 @@ export function readCoarseScores(
 
 /** Writes scores that {@link readCoarseScores} read in another instance. */
 export function writeCoarseScores(wasm: EngineWasm, from: number, scores: readonly Float64Array[]): void {
-  scores.forEach((list, slot) => {
-    new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, list.length).set(list);
+  scores.forEach((slotScores, slot) => {
+    new Float64Array(wasm.memory.buffer, wasm.coarseScoresAddress(slot) + from * 16, slotScores.length).set(slotScores);
   });
 }
 
@@ -151,18 +151,18 @@ export function writeSketch(wasm: EngineWasm, slot: number, sketch: Sketch): voi
   const address = wasm.sketches.value + slot * wasm.sketchStride.value;
   const memory = new Uint8Array(wasm.memory.buffer);
   memory.set(sketch.choice, address);
-  memory.set(sketch.syndrome, address + sketchSizes.choice);
+  memory.set(sketch.syndrome, address + byteLengths.choice);
 }
 
 export function readSketch(wasm: EngineWasm): Sketch {
   return {
-    choice: copyMemory(wasm, wasm.outChoice.value, sketchSizes.choice),
-    syndrome: copyMemory(wasm, wasm.outSyndrome.value, sketchSizes.syndrome),
+    choice: copyMemory(wasm, wasm.outChoice.value, byteLengths.choice),
+    syndrome: copyMemory(wasm, wasm.outSyndrome.value, byteLengths.syndrome),
   };
 }
 
 export function readImageSecret(wasm: EngineWasm): Uint8Array {
-  return copyMemory(wasm, wasm.outImageSecret.value, sketchSizes.imageSecret);
+  return copyMemory(wasm, wasm.outImageSecret.value, byteLengths.imageSecret);
 }
 
 export function readMeasures(wasm: EngineWasm): GateMeasures {

@@ -14,7 +14,7 @@ const coffee: Sketch = (() => {
 
 const ports: MessagePort[] = [];
 /** Both ends of a channel, closed after the test. */
-function channel(): MessageChannel {
+function createChannel(): MessageChannel {
   const messageChannel = new MessageChannel();
   ports.push(messageChannel.port1, messageChannel.port2);
   return messageChannel;
@@ -25,14 +25,14 @@ afterEach(() => {
 
 /** An engine behind a message channel, as behind a worker. */
 async function startEngine(): Promise<{ engine: Engine; remote: Comlink.Remote<EngineWorkerApi> }> {
-  const { port1, port2 } = channel();
+  const { port1, port2 } = createChannel();
   serveCalls(createEngineWorkerApi(), port1);
   const remote = createCallClient<EngineWorkerApi>(port2);
   await remote.init(await loadModulesInNode());
   return { engine: remote, remote };
 }
 
-async function rejectionOf(call: Promise<unknown>): Promise<PortalError> {
+async function catchRejection(call: Promise<unknown>): Promise<PortalError> {
   const error: unknown = await call.then(
     () => null,
     (thrown: unknown) => thrown,
@@ -52,7 +52,7 @@ describe("the engine behind a worker", () => {
   });
 
   it("overwrites the picture that reached it, moved or copied, and keeps no image secret", async () => {
-    const { port1, port2 } = channel();
+    const { port1, port2 } = createChannel();
     const api = createEngineWorkerApi();
     api.init(await loadModulesInNode());
     const [pictures, secrets]: [Uint8Array[], Uint8Array[]] = [[], []];
@@ -75,7 +75,7 @@ describe("the engine behind a worker", () => {
     const result = await remote.recover(Comlink.transfer(moved, [moved.buffer]), [coffee]);
     expect(result).toMatchObject({ outcome: "recovered" });
     expect(result.outcome === "recovered" && result.imageSecretBytes.some((byte) => byte !== 0)).toBe(true);
-    expect((await rejectionOf(remote.inspect(new Uint8Array(500).fill(7)))).code).toBe("picture_unreadable");
+    expect((await catchRejection(remote.inspect(new Uint8Array(500).fill(7)))).code).toBe("picture_unreadable");
     expect(moved).toHaveLength(0);
     expect(pictures.map((picture) => [picture.length > 0, picture.every((byte) => byte === 0)])).toEqual([
       [true, true],
@@ -110,27 +110,27 @@ describe("the engine behind a worker", () => {
         if (phase === "searching") controller.abort();
       },
     });
-    expect((await rejectionOf(call)).code).toBe("cancelled");
+    expect((await catchRejection(call)).code).toBe("cancelled");
     expect(await engine.recover(readPhoto("coffee.png"), [coffee])).toMatchObject({ outcome: "recovered" });
   });
 
   it("does not start when the signal is aborted already", async () => {
     const { engine } = await startEngine();
-    expect((await rejectionOf(engine.inspect(readPhoto("coffee.png"), { signal: AbortSignal.abort() }))).code).toBe(
+    expect((await catchRejection(engine.inspect(readPhoto("coffee.png"), { signal: AbortSignal.abort() }))).code).toBe(
       "cancelled",
     );
   });
 
   it("rebuilds PortalErrors with code and details", async () => {
     const { engine } = await startEngine();
-    const error = await rejectionOf(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
+    const error = await catchRejection(engine.enrol(readPhoto("spacex-3000x1688.jpg"), []));
     expect(error.code).toBe("picture_too_plain");
     expect(error.details).toEqual({ reasons: ["estimate"], width: 3000, height: 1688 });
   });
 
   it("says unknown of any other error, without its words", async () => {
     const { engine } = await startEngine();
-    const error = await rejectionOf(
+    const error = await catchRejection(
       engine.recover(readPhoto("coffee.png"), [{ ...coffee, choice: new Uint8Array(3) }]),
     );
     expect(error.code).toBe("unknown");
@@ -140,14 +140,14 @@ describe("the engine behind a worker", () => {
 
   it("serves a second worker on a port", async () => {
     const { remote } = await startEngine();
-    const { port1, port2 } = channel();
+    const { port1, port2 } = createChannel();
     await remote.connect(Comlink.transfer(port1, [port1]));
     const secondClient = createCallClient<EngineWorkerApi>(port2);
     expect(await secondClient.inspect(readPhoto("coffee.png"))).toMatchObject({ width: 600 });
   });
 
   it("waits for the modules", async () => {
-    const { port1, port2 } = channel();
+    const { port1, port2 } = createChannel();
     serveCalls(createEngineWorkerApi(), port1);
     const remote = createCallClient<EngineWorkerApi>(port2);
     const pendingCall = remote.inspect(readPhoto("coffee.png"));

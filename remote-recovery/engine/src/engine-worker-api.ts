@@ -1,7 +1,7 @@
 import * as Comlink from "comlink";
 import type { Engine } from "./engine.ts";
 import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
-import type { SearchHelper } from "./second-core.ts";
+import type { SearchDelegate } from "./second-core.ts";
 import { serveCalls } from "./worker-calls.ts";
 
 /** A function, or Comlink's proxy of one. */
@@ -25,9 +25,9 @@ export interface EngineWorkerApi extends Engine {
   readonly connect: (port: MessagePort) => void;
 }
 
-/** @param startHelper starts a helper for searches on another core, when there is one. */
+/** @param startDelegate starts a helper for searches on another core, when there is one. */
 export function createEngineWorkerApi(
-  startHelper: (engine: WebAssembly.Module) => SearchHelper | null = () => null,
+  startDelegate: (engine: WebAssembly.Module) => SearchDelegate | null = () => null,
 ): EngineWorkerApi {
   let resolveEngine: (engine: Engine) => void = () => undefined;
   const engine = new Promise<Engine>((resolve) => {
@@ -36,7 +36,7 @@ export function createEngineWorkerApi(
   const api: EngineWorkerApi = {
     ping: () => undefined,
     init: (modules, loadCodec) => {
-      resolveEngine(createEngineCore(modules, { loadCodec, helper: startHelper(modules.engine) }));
+      resolveEngine(createEngineCore(modules, { loadCodec, helper: startDelegate(modules.engine) }));
     },
     connect: (port) => {
       serveCalls(api, port);

@@ -7,7 +7,7 @@
 /**
  * Bits of one picture: one choice bit and one secret bit for each of 2047 pairs of coefficients.
  */
-export const sketchSizes = { choice: 256, syndrome: 86, imageSecret: 32 } as const;
+export const byteLengths = { choice: 256, syndrome: 86, imageSecret: 32 } as const;
 
 /**
  * What enrolment publishes of a picture, and recovery needs. Bit i is bit (i mod 8) of byte ⌊i/8⌋;

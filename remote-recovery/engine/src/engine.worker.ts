@@ -6,9 +6,9 @@
 import * as Comlink from "comlink";
 import { createEngineWorkerApi } from "./engine-worker-api.ts";
 import { serveCalls } from "./worker-calls.ts";
-import { createSearchWorkerApi, wrapSearchHelper, type SearchWorkerApi } from "./second-core.ts";
+import { createSearchWorkerApi, wrapSearchDelegate, type SearchWorkerApi } from "./second-core.ts";
 
-const helperName = "engine-search";
+const searchWorkerName = "engine-search";
 
 /** Of the Trusted Types API, what is used here. https://w3c.github.io/trusted-types/dist/spec/ */
 declare const trustedTypes:
@@ -20,21 +20,21 @@ declare const trustedTypes:
     }
   | undefined;
 
-if (self.name === helperName) {
+if (self.name === searchWorkerName) {
   Comlink.expose(createSearchWorkerApi());
 } else {
-  const secondCore = startSecondCore();
+  const searchWorker = startSearchWorker();
   serveCalls(
     createEngineWorkerApi((module) =>
-      secondCore === null
+      searchWorker === null
         ? null
-        : wrapSearchHelper(Comlink.wrap<SearchWorkerApi>(secondCore.worker), module, secondCore.failed),
+        : wrapSearchDelegate(Comlink.wrap<SearchWorkerApi>(searchWorker.worker), module, searchWorker.failed),
     ),
   );
 }
 
 /** Null where one core is all, or a worker cannot start another. */
-function startSecondCore(): { readonly worker: Worker; readonly failed: Promise<unknown> } | null {
+function startSearchWorker(): { readonly worker: Worker; readonly failed: Promise<unknown> } | null {
   if (typeof Worker === "undefined" || navigator.hardwareConcurrency < 2) return null;
   const scriptUrl = globalThis.location.href;
   try {
@@ -42,7 +42,7 @@ function startSecondCore(): { readonly worker: Worker; readonly failed: Promise<
     // and nothing else.
     if (typeof trustedTypes !== "undefined")
       trustedTypes.createPolicy("default", { createScriptURL: (url) => (url === scriptUrl ? url : null) });
-    const worker = new Worker(scriptUrl, { name: helperName });
+    const worker = new Worker(scriptUrl, { name: searchWorkerName });
     return {
       worker,
       failed: new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { PortalError } from "@relicario/shared/errors";
-import { brokenPicture, brokenBytes } from "../fuzz/damage.ts";
+import { brokenPictureArbitrary, createBrokenBytes } from "../fuzz/damage.ts";
 import { readSample, vectors, fromHex } from "../tests/vectors.ts";
 import { decodePicture } from "./decoders/decode.ts";
 import { readExifOrientation } from "./decoders/exif-orientation.ts";
@@ -30,9 +30,12 @@ const loadCodec = (name: "jpeg" | "png" | "webp" | "avif" | "heic") => {
 
 it("decodes or refuses every broken file, with a typed error and sane pixels", async () => {
   await fc.assert(
-    fc.asyncProperty(brokenPicture, async (picture) => {
+    fc.asyncProperty(brokenPictureArbitrary, async (picture) => {
       try {
-        const { width, height, rgba, orientation, release } = await decodePicture(brokenBytes(picture), loadCodec);
+        const { width, height, rgba, orientation, release } = await decodePicture(
+          createBrokenBytes(picture),
+          loadCodec,
+        );
         expect(rgba.length).toBe(width * height * 4);
         expect(orientation >= 1 && orientation <= 8).toBe(true);
         release();

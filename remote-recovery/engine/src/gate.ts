@@ -28,7 +28,15 @@ const marginalThresholds: Readonly<Record<MeasuredRule, number>> = {
   estimate: 0.6,
 };
 
-export const noMeasures: GateMeasures = { coverage: 0, spread: 0, median: 0, tenth: 0, peak: 0, slope: 0, estimate: 0 };
+export const zeroMeasures: GateMeasures = {
+  coverage: 0,
+  spread: 0,
+  median: 0,
+  tenth: 0,
+  peak: 0,
+  slope: 0,
+  estimate: 0,
+};
 
 /** The gate's verdict on what was measured (image-key.md, "Quality gate at enrolment"). */
 export function evaluateGate(width: number, height: number, measures: GateMeasures): GateReport {

@@ -4,24 +4,24 @@
  */
 import type { RecoverResult, SearchHint } from "./engine.ts";
 import type { EngineWasm, SearchWindow } from "./engine-wasm.ts";
-import { betterFailure, decodeCandidates, readRankedCandidates, type FailedRecovery } from "./candidates.ts";
+import { chooseBetterFailure, decodeCandidates, readRankedCandidates, type FailedRecovery } from "./candidates.ts";
 
 const windowStep = 0.0125;
 const maxCandidates = 6;
 /** Starting windows of one transposition whose sides all differ by less are the same candidate. */
-const minDistance = 0.014;
+const minSideDistance = 0.014;
 /** Windows between two pauses. */
-const batchSize = 500;
+const windowsPerPause = 500;
 
 /**
  * Windows to start from. Each is that of enrolment: the middle 88 % of the picture in both
  * directions.
  */
-function hintedWindows(hint: SearchHint): SearchWindow[] {
-  if (hint.kind === "screenshot") return screenshotWindows();
+function listHintedWindows(hint: SearchHint): SearchWindow[] {
+  if (hint.kind === "screenshot") return listScreenshotWindows();
   const { left, right, top, bottom } = hint;
-  const horizontal = enrolmentRange(left, right);
-  const vertical = enrolmentRange(top, bottom);
+  const horizontal = computeEnrolmentRange(left, right);
+  const vertical = computeEnrolmentRange(top, bottom);
   const offsets = [0, -0.01, 0.01];
   return offsets.flatMap((a) =>
     offsets.flatMap((b) =>
@@ -33,19 +33,20 @@ function hintedWindows(hint: SearchHint): SearchWindow[] {
 }
 
 /** One axis up to 45 % from each side, the other as good as whole. */
-function screenshotWindows(): SearchWindow[] {
-  const wide = Array.from({ length: 37 }, (_, i) => i * windowStep);
-  const narrow = [0.05, 0.0625];
+function listScreenshotWindows(): SearchWindow[] {
+  const wideInsets = Array.from({ length: 37 }, (_, i) => i * windowStep);
+  const narrowInsets = [0.05, 0.0625];
   const windows: SearchWindow[] = [];
-  for (const a of wide) {
-    for (const b of wide) {
-      for (const c of narrow) for (const d of narrow) windows.push([a, 1 - b, c, 1 - d], [c, 1 - d, a, 1 - b]);
+  for (const a of wideInsets) {
+    for (const b of wideInsets) {
+      for (const c of narrowInsets)
+        for (const d of narrowInsets) windows.push([a, 1 - b, c, 1 - d], [c, 1 - d, a, 1 - b]);
     }
   }
   return windows;
 }
 
-function enrolmentRange(from: number, to: number): readonly [number, number] {
+function computeEnrolmentRange(from: number, to: number): readonly [number, number] {
   return [from + 0.06 * (to - from), to - 0.06 * (to - from)];
 }
 
@@ -65,13 +66,13 @@ export async function searchHinted(
   hint: SearchHint,
   pause: (done: number, total: number) => Promise<void>,
 ): Promise<RecoverResult> {
-  const windows = hintedWindows(hint);
-  const total = windows.length + count * maxCandidates * batchSize;
-  const starts = Array.from({ length: count }, (): StartWindow[] => []);
+  const windows = listHintedWindows(hint);
+  const total = windows.length + count * maxCandidates * windowsPerPause;
+  const startWindowsBySlot = Array.from({ length: count }, (): StartWindow[] => []);
   for (const [done, window] of windows.entries()) {
-    if (done % batchSize === 0) await pause(done, total);
+    if (done % windowsPerPause === 0) await pause(done, total);
     if (wasm.scoreCoarseWindow(count, ...window) !== 1) continue;
-    starts.forEach((startWindows, slot) => {
+    startWindowsBySlot.forEach((startWindows, slot) => {
       const [uprightScore = -1, transposedScore = -1] = new Float64Array(
         wasm.memory.buffer,
         wasm.coarseScoresAddress(slot),
@@ -83,19 +84,19 @@ export async function searchHinted(
       );
     });
   }
-  let best: FailedRecovery = { outcome: "not_this_picture", score: -1 };
-  for (const [slot, startWindows] of starts.entries()) {
+  let bestFailure: FailedRecovery = { outcome: "not_this_picture", score: -1 };
+  for (const [slot, startWindows] of startWindowsBySlot.entries()) {
     const distinctWindows = selectDistinct(startWindows);
     for (const [index, { window, transposed }] of distinctWindows.entries()) {
-      await pause(windows.length + (slot * maxCandidates + index) * batchSize, total);
+      await pause(windows.length + (slot * maxCandidates + index) * windowsPerPause, total);
       wasm.setCandidate(index, ...window, transposed ? 1 : 0);
       wasm.refine(slot, index);
     }
     const result = decodeCandidates(wasm, slot, readRankedCandidates(wasm, distinctWindows.length));
     if (result.outcome === "recovered") return result;
-    best = betterFailure(best, result);
+    bestFailure = chooseBetterFailure(bestFailure, result);
   }
-  return best;
+  return bestFailure;
 }
 
 /** The best few that are not near each other. */
@@ -107,7 +108,7 @@ function selectDistinct(startWindows: StartWindow[]): StartWindow[] {
     const isDuplicate = selected.some(
       ({ window, transposed }) =>
         transposed === start.transposed &&
-        window.every((side, index) => Math.abs(side - (start.window[index] ?? NaN)) < minDistance),
+        window.every((side, index) => Math.abs(side - (start.window[index] ?? NaN)) < minSideDistance),
     );
     if (!isDuplicate) selected.push(start);
   }

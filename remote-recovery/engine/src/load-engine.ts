@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import type { Engine } from "./engine.ts";
 import { createEngineCore, type EngineModules, type LazyCodec } from "./engine-core.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
 export type EngineVariant = "simd" | "scalar";
 
@@ -21,17 +21,19 @@ const engines = new Map<EngineVariant, Promise<Engine>>();
 export function loadEngineInNode(variant: EngineVariant = "simd"): Promise<Engine> {
   const pending = engines.get(variant);
   if (pending !== undefined) return pending;
-  const load = loadModulesInNode(variant).then((modules) => createEngineCore(modules, { loadCodec: loadCodecInNode }));
-  engines.set(variant, load);
-  load.catch(() => engines.delete(variant));
-  return load;
+  const loading = loadModulesInNode(variant).then((modules) =>
+    createEngineCore(modules, { loadCodec: loadCodecInNode }),
+  );
+  engines.set(variant, loading);
+  loading.catch(() => engines.delete(variant));
+  return loading;
 }
 
 /** Compiled modules of the engine (built first, when its sources changed) and of the codecs. */
 export async function loadModulesInNode(variant: EngineVariant = "simd"): Promise<EngineModules> {
   // A process of its own: the compiler is an ES module with top-level await, which a CommonJS test
   // runner cannot load.
-  if (!(await isBuilt(variant))) await promisify(execFile)(process.execPath, [join(root, "build.ts")]);
+  if (!(await isBuilt(variant))) await promisify(execFile)(process.execPath, [join(packageFolder, "build.ts")]);
   const [engine, jpeg, png] = await Promise.all([
     compileFile(`build/engine.${variant}.wasm`),
     compileFile("node_modules/@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm"),
@@ -42,13 +44,13 @@ export async function loadModulesInNode(variant: EngineVariant = "simd"): Promis
 
 /** Whether the WASM is there, and newer than each of its sources. */
 async function isBuilt(variant: EngineVariant): Promise<boolean> {
-  const sources = await readdir(join(root, "assembly"));
-  const [built = NaN, ...changed] = await Promise.all(
+  const sources = await readdir(join(packageFolder, "assembly"));
+  const [builtAt = NaN, ...sourceTimes] = await Promise.all(
     [`build/engine.${variant}.wasm`, "build.ts", ...sources.map((name) => `assembly/${name}`)].map((path) =>
-      modificationTime(join(root, path)),
+      modificationTime(join(packageFolder, path)),
     ),
   );
-  return changed.every((time) => time <= built);
+  return sourceTimes.every((time) => time <= builtAt);
 }
 
 /** When a file changed last; NaN when there is none. */
@@ -60,7 +62,7 @@ async function modificationTime(path: string): Promise<number> {
   }
 }
 
-const lazyCodecs: Readonly<Record<LazyCodec, string>> = {
+const lazyCodecPaths: Readonly<Record<LazyCodec, string>> = {
   webp: "node_modules/@jsquash/webp/codec/dec/webp_dec.wasm",
   avif: "node_modules/@jsquash/avif/codec/dec/avif_dec.wasm",
   heic: "node_modules/libheif-js/libheif-wasm/libheif.wasm",
@@ -68,9 +70,9 @@ const lazyCodecs: Readonly<Record<LazyCodec, string>> = {
 
 /** Compiles a codec that only some pictures need. */
 export function loadCodecInNode(name: LazyCodec): Promise<WebAssembly.Module> {
-  return compileFile(lazyCodecs[name]);
+  return compileFile(lazyCodecPaths[name]);
 }
 
 async function compileFile(path: string): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await readFile(join(root, path)));
+  return WebAssembly.compile(await readFile(join(packageFolder, path)));
 }

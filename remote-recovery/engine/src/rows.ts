@@ -19,7 +19,7 @@ export interface Raster {
   readonly rgba: Uint8Array;
 }
 
-export function rowsOf({ width, height, orientation, rgba }: Raster): PictureRows {
+export function toPictureRows({ width, height, orientation, rgba }: Raster): PictureRows {
   const rowBytes = width * 4;
   return {
     width,

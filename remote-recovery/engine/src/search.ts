@@ -3,15 +3,15 @@
  * search.
  */
 import {
-  beaconFloor,
-  betterFailure,
+  minBeaconScore,
+  chooseBetterFailure,
   decodeCandidates,
   decodeInWindow,
   type FailedRecovery,
   type SuccessfulRecovery,
 } from "./candidates.ts";
 import { searchHinted } from "./hinted-search.ts";
-import { sketchSizes, type RecoverResult, type SearchHint, type Sketch } from "./engine.ts";
+import { byteLengths, type RecoverResult, type SearchHint, type Sketch } from "./engine.ts";
 import {
   copyAreaTable,
   enrolmentWindow,
@@ -21,10 +21,10 @@ import {
   type Candidate,
   type EngineWasm,
 } from "./engine-wasm.ts";
-import type { SearchHelper } from "./second-core.ts";
+import type { SearchDelegate } from "./second-core.ts";
 
 /** Pauses of the coarse pass; windows between two of them share their sides by 36. */
-const coarseSlices = 6;
+const coarseSliceCount = 6;
 
 /** Lets waiting messages in (a cancellation above all) and reports; rejects with `cancelled`. */
 export type Pause = (phase: "straight" | "searching", done: number, total: number) => Promise<void>;
@@ -34,7 +34,7 @@ export interface SearchOptions {
   readonly tryDirect?: boolean;
   readonly hint?: SearchHint | undefined;
   /** Another core for half of the work. */
-  readonly helper?: SearchHelper | null;
+  readonly helper?: SearchDelegate | null;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function findSketch(
   pause: Pause,
   { tryDirect = true, hint, helper = null }: SearchOptions = {},
 ): Promise<RecoverResult> {
-  let best: FailedRecovery = { outcome: "not_this_picture", score: -1 };
+  let bestFailure: FailedRecovery = { outcome: "not_this_picture", score: -1 };
   const slots = wasm.sketchSlots.value;
   for (let start = 0; tryDirect && start < sketches.length; start += slots) {
     const batch = sketches.slice(start, start + slots);
@@ -55,8 +55,8 @@ export async function findSketch(
       writeSketch(wasm, slot, sketch);
     });
     await pause("straight", start, sketches.length);
-    const direct = matchEnrolmentWindow(wasm, batch.length);
-    if (direct !== null) return { ...direct, index: start + direct.index };
+    const directMatch = matchEnrolmentWindow(wasm, batch.length);
+    if (directMatch !== null) return { ...directMatch, index: start + directMatch.index };
   }
   for (let start = 0; start < sketches.length; start += slots) {
     const batch = sketches.slice(start, start + slots);
@@ -72,12 +72,12 @@ export async function findSketch(
             pause("searching", start / total + (done / steps) * fraction, 1),
           );
     if (result.outcome === "recovered") return { ...result, index: start + result.index };
-    best = betterFailure(
-      best,
+    bestFailure = chooseBetterFailure(
+      bestFailure,
       result.outcome === "too_many_errors" ? { ...result, index: start + result.index } : result,
     );
   }
-  return best;
+  return bestFailure;
 }
 
 /** Tries the framing of enrolment, in all eight orientations. */
@@ -86,7 +86,7 @@ export function matchEnrolmentWindow(wasm: EngineWasm, count: number): Successfu
   for (let slot = 0; slot < count; slot++) {
     for (const transposed of [0, 1]) {
       const score = wasm.score(slot, transposed);
-      const match = score >= beaconFloor ? decodeInWindow(wasm, slot, transposed, score) : null;
+      const match = score >= minBeaconScore ? decodeInWindow(wasm, slot, transposed, score) : null;
       if (match !== null) return match;
     }
   }
@@ -100,34 +100,34 @@ export function matchEnrolmentWindow(wasm: EngineWasm, count: number): Successfu
 async function searchBatch(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
-  helper: SearchHelper | null,
+  delegate: SearchDelegate | null,
   reportStep: (done: number) => Promise<void>,
 ): Promise<RecoverResult> {
   const count = sketches.length;
   try {
-    const helperActive = await runCoarsePass(wasm, sketches, helper, reportStep);
+    const isDelegateActive = await runCoarsePass(wasm, sketches, delegate, reportStep);
     const ranking = Array.from({ length: count }, (_, slot) => ({
       slot,
       score: wasm.pickCandidates(slot) > 0 ? readCandidate(wasm, 0).score : -1,
     }));
     ranking.sort((a, b) => b.score - a.score);
 
-    let best: FailedRecovery = { outcome: "not_this_picture", score: -1 };
+    let bestFailure: FailedRecovery = { outcome: "not_this_picture", score: -1 };
     for (const [rank, { slot }] of ranking.entries()) {
-      const candidates = await refineAll(
+      const candidates = await refineCandidates(
         wasm,
         slot,
         (done) => reportStep(count + rank * 6 + done),
-        helperActive ? helper : null,
+        isDelegateActive ? delegate : null,
       );
       const result = decodeCandidates(wasm, slot, candidates);
       if (result.outcome === "recovered") return result;
-      best = betterFailure(best, result);
+      bestFailure = chooseBetterFailure(bestFailure, result);
     }
-    return best;
+    return bestFailure;
   } finally {
     // A helper that is gone holds nothing.
-    await helper?.wipe().catch(() => undefined);
+    await delegate?.wipe().catch(() => undefined);
   }
 }
 
@@ -138,23 +138,23 @@ async function searchBatch(
 async function runCoarsePass(
   wasm: EngineWasm,
   sketches: readonly Sketch[],
-  helper: SearchHelper | null,
+  delegate: SearchDelegate | null,
   reportStep: (done: number) => Promise<void>,
 ): Promise<boolean> {
   const count = sketches.length;
   const windowCount = wasm.coarseWindowCount.value;
-  const ownCount = helper === null ? windowCount : windowCount / 2;
-  const helperScores =
-    helper?.scoreCoarseWindows(copyAreaTable(wasm), sketches, ownCount, windowCount).catch(() => null) ?? null;
-  for (let slice = 0; slice < coarseSlices; slice++) {
-    await reportStep((count * slice) / coarseSlices);
+  const ownCount = delegate === null ? windowCount : windowCount / 2;
+  const delegatedScores =
+    delegate?.scoreCoarseWindows(copyAreaTable(wasm), sketches, ownCount, windowCount).catch(() => null) ?? null;
+  for (let slice = 0; slice < coarseSliceCount; slice++) {
+    await reportStep((count * slice) / coarseSliceCount);
     wasm.runCoarsePass(
       count,
-      Math.floor((ownCount * slice) / coarseSlices),
-      Math.floor((ownCount * (slice + 1)) / coarseSlices),
+      Math.floor((ownCount * slice) / coarseSliceCount),
+      Math.floor((ownCount * (slice + 1)) / coarseSliceCount),
     );
   }
-  const scores = await helperScores;
+  const scores = await delegatedScores;
   if (scores !== null) writeCoarseScores(wasm, ownCount, scores);
   else if (ownCount < windowCount) wasm.runCoarsePass(count, ownCount, windowCount);
   return scores !== null;
@@ -164,35 +164,35 @@ async function runCoarsePass(
  * The candidates of a sketch, refined, best final score first. With a helper, which knows the
  * picture, every other one there.
  */
-export async function refineAll(
+export async function refineCandidates(
   wasm: EngineWasm,
   slot: number,
   reportStep: (done: number) => Promise<void>,
-  helper: SearchHelper | null = null,
+  delegate: SearchDelegate | null = null,
 ): Promise<readonly Candidate[]> {
   const count = wasm.pickCandidates(slot);
-  const delegated = helper === null ? [] : Array.from({ length: Math.floor(count / 2) }, (_, i) => 2 * i + 1);
-  const delegatedCandidates = delegated.map((index) => readCandidate(wasm, index));
-  const helperResult =
-    delegated.length === 0 ? null : (helper?.refine(slot, delegatedCandidates).catch(() => null) ?? null);
+  const delegatedIndexes = delegate === null ? [] : Array.from({ length: Math.floor(count / 2) }, (_, i) => 2 * i + 1);
+  const delegatedCandidates = delegatedIndexes.map((index) => readCandidate(wasm, index));
+  const delegatedResult =
+    delegatedIndexes.length === 0 ? null : (delegate?.refine(slot, delegatedCandidates).catch(() => null) ?? null);
   for (let index = 0; index < count; index++) {
     await reportStep(index);
-    if (!delegated.includes(index)) wasm.refine(slot, index);
+    if (!delegatedIndexes.includes(index)) wasm.refine(slot, index);
   }
-  const refined = await helperResult;
-  if (refined === null) for (const index of delegated) wasm.refine(slot, index);
+  const refined = await delegatedResult;
+  if (refined === null) for (const index of delegatedIndexes) wasm.refine(slot, index);
   const candidates = Array.from(
     { length: count },
-    (_, index) => refined?.[delegated.indexOf(index)] ?? readCandidate(wasm, index),
+    (_, index) => refined?.[delegatedIndexes.indexOf(index)] ?? readCandidate(wasm, index),
   );
   return candidates.sort((a, b) => b.score - a.score);
 }
 
 /** True for a sketch of the right sizes whose unused bits are 0. */
-export function isSketch({ choice, syndrome }: Sketch): boolean {
+export function isValidSketch({ choice, syndrome }: Sketch): boolean {
   return (
-    choice.length === sketchSizes.choice &&
-    syndrome.length === sketchSizes.syndrome &&
+    choice.length === byteLengths.choice &&
+    syndrome.length === byteLengths.syndrome &&
     ((choice[255] ?? 0) & 0x80) === 0 &&
     ((syndrome[85] ?? 0) & 0xfc) === 0
   );

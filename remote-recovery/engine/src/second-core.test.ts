@@ -4,10 +4,10 @@ import type { RecoverResult, Sketch } from "./engine.ts";
 import { createEngineCore, type EngineModules } from "./engine-core.ts";
 import { loadModulesInNode } from "./load-engine.ts";
 import {
-  createSearchHelper,
+  createSearchDelegate,
   createSearchWorkerApi,
-  wrapSearchHelper,
-  type SearchHelper,
+  wrapSearchDelegate,
+  type SearchDelegate,
   type SearchWorkerApi,
 } from "./second-core.ts";
 
@@ -20,34 +20,34 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
-const sketchOf = (photo: string): Sketch => {
+const findSketchVector = (photo: string): Sketch => {
   const picture = vectors.pictures.find(({ name }) => name === photo);
   if (picture === undefined) throw new Error("unknown picture");
   return { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) };
 };
 const readTurnedCopy = () => readVectorFile("pictures/spacex-turned.png");
-const makeSketches = () => [sketchOf("coffee.png"), sketchOf("spacex-3000x1688.jpg")];
-const search = (helper: SearchHelper | null): Promise<RecoverResult> =>
-  createEngineCore(modules, { helper }).recover(readTurnedCopy(), makeSketches());
+const makeSketches = () => [findSketchVector("coffee.png"), findSketchVector("spacex-3000x1688.jpg")];
+const search = (delegate: SearchDelegate | null): Promise<RecoverResult> =>
+  createEngineCore(modules, { helper: delegate }).recover(readTurnedCopy(), makeSketches());
 
 /** The helper as in a second worker: behind messages. */
-function createRemoteHelper(failed = new Promise<unknown>(() => undefined)): SearchHelper {
+function createRemoteDelegate(failed = new Promise<unknown>(() => undefined)): SearchDelegate {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
   Comlink.expose(createSearchWorkerApi(), port1);
-  return wrapSearchHelper(Comlink.wrap<SearchWorkerApi>(port2), modules.engine, failed);
+  return wrapSearchDelegate(Comlink.wrap<SearchWorkerApi>(port2), modules.engine, failed);
 }
 
 describe("a search on two cores", () => {
   it("finds the same, to the last bit", async () => {
     const singleCoreResult = await search(null);
     expect(singleCoreResult.outcome).toBe("recovered");
-    expect(await search(createRemoteHelper())).toEqual(singleCoreResult);
+    expect(await search(createRemoteDelegate())).toEqual(singleCoreResult);
   });
 
   it("gives the helper half of the windows and half of the candidates", async () => {
     const calls: string[] = [];
-    const helper = createSearchHelper(modules.engine);
+    const helper = createSearchDelegate(modules.engine);
     await search({
       scoreCoarseWindows: async (table, list, from, to) => {
         calls.push(`coarse ${String(list.length)} ${String(from)} ${String(to)}`);
@@ -67,16 +67,16 @@ describe("a search on two cores", () => {
 
   it("is done by one core when the other fails before or between", async () => {
     const singleCoreResult = await search(null);
-    const helper = createSearchHelper(modules.engine);
+    const helper = createSearchDelegate(modules.engine);
     const fail = () => Promise.reject(new Error("gone"));
     expect(await search({ scoreCoarseWindows: fail, refine: fail, wipe: fail })).toEqual(singleCoreResult);
     expect(await search({ ...helper, refine: fail })).toEqual(singleCoreResult);
-    expect(await search(createRemoteHelper(Promise.resolve()))).toEqual(singleCoreResult);
+    expect(await search(createRemoteDelegate(Promise.resolve()))).toEqual(singleCoreResult);
   });
 
   it("leaves nothing in the helper's memory, nor in what it was sent", async () => {
     const memories: WebAssembly.Memory[] = [];
-    const helper = createSearchHelper(modules.engine, (memory) => memories.push(memory));
+    const helper = createSearchDelegate(modules.engine, (memory) => memories.push(memory));
     const sentSums: Float64Array[] = [];
     await search({
       ...helper,
@@ -86,14 +86,14 @@ describe("a search on two cores", () => {
       },
     });
     expect(sentSums[0]?.some((value) => value !== 0)).toBe(false);
-    const initialMemory = new Uint8Array(memoryOf(modules.engine));
+    const initialMemory = new Uint8Array(readInitialMemory(modules.engine));
     const usedMemory = new Uint8Array(memories[0]?.buffer ?? new ArrayBuffer(0));
     expect(usedMemory.length).toBeGreaterThanOrEqual(initialMemory.length);
     expect(usedMemory.findIndex((byte, index) => byte !== (initialMemory[index] ?? 0))).toBe(-1);
   });
 
   it("refuses a table of another size, and windows that there are not", async () => {
-    const helper = createSearchHelper(modules.engine);
+    const helper = createSearchDelegate(modules.engine);
     await expect(
       helper.scoreCoarseWindows({ width: 640, height: 480, sums: new Float64Array(7) }, [], 0, 1),
     ).rejects.toThrow(TypeError);
@@ -111,12 +111,12 @@ describe("a search on two cores", () => {
 
 it("an area table on its own takes no room for pixels", async () => {
   const memories: WebAssembly.Memory[] = [];
-  const helper = createSearchHelper(modules.engine, (memory) => memories.push(memory));
-  await search(helper);
+  const delegate = createSearchDelegate(modules.engine, (memory) => memories.push(memory));
+  await search(delegate);
   expect(memories[0]?.buffer.byteLength).toBeLessThan(6_000_000);
 });
 
-function memoryOf(module: WebAssembly.Module): ArrayBuffer {
+function readInitialMemory(module: WebAssembly.Module): ArrayBuffer {
   const { memory } = new WebAssembly.Instance(module).exports;
   if (!(memory instanceof WebAssembly.Memory)) throw new Error("no memory");
   return new Uint8Array(memory.buffer).slice().buffer;

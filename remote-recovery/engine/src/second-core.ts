@@ -21,7 +21,7 @@ import { createAbortableCalls } from "./abortable-calls.ts";
 /**
  * Answers in the order of its calls. Every member may reject; the caller then does the work itself.
  */
-export interface SearchHelper {
+export interface SearchDelegate {
   /**
    * Takes a picture, whose `sums` are transferred, and sketches for the first slots; scores windows
    * from … to − 1 of the coarse pass.
@@ -39,12 +39,12 @@ export interface SearchHelper {
 }
 
 /** The helper itself, over an instance of its own. */
-export function createSearchHelper(
+export function createSearchDelegate(
   module: WebAssembly.Module,
   onMemory?: (memory: WebAssembly.Memory) => void,
-): SearchHelper {
+): SearchDelegate {
   let wasm: EngineWasm | null = null;
-  const getInstance = () => {
+  const ensureInstance = () => {
     if (wasm === null) {
       wasm = instantiateEngine(module);
       onMemory?.(wasm.memory);
@@ -53,20 +53,21 @@ export function createSearchHelper(
   };
   return {
     scoreCoarseWindows: async (table, sketches, from, to) => {
-      const loaded = loadAreaTable(getInstance(), table);
+      const isLoaded = loadAreaTable(ensureInstance(), table);
       table.sums.fill(0);
-      if (!loaded) throw new TypeError("this is no area table of that size");
+      if (!isLoaded) throw new TypeError("this is no area table of that size");
       sketches.forEach((sketch, slot) => {
-        writeSketch(getInstance(), slot, sketch);
+        writeSketch(ensureInstance(), slot, sketch);
       });
-      if (getInstance().runCoarsePass(sketches.length, from, to) !== 1) throw new RangeError("no such windows");
-      return readCoarseScores(getInstance(), sketches.length, from, to);
+      if (ensureInstance().runCoarsePass(sketches.length, from, to) !== 1) throw new RangeError("no such windows");
+      return readCoarseScores(ensureInstance(), sketches.length, from, to);
     },
     refine: async (slot, candidates) =>
       candidates.map(({ window, transposed, start, coarseScore }) => {
-        if (getInstance().setCandidate(0, ...window, transposed ? 1 : 0) !== 1) throw new RangeError("no such window");
-        getInstance().refine(slot, 0);
-        return { ...readCandidate(getInstance(), 0), start, coarseScore };
+        if (ensureInstance().setCandidate(0, ...window, transposed ? 1 : 0) !== 1)
+          throw new RangeError("no such window");
+        ensureInstance().refine(slot, 0);
+        return { ...readCandidate(ensureInstance(), 0), start, coarseScore };
       }),
     wipe: async () => {
       wasm?.wipe();
@@ -75,30 +76,30 @@ export function createSearchHelper(
 }
 
 /** What the second worker offers over Comlink. */
-export interface SearchWorkerApi extends SearchHelper {
+export interface SearchWorkerApi extends SearchDelegate {
   readonly init: (module: WebAssembly.Module) => void;
 }
 
 /** The service of the second worker; calls made before `init` reject. */
 export function createSearchWorkerApi(): SearchWorkerApi {
-  let helper: SearchHelper | null = null;
-  const requireHelper = () => {
-    if (helper === null) throw new TypeError("not started");
-    return helper;
+  let delegate: SearchDelegate | null = null;
+  const requireDelegate = () => {
+    if (delegate === null) throw new TypeError("not started");
+    return delegate;
   };
   return {
     init: (module) => {
-      helper = createSearchHelper(module);
+      delegate = createSearchDelegate(module);
     },
     scoreCoarseWindows: async (...args) => {
-      const scores = await requireHelper().scoreCoarseWindows(...args);
+      const scores = await requireDelegate().scoreCoarseWindows(...args);
       return Comlink.transfer(
         scores,
         scores.map(({ buffer }) => buffer),
       );
     },
-    refine: async (...args) => requireHelper().refine(...args),
-    wipe: async () => requireHelper().wipe(),
+    refine: async (...args) => requireDelegate().refine(...args),
+    wipe: async () => requireDelegate().wipe(),
   };
 }
 
@@ -106,25 +107,25 @@ export function createSearchWorkerApi(): SearchWorkerApi {
  * The helper behind a worker or port. `failed` settles when that worker has failed: what was asked
  * of it rejects then.
  */
-export function wrapSearchHelper(
+export function wrapSearchDelegate(
   remote: Comlink.Remote<SearchWorkerApi>,
   module: WebAssembly.Module,
   failed: Promise<unknown>,
-): SearchHelper {
+): SearchDelegate {
   const { abortable, abort } = createAbortableCalls();
   void failed.then(() => {
     abort(new PortalError("unknown")); // whoever asked does the work itself
   });
-  const started = abortable(remote.init(module));
-  started.catch(() => undefined); // each call says so
+  const initialized = abortable(remote.init(module));
+  initialized.catch(() => undefined); // each call says so
   return {
     scoreCoarseWindows: async (table, sketches, from, to) => {
-      await started;
+      await initialized;
       return abortable(remote.scoreCoarseWindows(Comlink.transfer(table, [table.sums.buffer]), sketches, from, to));
     },
     refine: async (slot, candidates) => abortable(remote.refine(slot, candidates)),
     wipe: async () => {
-      await started;
+      await initialized;
       return abortable(remote.wipe());
     },
   };

@@ -1,4 +1,4 @@
-import { generatePicture, rgbOf, type Pixels } from "../tests/generated-pictures.ts";
+import { generatePicture, toRgb, type Pixels } from "../tests/generated-pictures.ts";
 import {
   bucketVector,
   fromHex,
@@ -24,10 +24,10 @@ import {
 } from "./engine-wasm.ts";
 import { evaluateGate } from "./gate.ts";
 import { loadCodecInNode, loadModulesInNode } from "./load-engine.ts";
-import { rowsOf } from "./rows.ts";
+import { toPictureRows } from "./rows.ts";
 import { decodeCandidates } from "./candidates.ts";
-import { refineAll } from "./search.ts";
-import { selfTest } from "./self-test/self-test.ts";
+import { refineCandidates } from "./search.ts";
+import { testChangedCopies } from "./self-test/self-test.ts";
 
 const reasonWords: Readonly<Record<string, string>> = {
   too_small: "short side below 600",
@@ -52,9 +52,9 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
   const readPixels = async (name: string): Promise<Pixels> =>
     generatePicture(name) ?? (await decodePicture(readPhoto(name), loadCodec));
   const loadPixels = (pixels: Pixels) => {
-    expect(feedPicture(wasm, rowsOf(pixels))).toBe(true);
+    expect(feedPicture(wasm, toPictureRows(pixels))).toBe(true);
   };
-  const hashAt = (address: number, bytes: number) => sha256(copyMemory(wasm, address, bytes));
+  const hashMemory = (address: number, bytes: number) => sha256(copyMemory(wasm, address, bytes));
 
   describe("decoding rules", () => {
     const lumaOf = (pixels: readonly (readonly number[])[]) => {
@@ -91,7 +91,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
         }
         loadPixels({ width: side, height: side, orientation: 1, rgba });
         expect(wasm.reductionFactor()).toBe(f);
-        expect(reducedOf(wasm)[0]).toBe(reduced);
+        expect(computeReduced(wasm)[0]).toBe(reduced);
       }
     });
 
@@ -105,7 +105,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       }
       loadPixels({ width: 192, height: 128, orientation, rgba });
       const columns = wasm.satColumns.value;
-      const reduced = reducedOf(wasm);
+      const reduced = computeReduced(wasm);
       expect(columns).toBe((shown[0]?.length ?? 0) * 64);
       const expected = reduced.map(
         (_, index) => (shown[Math.floor(index / columns) >> 6]?.[Math.floor((index % columns) / 64)] ?? 0) * 128,
@@ -119,9 +119,9 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       const dct = 1024; // assembly/memory.ts: DCT and what follows it
       const coarse = dct + 2 * 80 * 128 * 8;
       const powers = coarse + 2 * 24 * 48 * 8;
-      expect(hashAt(dct, 80 * 128 * 8)).toBe(vectors.cosines.table_sha256);
-      expect(hashAt(coarse, 24 * 48 * 8)).toBe(vectors.cosines.coarse_table_sha256);
-      expect(hashAt(powers, 2047 * 2)).toBe(vectors.field.exp_table_u16le_sha256);
+      expect(hashMemory(dct, 80 * 128 * 8)).toBe(vectors.cosines.table_sha256);
+      expect(hashMemory(coarse, 24 * 48 * 8)).toBe(vectors.cosines.coarse_table_sha256);
+      expect(hashMemory(powers, 2047 * 2)).toBe(vectors.field.exp_table_u16le_sha256);
       const coarseBuckets = powers + 4096 * 2 + 2048 * 2;
       expect([...new Uint16Array(wasm.memory.buffer, coarseBuckets, 206)]).toEqual(vectors.buckets.coarse_buckets);
       const indexes = new Uint16Array(wasm.memory.buffer, coarseBuckets + 208 * 2, 4094);
@@ -163,7 +163,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
   describe("enrolment", () => {
     it.each(vectors.pictures)("makes every step of $name", async (row) => {
       const pixels = await readPixels(row.name);
-      expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
+      expect(sha256(toRgb(pixels))).toBe(row.rgb_sha256);
       expect([pixels.width, pixels.height]).toEqual([row.width, row.height]);
 
       expect(wasm.beginPicture(pixels.width, pixels.height, pixels.orientation)).toBe(1);
@@ -177,19 +177,19 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
         wasm.consumeRows(count);
         y += count;
       }
-      expect(hashAt(wasm.lumaAddress(), row.width * row.height)).toBe(row.luma_sha256);
+      expect(hashMemory(wasm.lumaAddress(), row.width * row.height)).toBe(row.luma_sha256);
 
       expect(wasm.endPicture()).toBe(1);
       expect(wasm.reductionFactor()).toBe(row.f);
       expect([wasm.satColumns.value, wasm.satRows.value]).toEqual(row.reduced_size);
-      expect(sha256(new Uint8Array(reducedOf(wasm).buffer))).toBe(row.reduced_u16le_sha256);
-      expect(hashAt(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8)).toBe(
+      expect(sha256(new Uint8Array(computeReduced(wasm).buffer))).toBe(row.reduced_u16le_sha256);
+      expect(hashMemory(wasm.satAddress(), (wasm.satColumns.value + 1) * (wasm.satRows.value + 1) * 8)).toBe(
         row.sat_f64le_sha256,
       );
 
       wasm.analyseWindow(...enrolmentWindow);
-      expect(hashAt(wasm.grid.value, 128 * 128 * 8)).toBe(row.grid_f64le_sha256);
-      expect(hashAt(wasm.coefficientTable.value, 80 * 80 * 8)).toBe(row.coefficients_f64le_sha256);
+      expect(hashMemory(wasm.grid.value, 128 * 128 * 8)).toBe(row.grid_f64le_sha256);
+      expect(hashMemory(wasm.coefficientTable.value, 80 * 80 * 8)).toBe(row.coefficients_f64le_sha256);
 
       wasm.enrol();
       expect(toHex(copyMemory(wasm, wasm.outChoice.value, 256))).toBe(row.choice);
@@ -205,7 +205,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
     it.each(vectors.gate_generated)("judges $name", (row) => {
       const pixels = generatePicture(row.name);
       if (pixels === null) throw new Error("unknown picture");
-      expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
+      expect(sha256(toRgb(pixels))).toBe(row.rgb_sha256);
       loadPixels(pixels);
       wasm.analyseWindow(...enrolmentWindow);
       expectGate({ width: 1600, height: 1200 }, row);
@@ -213,7 +213,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
 
     it.each(vectors.gate_enlarged)("judges $name, enlarged", async (row) => {
       const pixels = enlarge(await readPixels(row.name), row.enlarged);
-      expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
+      expect(sha256(toRgb(pixels))).toBe(row.rgb_sha256);
       loadPixels(pixels);
       wasm.analyseWindow(...enrolmentWindow);
       expectGate(pixels, row);
@@ -225,7 +225,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       wasm.analyseWindow(...enrolmentWindow);
       wasm.enrol();
       const secret = copyMemory(wasm, wasm.outImageSecret.value, 32);
-      const { failed, rows } = await selfTest(wasm, pixels, readSketch(wasm), secret, () => Promise.resolve());
+      const { failed, rows } = await testChangedCopies(wasm, pixels, readSketch(wasm), secret, () => Promise.resolve());
       expect(failed.length === 0).toBe(row.self_test_ok);
       // The counts depend on resizer and codec: within 5 of the reference's.
       row.self_test.forEach(({ errors }, index) => {
@@ -260,7 +260,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
       loadPixels(pixels);
       writeSketch(wasm, 0, { choice: fromHex(picture.choice), syndrome: fromHex(picture.syndrome) });
       wasm.runCoarsePass(1, 0, wasm.coarseWindowCount.value);
-      const candidates = await refineAll(wasm, 0, () => Promise.resolve());
+      const candidates = await refineCandidates(wasm, 0, () => Promise.resolve());
       const result = decodeCandidates(wasm, 0, candidates);
       writeMemory(wasm, wasm.word.value, fromHex(picture.secret_bits));
       const distances = candidates.flatMap(({ window, transposed }) => {
@@ -303,7 +303,7 @@ describe.each(["simd", "scalar"] as const)("RIE-1 vectors, %s", (variant) => {
 
     it.each(vectors.stored)("ends as recorded for $file", async (row) => {
       const pixels = await decodePicture(readVectorFile(row.file), loadCodec);
-      expect(sha256(rgbOf(pixels))).toBe(row.rgb_sha256);
+      expect(sha256(toRgb(pixels))).toBe(row.rgb_sha256);
       const actual = await runSearch(row.enrolled, pixels);
       compare(row, actual);
       expect(row.candidates).toEqual(actual.candidates.map(describeCandidate));
@@ -327,7 +327,7 @@ function writeMemory(wasm: EngineWasm, address: number, bytes: Uint8Array): void
 }
 
 /** The reduced picture, back from its area table: differences of exact sums are exact. */
-function reducedOf(wasm: EngineWasm): Uint16Array {
+function computeReduced(wasm: EngineWasm): Uint16Array {
   const columns = wasm.satColumns.value;
   const rows = wasm.satRows.value;
   const sat = new Float64Array(wasm.memory.buffer, wasm.satAddress(), (columns + 1) * (rows + 1));
@@ -342,13 +342,14 @@ function reducedOf(wasm: EngineWasm): Uint16Array {
   });
 }
 
-function enlarge({ width, height, rgba }: Pixels, n: number): Pixels {
-  const out = new Uint32Array(width * height * n * n);
+function enlarge({ width, height, rgba }: Pixels, factor: number): Pixels {
+  const out = new Uint32Array(width * height * factor * factor);
   const pixels = new Uint32Array(rgba.slice().buffer);
-  for (let y = 0, offset = 0; y < height * n; y++) {
-    for (let x = 0; x < width * n; x++) out[offset++] = pixels[Math.floor(y / n) * width + Math.floor(x / n)] ?? 0;
+  for (let y = 0, offset = 0; y < height * factor; y++) {
+    for (let x = 0; x < width * factor; x++)
+      out[offset++] = pixels[Math.floor(y / factor) * width + Math.floor(x / factor)] ?? 0;
   }
-  return { width: width * n, height: height * n, orientation: 1, rgba: new Uint8Array(out.buffer) };
+  return { width: width * factor, height: height * factor, orientation: 1, rgba: new Uint8Array(out.buffer) };
 }
 
 /**

@@ -14,18 +14,18 @@ afterEach(() => {
 });
 
 /** An API behind a channel, as behind a worker. */
-function serve<Api extends object>(api: Api) {
+function serveApi<Api extends object>(api: Api) {
   const { port1, port2 } = new MessageChannel();
   ports.push(port1, port2);
   serveCalls(api, port1);
   return createCallClient<Api>(port2);
 }
 
-const shortDelay = () => new Promise((resolve) => setTimeout(resolve, 20));
+const waitBriefly = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe("options of a call", () => {
   it("cross with signal, functions and plain members", async () => {
-    const api = serve({
+    const api = serveApi({
       look: async (options: CallOptions) => [
         options.signal instanceof AbortSignal,
         typeof options.onProgress,
@@ -42,7 +42,7 @@ describe("options of a call", () => {
 
   it("abort the call on the other side, without the reason", async () => {
     const reasons: unknown[] = [];
-    const api = serve({
+    const api = serveApi({
       wait: ({ signal }: CallOptions) =>
         new Promise<never>((_, reject) => {
           signal?.addEventListener("abort", () => {
@@ -59,12 +59,12 @@ describe("options of a call", () => {
   });
 
   it("that are aborted already arrive so", async () => {
-    const api = serve({ look: async ({ signal }: CallOptions) => signal?.aborted });
+    const api = serveApi({ look: async ({ signal }: CallOptions) => signal?.aborted });
     expect(await api.look({ signal: AbortSignal.abort() })).toBe(true);
   });
 
   it("tell everything before the call is answered, in order", async () => {
-    const api = serve({
+    const api = serveApi({
       count: async ({ onProgress }: CallOptions) => {
         for (let done = 1; done <= 50; done++) onProgress?.(done, 50);
         return "answered";
@@ -76,7 +76,7 @@ describe("options of a call", () => {
   });
 
   it("tell everything before the call fails, too", async () => {
-    const api = serve({
+    const api = serveApi({
       fail: async ({ onProgress }: CallOptions) => {
         onProgress?.(1, 2);
         throw new PortalError("storage_full", { details: { fields: ["content"] } });
@@ -91,7 +91,7 @@ describe("options of a call", () => {
   });
 
   it("leave no listener at the signal when the call is over, however it ended", async () => {
-    const api = serve({
+    const api = serveApi({
       end: async ({ version }: CallOptions) => {
         if (version === 2) throw new PortalError("not_found");
       },
@@ -100,7 +100,7 @@ describe("options of a call", () => {
     const [added, removed] = [jest.spyOn(signal, "addEventListener"), jest.spyOn(signal, "removeEventListener")];
     await api.end({ signal });
     await api.end({ signal, version: 2 }).catch(() => undefined);
-    await shortDelay();
+    await waitBriefly();
     expect(added.mock.calls.map(([, listener]) => listener)).toHaveLength(2);
     expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
       added.mock.calls.map(([, listener]) => listener),
@@ -108,7 +108,7 @@ describe("options of a call", () => {
   });
 
   it("may be used for two calls at once", async () => {
-    const api = serve({
+    const api = serveApi({
       late: async ({ onProgress, signal }: CallOptions, milliseconds: number) => {
         await new Promise((resolve) => setTimeout(resolve, milliseconds));
         onProgress?.(milliseconds, 0);
@@ -126,7 +126,7 @@ describe("options of a call", () => {
   });
 
   it("do not fail the call when a listener throws", async () => {
-    const api = serve({
+    const api = serveApi({
       tell: async ({ onProgress }: CallOptions) => {
         onProgress?.(1, 1);
         return "answered";
@@ -141,7 +141,7 @@ describe("options of a call", () => {
 
 describe("errors", () => {
   it("arrive as unknown, without their words, when they are not ours", async () => {
-    const api = serve({
+    const api = serveApi({
       fail: async (): Promise<string> => {
         throw new Error("AGE-SECRET-KEY");
       },

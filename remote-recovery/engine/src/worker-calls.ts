@@ -54,14 +54,14 @@ function wrapMember(member: AnyFunction): AnyFunction {
 }
 
 type AnyFunction = (...args: readonly unknown[]) => unknown;
-type Options = Readonly<Record<string, unknown>>;
+type CallbackOptions = Readonly<Record<string, unknown>>;
 
 /**
  * Options as they cross: plain members as they are, the names of the others, and the port over
  * which they go on.
  */
 interface SerializedOptions {
-  readonly plainMembers: Options;
+  readonly plainMembers: CallbackOptions;
   readonly functions: readonly string[];
   /** Name of the signal, if there is one. */
   readonly signal: string | null;
@@ -81,7 +81,7 @@ function isFunction(value: unknown): value is AnyFunction {
   return typeof value === "function";
 }
 
-function isOptions(value: unknown): value is Options {
+function isOptions(value: unknown): value is CallbackOptions {
   if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) return false;
   return Object.values(value).some((member) => isFunction(member) || member instanceof AbortSignal);
 }
@@ -90,7 +90,7 @@ function isOptions(value: unknown): value is Options {
  * The caller's side: forwards aborting, calls the functions that are told, and stops when the
  * callee says that it is over.
  */
-function sendOptions(options: Options): SerializedOptions {
+function serializeOptions(options: CallbackOptions): SerializedOptions {
   const members = Object.entries(options);
   const functions = new Map(members.flatMap(([name, member]) => (isFunction(member) ? [[name, member] as const] : [])));
   const [name, signal] = members.find(
@@ -129,7 +129,7 @@ function sendOptions(options: Options): SerializedOptions {
 }
 
 /** The callee's side. */
-function receiveOptions({ plainMembers, functions, signal, aborted, port }: SerializedOptions): Options {
+function deserializeOptions({ plainMembers, functions, signal, aborted, port }: SerializedOptions): CallbackOptions {
   const controller = new AbortController();
   if (aborted) controller.abort();
   let pendingAcknowledgements = 0;
@@ -148,7 +148,7 @@ function receiveOptions({ plainMembers, functions, signal, aborted, port }: Seri
       pendingAcknowledgements++;
       send({ name, args });
     };
-  const options: Options = {
+  const options: CallbackOptions = {
     ...plainMembers,
     ...(signal === null ? {} : { [signal]: controller.signal }),
     ...Object.fromEntries(functions.map((name) => [name, forwardCall(name)])),
@@ -182,20 +182,20 @@ function installTransferHandlers(): void {
       return [{ code, details }, []];
     },
     deserialize: (payload: unknown): never => {
-      throw rebuildError(payload);
+      throw deserializeError(payload);
     },
   });
   Comlink.transferHandlers.set("options", {
     canHandle: isOptions,
-    serialize: (options: Options) => {
-      const serialized = sendOptions(options);
+    serialize: (options: CallbackOptions) => {
+      const serialized = serializeOptions(options);
       return [serialized, [serialized.port]];
     },
-    deserialize: receiveOptions,
+    deserialize: deserializeOptions,
   });
 }
 
-function rebuildError(payload: unknown): PortalError {
+function deserializeError(payload: unknown): PortalError {
   if (typeof payload !== "object" || payload === null || !("code" in payload) || !isErrorCode(payload.code))
     return new PortalError("unknown");
   return new PortalError(payload.code, {

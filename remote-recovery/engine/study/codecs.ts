@@ -48,14 +48,14 @@ export async function loadCodecs(): Promise<Codecs> {
   ]);
 
   const decode = (bytes: Uint8Array) => decodePicture(bytes, loadCodec);
-  const decodeAgain = async (picture: Raster, file: Uint8Array): Promise<Raster> => {
+  const decodeAndVerify = async (picture: Raster, file: Uint8Array): Promise<Raster> => {
     const saved = { ...(await decode(file)), orientation: picture.orientation };
     if (meanDifference(saved, picture) > maxMeanLoss) throw new Error("the encoder wrote a damaged file");
     return saved;
   };
   // Huffman tables are made for each file: with the standard ones this encoder now and then writes
   // a damaged file.
-  const jpegFile: Encode = async ({ rgba, width, height }, quality) => {
+  const encodeJpeg: Encode = async ({ rgba, width, height }, quality) => {
     const encoder = await createJpegEncoder(emscriptenOptions(jpegModule));
     const options = {
       baseline: true,
@@ -69,7 +69,7 @@ export async function loadCodecs(): Promise<Codecs> {
       encoder.encode(new Uint8Array(rgba), width, height, { ...jpegDefaults, ...options, quality }),
     );
   };
-  const webpFile = async ({ rgba, width, height }: Raster, quality: number, lossless = false) => {
+  const encodeWebp = async ({ rgba, width, height }: Raster, quality: number, lossless = false) => {
     const encoder = await createWebpEncoder(emscriptenOptions(webpModule));
     return requireFile(
       encoder.encode(new Uint8Array(rgba), width, height, {
@@ -79,18 +79,18 @@ export async function loadCodecs(): Promise<Codecs> {
       }),
     );
   };
-  const avifFile: Encode = async ({ rgba, width, height }, quality) => {
+  const encodeAvif: Encode = async ({ rgba, width, height }, quality) => {
     const encoder = await createAvifEncoder(emscriptenOptions(avifModule));
     return requireFile(encoder.encode(new Uint8Array(rgba), width, height, { ...avifDefaults, quality, speed: 9 }));
   };
   return {
     decode,
-    jpegFile,
-    webpFile,
-    avifFile,
-    jpeg: async (picture, quality) => decodeAgain(picture, await jpegFile(picture, quality)),
-    webp: async (picture, quality) => decodeAgain(picture, await webpFile(picture, quality)),
-    avif: async (picture, quality) => decodeAgain(picture, await avifFile(picture, quality)),
+    jpegFile: encodeJpeg,
+    webpFile: encodeWebp,
+    avifFile: encodeAvif,
+    jpeg: async (picture, quality) => decodeAndVerify(picture, await encodeJpeg(picture, quality)),
+    webp: async (picture, quality) => decodeAndVerify(picture, await encodeWebp(picture, quality)),
+    avif: async (picture, quality) => decodeAndVerify(picture, await encodeAvif(picture, quality)),
   };
 }
 

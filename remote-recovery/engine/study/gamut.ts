@@ -17,8 +17,8 @@ interface ColourSpace {
   readonly fromLight: (light: number) => number;
 }
 
-const srgbLight = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
-const srgbValue = (light: number) => (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055);
+const srgbToLinear = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+const linearToSrgb = (light: number) => (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055);
 const adobeGamma = 563 / 256;
 
 /** Matrices by the primaries of SMPTE EG 432-1 (with the white of sRGB) and of Adobe RGB (1998). */
@@ -29,8 +29,8 @@ export const colourSpaces = {
       [-0.04205695, 1.04205695, 0],
       [-0.01963755, -0.07863605, 1.0982736],
     ],
-    toLight: srgbLight,
-    fromLight: srgbValue,
+    toLight: srgbToLinear,
+    fromLight: linearToSrgb,
   },
   adobeRgb: {
     toSrgb: [
@@ -47,12 +47,12 @@ export const colourSpaces = {
  * The values of a picture that was in this space, in sRGB: what lies outside of that is clipped.
  */
 export function convertToSrgb(picture: Raster, space: ColourSpace): Raster {
-  return convert(picture, space.toLight, space.toSrgb, srgbValue);
+  return convert(picture, space.toLight, space.toSrgb, linearToSrgb);
 }
 
 /** The values of a picture that was in sRGB, in this space. */
 export function convertFromSrgb(picture: Raster, space: ColourSpace): Raster {
-  return convert(picture, srgbLight, invert(space.toSrgb), space.fromLight);
+  return convert(picture, srgbToLinear, invert(space.toSrgb), space.fromLight);
 }
 
 function convert(

@@ -88,7 +88,7 @@ export class Journal {
 }
 
 /** Names a picture under the present engine and list of changes: other sources, other results. */
-export function pictureKey(file: Uint8Array, sources: readonly Uint8Array[]): string {
+export function computePictureKey(file: Uint8Array, sources: readonly Uint8Array[]): string {
   const hash = createHash("sha256");
   for (const part of [...sources, file]) hash.update(createHash("sha256").update(part).digest());
   return hash.digest("base64url").slice(0, 22);

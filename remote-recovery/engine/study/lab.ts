@@ -13,10 +13,10 @@ import {
 } from "../src/engine-wasm.ts";
 import { evaluateGate, applySelfTest } from "../src/gate.ts";
 import { loadModulesInNode } from "../src/load-engine.ts";
-import { rowsOf, type Raster } from "../src/rows.ts";
-import { beaconFloor, decodeCandidates } from "../src/candidates.ts";
-import { findSketch, refineAll } from "../src/search.ts";
-import { selfTest } from "../src/self-test/self-test.ts";
+import { toPictureRows, type Raster } from "../src/rows.ts";
+import { minBeaconScore, decodeCandidates } from "../src/candidates.ts";
+import { findSketch, refineCandidates } from "../src/search.ts";
+import { testChangedCopies } from "../src/self-test/self-test.ts";
 
 /** Windows of the bit distances: that of enrolment, the whole picture, and two crops. */
 export const comparedWindows: readonly SearchWindow[] = [
@@ -49,7 +49,7 @@ export class Lab {
 
   enrol(picture: Raster): EnrolledPicture {
     const wasm = this.#wasm;
-    this.load(picture);
+    this.loadPicture(picture);
     const swapsSides = picture.orientation >= 5;
     wasm.analyseWindow(...enrolmentWindow);
     wasm.measureGate();
@@ -75,7 +75,7 @@ export class Lab {
     { gate, sketch, imageSecretBytes }: EnrolledPicture,
   ): Promise<{ gate: GateReport; selfTest: (number | null)[] | null }> {
     if (gate.verdict === "red") return { gate, selfTest: null };
-    const { failed, rows } = await selfTest(this.#wasm, picture, sketch, imageSecretBytes, noPause);
+    const { failed, rows } = await testChangedCopies(this.#wasm, picture, sketch, imageSecretBytes, noPause);
     return { gate: applySelfTest(gate, failed), selfTest: rows.map(({ errors }) => errors) };
   }
 
@@ -85,22 +85,25 @@ export class Lab {
     { sketch, imageSecretBytes }: EnrolledPicture,
     hint?: SearchHint,
   ): Promise<{ errors: number | null; score: number; outcome: RecoverResult["outcome"] }> {
-    this.load(copy);
+    this.loadPicture(copy);
     const result = await findSketch(this.#wasm, [sketch], noPause, { tryDirect: false, hint });
     const matches = result.outcome === "recovered" && Buffer.compare(result.imageSecretBytes, imageSecretBytes) === 0;
     return { errors: matches ? result.errors : null, score: result.score, outcome: result.outcome };
   }
 
   /** Puts a picture into the engine, as a stranger. */
-  load(picture: Raster): void {
-    if (!feedPicture(this.#wasm, rowsOf(picture))) throw new Error("the engine refused the picture");
+  loadPicture(picture: Raster): void {
+    if (!feedPicture(this.#wasm, toPictureRows(picture))) throw new Error("the engine refused the picture");
   }
 
   /**
    * Bit distances of the picture shown, in a window, from the bits of others, in eight
    * orientations.
    */
-  *distances(window: SearchWindow, others: readonly Pick<EnrolledPicture, "sketch" | "bits">[]): Generator<number> {
+  *measureDistances(
+    window: SearchWindow,
+    others: readonly Pick<EnrolledPicture, "sketch" | "bits">[],
+  ): Generator<number> {
     const wasm = this.#wasm;
     wasm.analyseWindow(...window);
     for (const { sketch, bits } of others) {
@@ -119,7 +122,7 @@ export class Lab {
     const wasm = this.#wasm;
     writeSketch(wasm, 0, sketch);
     wasm.runCoarsePass(1, 0, wasm.coarseWindowCount.value);
-    const candidates = await refineAll(wasm, 0, noPause);
+    const candidates = await refineCandidates(wasm, 0, noPause);
     const result = decodeCandidates(wasm, 0, candidates);
     new Uint8Array(wasm.memory.buffer).set(bits, wasm.word.value);
     let nearest = 2047;
@@ -128,6 +131,6 @@ export class Lab {
       for (let pattern = 0; pattern < 4; pattern++)
         nearest = Math.min(nearest, wasm.distance(0, transposed ? 1 : 0, pattern & 1, pattern >> 1));
     }
-    return { score: result.score, nearest, accepted: result.outcome === "recovered" || result.score >= beaconFloor };
+    return { score: result.score, nearest, accepted: result.outcome === "recovered" || result.score >= minBeaconScore };
   }
 }

@@ -15,7 +15,7 @@ import type { Raster } from "../src/rows.ts";
 import { buildEngine } from "../build.ts";
 import { changes, scaleToLongSide, minPromisedSide } from "./changes.ts";
 import { loadCodecs } from "./codecs.ts";
-import { Journal, pictureKey, type PhotoLine, type SearchLine } from "./journal.ts";
+import { Journal, computePictureKey, type PhotoLine, type SearchLine } from "./journal.ts";
 import { comparedWindows, Lab } from "./lab.ts";
 import { renderReport } from "./report.ts";
 
@@ -28,7 +28,7 @@ if (folder === undefined) {
  * Changes start from a copy of at most this many pixels on its long side: full-size encoders would
  * take hours.
  */
-const workingSide = 1400;
+const maxWorkingSide = 1400;
 const targetSearchCount = 500;
 
 interface StudiedPicture {
@@ -46,9 +46,9 @@ const gateSources = ["changes.ts", "../src/gate.ts", "../src/self-test/copies.ts
 );
 const sources = [join(await buildEngine(), "sources.sha256"), ...gateSources].map((path) => readFileSync(path));
 
-const started = Date.now();
+const startedAt = Date.now();
 const log = (message: string) => {
-  console.error(`${String(Math.round((Date.now() - started) / 1000)).padStart(5)} s  ${message}`);
+  console.error(`${String(Math.round((Date.now() - startedAt) / 1000)).padStart(5)} s  ${message}`);
 };
 
 const studiedPictures: StudiedPicture[] = [];
@@ -61,11 +61,11 @@ for (const [index, file] of files.entries()) {
     skipped.push(file);
     continue;
   }
-  const enrolled = lab.enrol(picture);
-  const key = pictureKey(bytes, sources);
-  const line = journal.getPhoto(key) ?? (await studyPicture(key, picture, enrolled));
-  studiedPictures.push({ file, line, sketch: enrolled.sketch, bits: enrolled.bits });
-  log(`${String(index + 1)} of ${String(files.length)}, ${file}: ${line.gate.verdict}`);
+  const enrolledPicture = lab.enrol(picture);
+  const key = computePictureKey(bytes, sources);
+  const photoLine = journal.getPhoto(key) ?? (await studyPicture(key, picture, enrolledPicture));
+  studiedPictures.push({ file, line: photoLine, sketch: enrolledPicture.sketch, bits: enrolledPicture.bits });
+  log(`${String(index + 1)} of ${String(files.length)}, ${file}: ${photoLine.gate.verdict}`);
 }
 
 /** One photograph: its gate, its self-test, and every change. */
@@ -73,7 +73,7 @@ async function studyPicture(key: string, picture: Raster, enrolled: ReturnType<L
   const { gate, selfTest } = await lab.runSelfTest(picture, enrolled);
   const tries: PhotoLine["tries"] = [];
   if (gate.verdict !== "red") {
-    const workingCopy = scaleToLongSide(picture, workingSide);
+    const workingCopy = scaleToLongSide(picture, maxWorkingSide);
     for (const change of changes) {
       const copy = await change.apply(workingCopy, codecs);
       if (change.promised && Math.min(copy.width, copy.height) < minPromisedSide) continue;
@@ -99,9 +99,9 @@ let comparisons = 0;
 let nearest = 2047;
 for (const [index, subject] of studiedPictures.entries()) {
   const picture = await codecs.decode(readFileSync(join(folder, subject.file)));
-  lab.load(picture);
+  lab.loadPicture(picture);
   for (const window of comparedWindows) {
-    for (const distance of lab.distances(
+    for (const distance of lab.measureDistances(
       window,
       studiedPictures.filter((other) => other !== subject),
     )) {
@@ -113,14 +113,14 @@ for (const [index, subject] of studiedPictures.entries()) {
     const other = studiedPictures[otherIndex];
     if (other === undefined) continue;
     const recorded = journal.getSearch(subject.line.key, other.line.key);
-    const line: SearchLine = recorded ?? {
+    const searchLine: SearchLine = recorded ?? {
       kind: "search",
       shown: subject.line.key,
       sought: other.line.key,
       ...(await lab.searchOtherPicture(other)),
     };
-    if (recorded === undefined) journal.add(line);
-    searches.push(line);
+    if (recorded === undefined) journal.add(searchLine);
+    searches.push(searchLine);
   }
   log(`stranger ${String(index + 1)} of ${String(studiedPictures.length)}`);
 }
@@ -133,7 +133,7 @@ const { markdown, svg } = renderReport(
     comparisons,
     nearest,
     searches,
-    workingSide,
+    workingSide: maxWorkingSide,
   },
   basename(output).replace(/\.md$/, ".svg"),
 );
@@ -146,10 +146,10 @@ journal.remove();
  * generator.
  */
 function drawPairs(count: number): readonly (readonly number[])[] {
-  let x = 1;
+  let randomState = 1;
   const randomBelow = (n: number) => {
-    x = (Math.imul(1664525, x) + 1013904223) >>> 0;
-    return (x >>> 8) % n;
+    randomState = (Math.imul(1664525, randomState) + 1013904223) >>> 0;
+    return (randomState >>> 8) % n;
   };
   const drawnPairs = Array.from({ length: count }, () => new Set<number>());
   const targetCount = Math.min(targetSearchCount, count * (count - 1));

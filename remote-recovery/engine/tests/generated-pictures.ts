@@ -8,7 +8,7 @@ export interface Pixels {
 }
 
 /** R, G, B per pixel, as the vectors hash them. */
-export function rgbOf({ rgba }: Pixels): Uint8Array {
+export function toRgb({ rgba }: Pixels): Uint8Array {
   const rgb = new Uint8Array((rgba.length / 4) * 3);
   for (let i = 0, j = 0; i < rgba.length; i += 4) {
     rgb[j++] = rgba[i] ?? 0;
@@ -18,7 +18,7 @@ export function rgbOf({ rgba }: Pixels): Uint8Array {
   return rgb;
 }
 
-function fill(
+function createPixels(
   width: number,
   height: number,
   colour: (x: number, y: number) => readonly [number, number, number],
@@ -36,23 +36,23 @@ function fill(
   return { width, height, orientation: 1, rgba };
 }
 
-const grey = (width: number, height: number, value: (x: number, y: number) => number) =>
-  fill(width, height, (x, y) => {
+const createGreyPixels = (width: number, height: number, value: (x: number, y: number) => number) =>
+  createPixels(width, height, (x, y) => {
     const v = value(x, y);
     return [v, v, v];
   });
 
 /** x ← 1664525·x + 1013904223 mod 2³²; below(n) draws once and gives ⌊x / 256⌋ mod n. */
 function createRandom(seed: number): (n: number) => number {
-  let x = seed;
+  let state = seed;
   return (n) => {
-    x = (Math.imul(1664525, x) + 1013904223) >>> 0;
-    return (x >>> 8) % n;
+    state = (Math.imul(1664525, state) + 1013904223) >>> 0;
+    return (state >>> 8) % n;
   };
 }
 
 /** The rectangle picture of `synthetic_generator`. */
-function synthetic(width: number, height: number, seed: number): Pixels {
+function createSyntheticPixels(width: number, height: number, seed: number): Pixels {
   const draw = createRandom(seed);
   const sums = new Int32Array(width * height * 3);
   for (let i = 0; i < 4000; i++) {
@@ -68,29 +68,29 @@ function synthetic(width: number, height: number, seed: number): Pixels {
     }
   }
   const clampedSum = (offset: number) => Math.min(255, Math.max(0, (sums[offset] ?? 0) + 128));
-  return fill(width, height, (x, y) => {
+  return createPixels(width, height, (x, y) => {
     const offset = (y * width + x) * 3;
     return [clampedSum(offset), clampedSum(offset + 1), clampedSum(offset + 2)];
   });
 }
 
-const blockNoise = () => {
+const createBlockNoise = () => {
   const draw = createRandom(1);
   const blocks = Array.from({ length: 200 * 150 }, () => draw(256));
-  return grey(1600, 1200, (x, y) => blocks[Math.floor(y / 8) * 200 + Math.floor(x / 8)] ?? 0);
+  return createGreyPixels(1600, 1200, (x, y) => blocks[Math.floor(y / 8) * 200 + Math.floor(x / 8)] ?? 0);
 };
 const generators: Readonly<Record<string, () => Pixels>> = {
-  "synthetic-1200x900": () => synthetic(1200, 900, 1),
-  "synthetic-901x1333": () => synthetic(901, 1333, 2),
-  black: () => grey(1600, 1200, () => 0),
-  white: () => grey(1600, 1200, () => 255),
-  gradient: () => grey(1600, 1200, (x) => Math.floor((255 * x) / 1600)),
-  "diagonal gradient": () => grey(1600, 1200, (x, y) => Math.floor((255 * (x + y)) / 2800)),
-  disc: () => grey(1600, 1200, (x, y) => ((x - 700) ** 2 + (y - 500) ** 2 < 90000 ? 220 : 20)),
-  horizon: () => grey(1600, 1200, (_, y) => (y < 500 ? 200 : 80)),
-  checkerboard: () => grey(1600, 1200, (x, y) => ((Math.floor(x / 40) + Math.floor(y / 40)) % 2) * 255),
-  stripes: () => grey(1600, 1200, (x) => (Math.floor(x / 25) % 2) * 255),
-  "block noise": blockNoise,
+  "synthetic-1200x900": () => createSyntheticPixels(1200, 900, 1),
+  "synthetic-901x1333": () => createSyntheticPixels(901, 1333, 2),
+  black: () => createGreyPixels(1600, 1200, () => 0),
+  white: () => createGreyPixels(1600, 1200, () => 255),
+  gradient: () => createGreyPixels(1600, 1200, (x) => Math.floor((255 * x) / 1600)),
+  "diagonal gradient": () => createGreyPixels(1600, 1200, (x, y) => Math.floor((255 * (x + y)) / 2800)),
+  disc: () => createGreyPixels(1600, 1200, (x, y) => ((x - 700) ** 2 + (y - 500) ** 2 < 90000 ? 220 : 20)),
+  horizon: () => createGreyPixels(1600, 1200, (_, y) => (y < 500 ? 200 : 80)),
+  checkerboard: () => createGreyPixels(1600, 1200, (x, y) => ((Math.floor(x / 40) + Math.floor(y / 40)) % 2) * 255),
+  stripes: () => createGreyPixels(1600, 1200, (x) => (Math.floor(x / 25) % 2) * 255),
+  "block noise": createBlockNoise,
 };
 
 /** A generated picture of the vectors; null when the name is that of a photograph. */

@@ -40,7 +40,7 @@ export function readFrameItem(source: Uint8Array): FrameItem {
   const size = requireBox(allProperties, "ispe", kind);
   const properties = allProperties
     .filter(({ type }) => type !== "colr" && type !== "ispe")
-    .map(({ type, body }) => [type, bytesOf(body)] as const);
+    .map(({ type, body }) => [type, toBytes(body)] as const);
   return { kind, content: items.contentOf(1), properties, width: size.getUint32(4), height: size.getUint32(8) };
 }
 
@@ -52,17 +52,17 @@ export function makeGridFile(source: Uint8Array | FrameItem, grid: GridOptions):
   const { kind, content, properties, ...size } = source instanceof Uint8Array ? readFrameItem(source) : source;
   const { columns, rows, extraProperties = [], tile = [size.width, size.height] } = grid;
   const { width = columns * tile[0], height = rows * tile[1], listedTiles = columns * rows } = grid;
-  const [inWidth, inHeight] = grid.gridSize ?? [width, height];
+  const [gridWidth, gridHeight] = grid.gridSize ?? [width, height];
 
   const tiles = Array.from({ length: listedTiles }, (_, index) => index + 2);
   const alpha = grid.alpha === undefined ? [] : tiles.map((id) => id + listedTiles);
   const ids = [1, ...tiles, ...alpha];
-  const codedBoxes = properties.map(([type, body]) => box(type, body));
+  const codedBoxes = properties.map(([type, body]) => encodeBox(type, body));
   const propertyBoxes = [
-    ispe(width, height),
-    ispe(...tile),
+    encodeIspe(width, height),
+    encodeIspe(...tile),
     ...codedBoxes,
-    ispe(...(grid.alpha ?? tile)),
+    encodeIspe(...(grid.alpha ?? tile)),
     auxiliary,
     ...extraProperties,
   ];
@@ -79,56 +79,81 @@ export function makeGridFile(source: Uint8Array | FrameItem, grid: GridOptions):
       : id <= listedTiles + 1
         ? [2, ...codedIndices]
         : [nextIndex, ...codedIndices, nextIndex + 1];
-  const descriptor = Buffer.concat([Buffer.from([0, 1, rows - 1, columns - 1]), u32(inWidth), u32(inHeight)]);
+  const descriptor = Buffer.concat([
+    Buffer.from([0, 1, rows - 1, columns - 1]),
+    encodeUint32(gridWidth),
+    encodeUint32(gridHeight),
+  ]);
   const codec = kind === "avif" ? "av01" : "hvc1";
 
   const makeMeta = (dataOffset: number) =>
-    fullBox(
+    encodeFullBox(
       "meta",
       0,
-      fullBox("hdlr", 0, u32(0), Buffer.from("pict"), Buffer.alloc(13)),
-      fullBox("pitm", 0, u16(1)),
-      fullBox(
+      encodeFullBox("hdlr", 0, encodeUint32(0), Buffer.from("pict"), Buffer.alloc(13)),
+      encodeFullBox("pitm", 0, encodeUint16(1)),
+      encodeFullBox(
         "iloc",
         1,
         Buffer.from([0x44, 0]),
-        u16(ids.length),
+        encodeUint16(ids.length),
         ...ids.map((id) =>
           id === 1
-            ? Buffer.concat([u16(id), u16(1), u16(0), u16(1), u32(0), u32(descriptor.length)])
-            : Buffer.concat([u16(id), u16(0), u16(0), u16(1), u32(dataOffset), u32(content.length)]),
+            ? Buffer.concat([
+                encodeUint16(id),
+                encodeUint16(1),
+                encodeUint16(0),
+                encodeUint16(1),
+                encodeUint32(0),
+                encodeUint32(descriptor.length),
+              ])
+            : Buffer.concat([
+                encodeUint16(id),
+                encodeUint16(0),
+                encodeUint16(0),
+                encodeUint16(1),
+                encodeUint32(dataOffset),
+                encodeUint32(content.length),
+              ]),
         ),
       ),
-      fullBox(
+      encodeFullBox(
         "iinf",
         0,
-        u16(ids.length),
+        encodeUint16(ids.length),
         ...ids.map((id) =>
-          fullBox("infe", 2, u16(id), u16(0), Buffer.from(id === 1 ? "grid" : codec), Buffer.alloc(1)),
+          encodeFullBox(
+            "infe",
+            2,
+            encodeUint16(id),
+            encodeUint16(0),
+            Buffer.from(id === 1 ? "grid" : codec),
+            Buffer.alloc(1),
+          ),
         ),
       ),
-      fullBox(
+      encodeFullBox(
         "iref",
         0,
-        box("dimg", u16(1), u16(listedTiles), ...tiles.map(u16)),
-        ...alpha.map((id) => box("auxl", u16(id), u16(1), u16(id - listedTiles))),
+        encodeBox("dimg", encodeUint16(1), encodeUint16(listedTiles), ...tiles.map(encodeUint16)),
+        ...alpha.map((id) => encodeBox("auxl", encodeUint16(id), encodeUint16(1), encodeUint16(id - listedTiles))),
       ),
-      box(
+      encodeBox(
         "iprp",
-        box("ipco", ...propertyBoxes),
-        fullBox(
+        encodeBox("ipco", ...propertyBoxes),
+        encodeFullBox(
           "ipma",
           0,
-          u32(ids.length),
+          encodeUint32(ids.length),
           ...ids.map((id) => Buffer.from([id >> 8, id & 255, propertiesFor(id).length, ...propertiesFor(id)])),
         ),
       ),
-      box("idat", descriptor),
+      encodeBox("idat", descriptor),
     );
   const brand = kind === "avif" ? "avif" : "heic";
-  const type = box("ftyp", Buffer.from(`${brand}\0\0\0\0mif1${brand}`, "latin1"));
+  const type = encodeBox("ftyp", Buffer.from(`${brand}\0\0\0\0mif1${brand}`, "latin1"));
   const dataOffset = type.length + makeMeta(0).length + 8;
-  return Buffer.concat([type, makeMeta(dataOffset), box("mdat", content)]);
+  return Buffer.concat([type, makeMeta(dataOffset), encodeBox("mdat", content)]);
 }
 
 /** The file with another size in its first property `ispe`. */
@@ -140,22 +165,23 @@ export function withClaimedSize(source: Uint8Array, width: number, height: numbe
   return out;
 }
 
-export function box(type: string, ...bodies: readonly Uint8Array[]): Buffer {
+export function encodeBox(type: string, ...bodies: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(bodies);
-  return Buffer.concat([u32(body.length + 8), Buffer.from(type, "latin1"), body]);
+  return Buffer.concat([encodeUint32(body.length + 8), Buffer.from(type, "latin1"), body]);
 }
 
-const fullBox = (type: string, version: number, ...bodies: readonly Uint8Array[]) =>
-  box(type, Buffer.from([version, 0, 0, 0]), ...bodies);
-const ispe = (width: number, height: number) => fullBox("ispe", 0, u32(width), u32(height));
-const auxiliary = fullBox("auxC", 0, Buffer.from("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0"));
-const bytesOf = (view: DataView) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+const encodeFullBox = (type: string, version: number, ...bodies: readonly Uint8Array[]) =>
+  encodeBox(type, Buffer.from([version, 0, 0, 0]), ...bodies);
+const encodeIspe = (width: number, height: number) =>
+  encodeFullBox("ispe", 0, encodeUint32(width), encodeUint32(height));
+const auxiliary = encodeFullBox("auxC", 0, Buffer.from("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0"));
+const toBytes = (view: DataView) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
-function u16(value: number): Buffer {
+function encodeUint16(value: number): Buffer {
   return Buffer.from([value >> 8, value & 255]);
 }
 
-function u32(value: number): Buffer {
+function encodeUint32(value: number): Buffer {
   const out = Buffer.alloc(4);
   out.writeUInt32BE(value);
   return out;

@@ -99,18 +99,18 @@ const Vectors = z.object({
   ),
 });
 
-const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export type VectorFile = z.infer<typeof Vectors>;
-export const vectors = Vectors.parse(JSON.parse(readFileSync(pathOf("../vectors/rie1.json"), "utf8")));
+export const vectors = Vectors.parse(JSON.parse(readFileSync(resolvePath("../vectors/rie1.json"), "utf8")));
 export const bucketVector = z
   .array(z.number())
-  .parse(JSON.parse(readFileSync(pathOf("../vectors/rie1-buckets.json"), "utf8")));
+  .parse(JSON.parse(readFileSync(resolvePath("../vectors/rie1-buckets.json"), "utf8")));
 
-export const readVectorFile = (name: string) => readFileSync(pathOf(`../vectors/${name}`));
+export const readVectorFile = (name: string) => readFileSync(resolvePath(`../vectors/${name}`));
 /** rocket.jpg at half its size (or a corner of it), by Pillow and pillow-heif, in many kinds. */
-export const readSample = (name: string) => readFileSync(pathOf(`./pictures/${name}`));
-export const readPhoto = (name: string) => readFileSync(pathOf(`../../../e2e/fixtures/photos/${name}`));
+export const readSample = (name: string) => readFileSync(resolvePath(`./pictures/${name}`));
+export const readPhoto = (name: string) => readFileSync(resolvePath(`../../../e2e/fixtures/photos/${name}`));
 
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 export const fromHex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
@@ -175,17 +175,17 @@ export function makePng({
   head.set([depth, colourType, 0, 0, interlaced ? 1 : 0], 8);
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    chunk("IHDR", head),
-    ...chunks.map(([type, body]) => chunk(type, body)),
-    chunk("IDAT", deflateSync(raw, { level: 1 })),
-    chunk("IEND", new Uint8Array(0)),
+    encodeChunk("IHDR", head),
+    ...chunks.map(([type, body]) => encodeChunk(type, body)),
+    encodeChunk("IDAT", deflateSync(raw, { level: 1 })),
+    encodeChunk("IEND", new Uint8Array(0)),
   ]);
 }
 
 export const encodePng = ({ width, height, rgba }: Pixels): Uint8Array =>
   makePng({ width, height, colourType: 6, depth: 8, data: rgba });
 
-function chunk(type: string, body: Uint8Array): Buffer {
+function encodeChunk(type: string, body: Uint8Array): Buffer {
   const out = Buffer.alloc(12 + body.length);
   out.writeUInt32BE(body.length, 0);
   out.write(type, 4, "latin1");

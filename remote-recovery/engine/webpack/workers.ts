@@ -3,7 +3,7 @@ import webpack, { type Compiler, type Configuration } from "webpack";
 
 import { buildEngine } from "../build.ts";
 
-export interface WorkerFiles extends BuildArguments {
+export interface WorkersConfigOptions extends BuildArguments {
   /** Folder from which the entries are found. */
   readonly context: string;
   /** Names of the files, and the modules that they are made of. */
@@ -17,7 +17,12 @@ export interface WorkerFiles extends BuildArguments {
  * worker's file with its integrity and starts it from a blob address, where there is no base for
  * relative addresses: WASM is handed over compiled.
  */
-export function workersConfig({ mode = "production", context, entry, path }: WorkerFiles): Configuration {
+export function createWorkersConfig({
+  mode = "production",
+  context,
+  entry,
+  path,
+}: WorkersConfigOptions): Configuration {
   const base = baseConfig({ name: "workers", context, mode });
   return {
     ...base,

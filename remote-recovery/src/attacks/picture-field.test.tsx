@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import type { PictureFieldProps, PortalForServices, OpenerHandle } from "@relicario/shared/contract";
-import { createFakeHttp, createFakeVault, createPictureFile, renderApp } from "@relicario/shared/testing";
+import { createFakeHttpClient, createFakeVault, createPictureFile, renderApp } from "@relicario/shared/testing";
 
 import { PictureField } from "../picture/PictureField.tsx";
 import { examinerOf } from "../picture/examiner.ts";
@@ -64,7 +64,7 @@ describe("a form that draws the picture field", () => {
 
 describe("a remote that wants to know whether a picture of its own is in use", () => {
   const portal: PortalForServices = {
-    http: createFakeHttp(),
+    http: createFakeHttpClient(),
     vendorId: "relicario",
     account: { userId: "u", issuer: "i", subject: "s" },
     signInAgain: () => Promise.resolve({ authTime: 0 }),

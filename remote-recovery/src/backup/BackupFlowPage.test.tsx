@@ -1,7 +1,7 @@
 import { act, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import type { CallOptions, ProtectRequest } from "@relicario/shared/contract";
+import type { CallOptions, NewSecretInput } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { expectAccessible, createPictureFile, renderApp, type FakeVault } from "@relicario/shared/testing";
 import { getPresentedPicture } from "@relicario/vault/presented-opener";
@@ -175,7 +175,7 @@ describe("the backup flow", () => {
       secrets: [{ title: "Wallet", content: "x" }],
       device: "own",
     });
-    const requests: ProtectRequest[] = [];
+    const requests: NewSecretInput[] = [];
     const recordingVault = withProtect(vault, (request, options) => {
       requests.push(request);
       return vault.protect(request, options);
@@ -196,7 +196,7 @@ describe("the backup flow", () => {
 describe("processing", () => {
   /** A vault whose protecting waits. */
   function makePendingVault(vault = createRecoveryFakeVault({ device: "own" })) {
-    const protectCalls: { request: ProtectRequest; options: CallOptions; end: (error: PortalError | null) => void }[] =
+    const protectCalls: { request: NewSecretInput; options: CallOptions; end: (error: PortalError | null) => void }[] =
       [];
     const pendingVault = withProtect(
       vault,

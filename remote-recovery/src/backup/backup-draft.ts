@@ -1,6 +1,6 @@
 import { maxTitleLength } from "@relicario/shared/api";
-import type { ProtectRequest } from "@relicario/shared/contract";
-import { toContentRequest, findContentProblem, type ContentDraft, type ContentProblem } from "@relicario/shared/forms";
+import type { NewSecretInput } from "@relicario/shared/contract";
+import { toContentInput, findContentProblem, type ContentDraft, type ContentProblem } from "@relicario/shared/forms";
 import { presentPicture } from "@relicario/vault/presented-opener";
 
 import { knownImageOf, emptyPictureDraft, type PictureDraft } from "../picture/picture-draft.ts";
@@ -80,9 +80,9 @@ export function isDirty({ picture, text, file, title, tags }: BackupDraft): bool
 }
 
 /** What the vault protects; null while the picture's step is not done. */
-export function toProtectRequest(draft: BackupDraft): ProtectRequest | null {
+export function toProtectRequest(draft: BackupDraft): NewSecretInput | null {
   const { image, imageName, title, tags, picture } = draft;
-  const fields = { title: title.trim(), tags, ...toContentRequest(draft) };
+  const fields = { title: title.trim(), tags, ...toContentInput(draft) };
   if (image !== newImage)
     return { ...fields, protection: { kind: "openers", openers: image === allImages ? [] : [image] } };
   const readyPicture = readyPictureOf(picture);

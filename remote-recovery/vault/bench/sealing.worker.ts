@@ -2,15 +2,15 @@
  * What `pnpm bench:sealing` measures, in one worker of one page; the second one computes digests,
  * as in the product.
  */
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { Decrypter, Encrypter } from "age-encryption";
 import * as Comlink from "comlink";
 
 import { openDevice } from "../src/device/device.ts";
-import { newIdentity, recipientOf } from "../src/seal/age.ts";
+import { generateIdentity, deriveRecipient } from "../src/seal/age.ts";
 import { copyOf, freeBuffers } from "../src/seal/bytes.ts";
 import { contentHeadSize, paddedLength, pieceSize, sealedLength, sealedPieceSize } from "../src/seal/content-sizes.ts";
-import { createContentSeal, openContentHead, pieceNonce } from "../src/seal/content-stream.ts";
+import { createContentSeal, openContentHead, createPieceNonce } from "../src/seal/content-stream.ts";
 import { openPieces, createPieceCipher, type PieceCipher } from "../src/transfer/piece-cipher.ts";
 import {
   openUploadRecords,
@@ -66,9 +66,9 @@ Comlink.expose(worker);
 type Measure = (name: string, callback: () => Promise<unknown>) => Promise<void>;
 
 async function sealByTypage(file: Blob, measure: Measure): Promise<{ sealed: Blob; identity: string }> {
-  const identity = newIdentity();
+  const identity = generateIdentity();
   const encrypter = new Encrypter();
-  encrypter.addRecipient(await recipientOf(identity));
+  encrypter.addRecipient(await deriveRecipient(identity));
   await measure("typage_seal", async () => drain(await encrypter.encrypt(file.stream())));
   return { sealed: await new Response(await encrypter.encrypt(file.stream())).blob(), identity };
 }
@@ -93,8 +93,8 @@ async function sealByVault(
   const { identity, payloadKey, prefix } = await createContentSeal();
   const sealedSize = sealedLength(prefix.length, paddedLength("file", file.size));
   const sealing = {
-    payload_key: toB64u(payloadKey),
-    prefix: toB64u(prefix),
+    payload_key: toBase64url(payloadKey),
+    prefix: toBase64url(prefix),
     kind: "file",
     size: file.size,
     part_size: partSize,
@@ -191,7 +191,7 @@ async function openByVault(
 async function sealByAesGcm(file: Blob): Promise<void> {
   const key = await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt"]);
   await forEachPiece(file, async (piece, index) => {
-    await crypto.subtle.encrypt({ name: "AES-GCM", iv: pieceNonce(index, false) }, key, piece);
+    await crypto.subtle.encrypt({ name: "AES-GCM", iv: createPieceNonce(index, false) }, key, piece);
   });
 }
 

@@ -7,7 +7,7 @@
  */
 import { openAsBlob } from "node:fs";
 
-import { createHttp, toB64u, Me } from "@relicario/shared/api";
+import { createHttpClient, toBase64url, Me } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { loadEngineInNode } from "@relicario/engine/node";
@@ -43,7 +43,7 @@ const things = [
 ] as const;
 const pick = <T>(items: readonly [T, ...T[]], index: number): T => items[index % items.length] ?? items[0];
 
-const http = createHttp({ baseUrl, getToken: () => Promise.resolve(token) });
+const http = createHttpClient({ baseUrl, getToken: () => Promise.resolve(token) });
 const { user_id: userId } = await http.request("GET", "/user/me", Me);
 const vault = await openVaultSession({
   userId,
@@ -75,7 +75,7 @@ async function sealSecret(index: number) {
   };
   return {
     secretId,
-    content: toB64u(content.sealed),
+    content: toBase64url(content.sealed),
     row: await sealRow(vault, keys, { secretId, version: 1, rev: 1 }, described, content, openedKeyring.book.openers),
   };
 }

@@ -22,8 +22,8 @@ import { writeUniqueFile } from "./write-unique.ts";
 jest.setTimeout(120_000); // a real picture and 64 MiB of Argon2id, on a busy machine
 
 const kit = join(import.meta.dirname, "../vectors/kit.html");
-const photo = (name: string) => join(import.meta.dirname, "../../../e2e/fixtures/photos", name);
-const picture = photo("picos-1200x900.jpg");
+const getPhotoPath = (name: string) => join(import.meta.dirname, "../../../e2e/fixtures/photos", name);
+const picture = getPhotoPath("picos-1200x900.jpg");
 const passphrase = "correct horse";
 
 let folder = "";
@@ -89,7 +89,7 @@ describe("relicario-open", () => {
   });
 
   it("says that it is another picture or passphrase, or no picture, and writes nothing", async () => {
-    const result = await run([kit, photo("rocket.jpg"), "--passphrase-stdin"], passphrase);
+    const result = await run([kit, getPhotoPath("rocket.jpg"), "--passphrase-stdin"], passphrase);
     expect([result, readOutputFolder()]).toEqual([
       { code: 1, stdout: "", stderr: "This is not the picture of this kit, or not its passphrase.\n" },
       {},

@@ -13,7 +13,7 @@ import { maxKitBytes } from "@relicario/shared/api";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
 import { detachedContentName, type Kit } from "../src/kit/kit-document.ts";
-import { readKitFile } from "../src/kit/kit-file.ts";
+import { parseKitFile } from "../src/kit/kit-file.ts";
 import {
   openDetachedContent,
   openEmbeddedContent,
@@ -76,12 +76,12 @@ function parseArguments(argv: readonly string[]): CommandOptions | string {
         help: { type: "boolean" },
       },
     });
-    const [kitFile, picture, ...extraArguments] = positionals;
-    if (kitFile === undefined || picture === undefined || extraArguments.length > 0 || values.help === true)
+    const [kitPath, picturePath, ...extraArguments] = positionals;
+    if (kitPath === undefined || picturePath === undefined || extraArguments.length > 0 || values.help === true)
       return usage;
     return {
-      kitFile,
-      picture,
+      kitFile: kitPath,
+      picture: picturePath,
       outputFolder: values.out ?? ".",
       identity: values.identity === true,
       passphraseFromStdin: values["passphrase-stdin"] === true,
@@ -101,7 +101,7 @@ async function openAndWrite(options: CommandOptions): Promise<number> {
     console.log(identity);
     return 0;
   }
-  let failed = 0;
+  let failedCount = 0;
   for (const [index, secret] of secrets.entries()) {
     const name =
       secret === null || secret.ticket.title === ""
@@ -118,19 +118,19 @@ async function openAndWrite(options: CommandOptions): Promise<number> {
       if (secret.author === "not_verified")
         console.error(`${name} does not carry the signature of the account that the kit was made for.`);
     } catch (error) {
-      failed++;
+      failedCount++;
       console.error(
         `${name}: ${describeError(error, secret === null ? null : detachedContentName(secret.ticket.secret_id))}`,
       );
     }
   }
-  return failed === 0 ? 0 : 1;
+  return failedCount === 0 ? 0 : 1;
 }
 
 /** @throws PortalError `validation_error` (a reason in its details). */
 async function readKit(path: string): Promise<Kit> {
   await requireFile(path, maxKitBytes);
-  return readKitFile(await readFile(path));
+  return parseKitFile(await readFile(path));
 }
 
 async function openPicture(path: string): Promise<Blob> {
@@ -146,12 +146,12 @@ async function requireFile(path: string, maxBytes: number): Promise<void> {
   if (size > maxBytes) throw new PortalError("validation_error", { details: { reason: "too_large", path } });
 }
 
-async function* readContent(secret: KitSecret, kitFile: string): AsyncGenerator<Uint8Array> {
+async function* readContent(secret: KitSecret, kitPath: string): AsyncGenerator<Uint8Array> {
   if (secret.sealed !== null) {
     yield await openEmbeddedContent(secret);
     return;
   }
-  const path = join(dirname(kitFile), detachedContentName(secret.ticket.secret_id));
+  const path = join(dirname(kitPath), detachedContentName(secret.ticket.secret_id));
   const file = await openAsBlob(path).catch((cause: unknown) => {
     throw new PortalError("not_found", { cause, details: { path } });
   });

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 
 import { PortalError } from "@relicario/shared/errors";
 
-import { safeFileName } from "../src/kit/safe-name.ts";
+import { toSafeFileName } from "../src/kit/safe-name.ts";
 
 /** Tries of names before a folder counts as full of them. */
 const maxNameAttempts = 1_000;
@@ -26,7 +26,7 @@ export async function writeUniqueFile(
   const temporaryFile = join(folder, `.${randomUUID()}.part`);
   try {
     await writeTemporaryFile(temporaryFile, chunks);
-    return await moveToFreeName(temporaryFile, folder, safeFileName(preferredName));
+    return await moveToFreeName(temporaryFile, folder, toSafeFileName(preferredName));
   } finally {
     await rm(temporaryFile, { force: true });
   }

@@ -4,12 +4,12 @@
  * or in a typed error within 5 seconds of processor time. The last line is JSON; the exit code is 1
  * when a limit is broken.
  */
-import { damage, applyDamage } from "@relicario/engine/damage";
+import { damageArbitrary, applyDamage } from "@relicario/engine/damage";
 import { PortalError } from "@relicario/shared/errors";
 import fc from "fast-check";
 
 import { randomBytes } from "../src/seal/bytes.ts";
-import { makeHelper, openHelper, parseHelper, readSketch } from "../src/seal/helper.ts";
+import { createHelper, unwrapImageRootKey, parseHelper, extractSketch } from "../src/seal/helper.ts";
 import { sketchFor } from "../src/testing/fake-engine.ts";
 
 const limits = { case_ms: 5000 } as const;
@@ -21,20 +21,20 @@ const [cases = 10_000, seed = Date.now() % 2 ** 31] = process.argv
 const imageSecret = randomBytes(32);
 const sketch = sketchFor("any picture");
 const helpers = [
-  (await makeHelper(imageSecret, sketch, null)).helper,
-  (await makeHelper(imageSecret, sketch, "long words")).helper,
+  (await createHelper(imageSecret, sketch, null)).helper,
+  (await createHelper(imageSecret, sketch, "long words")).helper,
 ];
 
 async function openHelperBytes(bytes: Uint8Array): Promise<string> {
   const helper = parseHelper(bytes);
   if (helper.encrypted) return "read"; // opening it would try Argon2id, not us
-  await openHelper(helper, await readSketch(helper, null), imageSecret, null);
+  await unwrapImageRootKey(helper, await extractSketch(helper, null), imageSecret, null);
   return "opened";
 }
 
 const helperCase = fc.record({
   helper: fc.constantFrom(...helpers),
-  changes: fc.array(damage, { minLength: 1, maxLength: 4 }),
+  changes: fc.array(damageArbitrary, { minLength: 1, maxLength: 4 }),
 });
 const outcomes: Record<string, number> = {};
 let longest = 0;

@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import { maxSmallContentBytes } from "@relicario/shared/api";
-import type { CallOptions, PictureFieldProps, ProtectRequest } from "@relicario/shared/contract";
+import type { CallOptions, PictureFieldProps, NewSecretInput } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import {
   createFakeVault,
@@ -43,7 +43,7 @@ const save = () => userEvent.click(screen.getByRole("button", { name: "Protect" 
 /** A vault that goes on protecting until it is told to stop. */
 function createPendingVault(settings?: FakeVaultSettings) {
   const fakeVault = createFakeVault(settings);
-  const protectCalls: { request: ProtectRequest; options: CallOptions | undefined }[] = [];
+  const protectCalls: { request: NewSecretInput; options: CallOptions | undefined }[] = [];
   const vault: FakeVault = {
     ...fakeVault,
     protect: (request, options) => {

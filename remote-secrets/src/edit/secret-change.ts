@@ -1,5 +1,5 @@
 import type { ContentKind, SecretChange, SecretRow } from "@relicario/shared/contract";
-import { toContentRequest } from "@relicario/shared/forms";
+import { toContentInput } from "@relicario/shared/forms";
 
 import { toProtection, sameImages, type SecretDraft } from "../form/secret-draft.ts";
 
@@ -39,7 +39,7 @@ export function toSecretChange(draft: SecretDraft, secret: EditingSecret, recove
     baseVersion: secret.version,
     baseRev: secret.rev,
     ...labelChanges,
-    ...(needsReseal ? { content: toContentRequest(draft) } : {}),
+    ...(needsReseal ? { content: toContentInput(draft) } : {}),
     ...(needsReseal && draft.image !== sameImages ? { protection: toProtection(draft) } : {}),
   };
 }

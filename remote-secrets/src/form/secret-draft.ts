@@ -1,6 +1,6 @@
 import { maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
-import type { ContentKind, ProtectRequest, OpenerHandle } from "@relicario/shared/contract";
-import { toContentRequest, findContentProblem, contentProblems, maxImageNameLength } from "@relicario/shared/forms";
+import type { ContentKind, NewSecretInput, OpenerHandle } from "@relicario/shared/contract";
+import { toContentInput, findContentProblem, contentProblems, maxImageNameLength } from "@relicario/shared/forms";
 import { z } from "zod";
 
 /**
@@ -83,13 +83,13 @@ export function isDraftProblem(message: string | undefined): message is DraftPro
   return draftProblems.some((candidate) => candidate === message);
 }
 
-export function toProtection({ image, imageName, openerHandle }: SecretDraft): ProtectRequest["protection"] {
+export function toProtection({ image, imageName, openerHandle }: SecretDraft): NewSecretInput["protection"] {
   return image === newImage && openerHandle !== null
     ? { kind: "picture", picture: openerHandle, name: imageName }
     : { kind: "openers", openers: image === allImages ? [] : [image] };
 }
 
-export function toProtectRequest(draft: SecretDraft): ProtectRequest {
+export function toProtectRequest(draft: SecretDraft): NewSecretInput {
   const { title, tags } = draft;
-  return { title, tags, ...toContentRequest(draft), protection: toProtection(draft) };
+  return { title, tags, ...toContentInput(draft), protection: toProtection(draft) };
 }

@@ -2,7 +2,7 @@ import { screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import type { SecretRow } from "@relicario/shared/contract";
-import { createFakeHttp, createFakeVault, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { createFakeHttpClient, createFakeVault, expectAccessible, renderApp } from "@relicario/shared/testing";
 import { createMe } from "../testing/me.ts";
 import { Attention, findExpiringShares } from "./Attention.tsx";
 
@@ -100,7 +100,7 @@ describe("Attention", () => {
     ];
     const dueAt = "2027-04-30T09:00:00.000Z";
     const meWithDueDate = { ...createMe("alba@example.org", true), rehearsal_due_at: dueAt };
-    const http = createFakeHttp({
+    const http = createFakeHttpClient({
       "GET /user/me": () => createMe("alba@example.org", true),
       "POST /user/me": () => meWithDueDate,
     });
@@ -110,7 +110,7 @@ describe("Attention", () => {
         { rehearsal_due_at: dueAt },
       ]);
     });
-    const upToDateHttp = createFakeHttp({ "GET /user/me": () => meWithDueDate });
+    const upToDateHttp = createFakeHttpClient({ "GET /user/me": () => meWithDueDate });
     const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={rows} />, {
       http: upToDateHttp,
     });
@@ -121,7 +121,7 @@ describe("Attention", () => {
   });
 
   it("tells nothing of secrets whose labels are locked", async () => {
-    const http = createFakeHttp({
+    const http = createFakeHttpClient({
       "GET /user/me": () => ({ ...createMe("alba@example.org", true), rehearsal_due_at: "2027-04-30T09:00:00.000Z" }),
     });
     const { queryClient } = await renderApp(
@@ -144,14 +144,14 @@ describe("Attention", () => {
     ["alba@example.org", false, "Your e-mail address is not confirmed"],
   ] as const)("says that the address %s (confirmed: %s) needs attention", async (address, verified, title) => {
     await renderApp(<Attention vault={createFakeVault()} rows={[]} />, {
-      http: createFakeHttp({ "GET /user/me": () => createMe(address, verified) }),
+      http: createFakeHttpClient({ "GET /user/me": () => createMe(address, verified) }),
     });
     expect(await screen.findByText(title)).toBeVisible();
     expect(screen.getByRole("link", { name: "Go to your profile" })).toHaveAttribute("href", "/settings/profile");
   });
 
   it("says nothing of an address that is confirmed", async () => {
-    const http = createFakeHttp({ "GET /user/me": () => createMe("alba@example.org", true) });
+    const http = createFakeHttpClient({ "GET /user/me": () => createMe("alba@example.org", true) });
     const { queryClient } = await renderApp(<Attention vault={createFakeVault()} rows={[]} />, { http });
     await waitFor(() => {
       expect(queryClient.isFetching()).toBe(0);

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import type { Me } from "@relicario/shared/api";
 import {
-  createFakeHttp,
+  createFakeHttpClient,
   createFakeVault,
   expectAccessible,
   renderApp,
@@ -80,7 +80,7 @@ describe("HomePage", () => {
   });
 
   it("asks for the address while the secrets are on their way, so that what it says moves nothing", async () => {
-    const http = createFakeHttp({});
+    const http = createFakeHttpClient({});
     const pendingVault: FakeVault = {
       ...createFakeVault({}),
       refresh: () => new Promise(() => undefined),
@@ -93,7 +93,7 @@ describe("HomePage", () => {
 
   it("draws its lists with what stands above them, not before", async () => {
     let respond: (account: Me) => void = () => undefined;
-    const http = createFakeHttp({
+    const http = createFakeHttpClient({
       "GET /user/me": () =>
         new Promise((resolve) => {
           respond = resolve;
@@ -111,7 +111,7 @@ describe("HomePage", () => {
   });
 
   it("draws its lists at the first failure of what stands above them, and goes on without it", async () => {
-    const http = createFakeHttp({});
+    const http = createFakeHttpClient({});
     const { queryClient } = await renderPage({ secrets: [{ title: "Keys", content: "x" }] }, { http });
     expect(await screen.findByRole("list", { name: "Recent" })).toBeVisible();
     await waitFor(() => {

@@ -1,4 +1,4 @@
-import { usePortal, type ProtectRequest, type Vault, type VaultState } from "@relicario/shared/contract";
+import { usePortal, type NewSecretInput, type Vault, type VaultState } from "@relicario/shared/contract";
 import { FieldError } from "@relicario/shared/forms";
 import { Button, SpacedRow, Stack, useOpenerHandle } from "@relicario/shared/ui";
 import { useQuery } from "@tanstack/react-query";
@@ -16,7 +16,7 @@ interface UploadOpenerPromptProps {
   readonly reason: OpenerReason;
   /** It goes on already, with the picture. */
   readonly busy: boolean;
-  readonly onSubmit: (protection: ProtectRequest["protection"]) => void;
+  readonly onSubmit: (protection: NewSecretInput["protection"]) => void;
 }
 
 /**

@@ -1,6 +1,6 @@
 import {
   usePortal,
-  type ProtectRequest,
+  type NewSecretInput,
   type Vault,
   type VaultProgress,
   type VaultState,
@@ -80,7 +80,7 @@ interface UploadItemProps extends WaitingUploadsProps {
   readonly onResume: (
     uploadId: string,
     file: Blob | null,
-    protection: ProtectRequest["protection"] | null,
+    protection: NewSecretInput["protection"] | null,
   ) => Promise<void>;
   readonly onRestart: (uploadId: string, file: Blob) => Promise<void>;
   readonly onDiscard: (uploadId: string) => Promise<void>;
@@ -95,7 +95,7 @@ function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard
   const resumeState = useResumeState(uploadId);
   const openerReason = resumeState?.openerReason ?? null;
   /** What was shown for it, while the file is chosen. */
-  const pendingProtection = useRef<ProtectRequest["protection"]>(null);
+  const pendingProtection = useRef<NewSecretInput["protection"]>(null);
   const formats = getFormats(language);
   const displayTitle = title ?? t("waiting.locked_title", { day: formats.date(startedAt) });
   const running = resumeState?.status === "running" || state === "running";
@@ -106,7 +106,7 @@ function UploadItem({ vault, status, upload, now, onResume, onRestart, onDiscard
   const action = t(
     state === "sealed" ? "waiting.publish_action" : needsFile ? "waiting.choose_action" : "waiting.resume_action",
   );
-  const handleResume = (submittedProtection: ProtectRequest["protection"] | null) => {
+  const handleResume = (submittedProtection: NewSecretInput["protection"] | null) => {
     pendingProtection.current = submittedProtection;
     if (needsFile) fileInput.current?.click();
     else void onResume(uploadId, null, submittedProtection);

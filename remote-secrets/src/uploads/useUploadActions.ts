@@ -1,7 +1,7 @@
 import {
   usePortal,
   type CallOptions,
-  type ProtectRequest,
+  type NewSecretInput,
   type Vault,
   type VaultProgress,
 } from "@relicario/shared/contract";
@@ -77,7 +77,7 @@ export function useUploadActions(vault: Vault, onPublished: () => void) {
   const resume = (
     uploadId: string,
     file: Blob | null,
-    protection: ProtectRequest["protection"] | null,
+    protection: NewSecretInput["protection"] | null,
   ): Promise<void> =>
     run(uploadId, (options) =>
       vault.resumeUpload(uploadId, file, protection === null ? options : { ...options, protection }),

@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 
 import type { Me } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, renderApp } from "@relicario/shared/testing";
 import { account as me } from "../testing/account.ts";
 import DeleteAccountPage from "./DeleteAccountPage.tsx";
 
@@ -13,7 +13,7 @@ const dueAt = "2026-12-05T09:00:00.000Z";
 function createScenario(overrides: Partial<Me> = {}) {
   let currentMe: Me = { ...me, ...overrides };
   const callOrder: string[] = [];
-  const http = createFakeHttp({
+  const http = createFakeHttpClient({
     "GET /user/me": () => currentMe,
     "DELETE /user/me": () => {
       callOrder.push("delete");

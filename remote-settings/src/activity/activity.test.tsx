@@ -1,9 +1,9 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import { activityKinds, ActivityKind, type ActivityResponse, type ActivityEntry } from "@relicario/shared/api";
+import { activityKindsByTopic, ActivityKind, type ActivityResponse, type ActivityEntry } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, renderApp } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, renderApp } from "@relicario/shared/testing";
 import ActivityPage from "./ActivityPage.tsx";
 import { groupByDay } from "./activity.ts";
 
@@ -44,7 +44,9 @@ describe("the activity page", () => {
       createEntry(2, { kind: "secret_added", secret: "0a1b2c3d" }),
       createEntry(1, { device: "Firefox, Linux", address: "192.0.2.x" }),
     ];
-    await renderApp(<ActivityPage />, { http: createFakeHttp({ "GET /user/activity": () => createPage(entries) }) });
+    await renderApp(<ActivityPage />, {
+      http: createFakeHttpClient({ "GET /user/activity": () => createPage(entries) }),
+    });
     const laterEntries = within(await screen.findByRole("region", { name: "21 Nov 2026" })).getAllByRole("listitem");
     const earlierEntries = within(screen.getByRole("region", { name: "20 Nov 2026" })).getAllByRole("listitem");
     expect(laterEntries.map(({ textContent }) => textContent)).toEqual([
@@ -61,17 +63,17 @@ describe("the activity page", () => {
     const entries = ActivityKind.options.map((kind, index) => createEntry(index, { kind }));
     await renderApp(<ActivityPage />, {
       language,
-      http: createFakeHttp({ "GET /user/activity": () => createPage(entries) }),
+      http: createFakeHttpClient({ "GET /user/activity": () => createPage(entries) }),
     });
     const sentences = within(await screen.findByRole("region"))
       .getAllByRole("listitem")
       .map(({ textContent }) => textContent);
     expect(new Set(sentences).size).toBe(entries.length);
-    expect(Object.values(activityKinds).flat().toSorted()).toEqual(ActivityKind.options.toSorted());
+    expect(Object.values(activityKindsByTopic).flat().toSorted()).toEqual(ActivityKind.options.toSorted());
   });
 
   it("shows one kind alone when it is asked to", async () => {
-    const http = createFakeHttp({
+    const http = createFakeHttpClient({
       "GET /user/activity": ({ query }) =>
         createPage(query?.["topic"] === "sharing" ? [createEntry(1, { kind: "shared" })] : [createEntry(2)]),
     });
@@ -83,13 +85,13 @@ describe("the activity page", () => {
   });
 
   it("says so where nothing happened", async () => {
-    await renderApp(<ActivityPage />, { http: createFakeHttp({ "GET /user/activity": () => createPage([]) }) });
+    await renderApp(<ActivityPage />, { http: createFakeHttpClient({ "GET /user/activity": () => createPage([]) }) });
     expect(await screen.findByText("Nothing happened")).toBeVisible();
   });
 
   it("reads on when its end comes near, and by its button", async () => {
     const cursors: unknown[] = [];
-    const http = createFakeHttp({
+    const http = createFakeHttpClient({
       "GET /user/activity": ({ query }) => {
         cursors.push(query?.["before"]);
         const page = cursors.length;
@@ -113,7 +115,7 @@ describe("the activity page", () => {
   });
 
   it("keeps what it has when the next page fails, and tries again when it is told to", async () => {
-    const http = createFakeHttp({
+    const http = createFakeHttpClient({
       "GET /user/activity": ({ query }) =>
         query?.["before"] === undefined
           ? createPage([createEntry(2)], createEntry(2).id)
@@ -131,7 +133,7 @@ describe("the activity page", () => {
   });
 
   it("says when it cannot be loaded", async () => {
-    const http = createFakeHttp({
+    const http = createFakeHttpClient({
       "GET /user/activity": () => {
         throw new PortalError("service_unavailable");
       },

@@ -5,14 +5,14 @@ import { maxTitleLength, type Me } from "@relicario/shared/api";
 import type { ImportItem, ImportReadResult } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import {
-  createFakeHttp,
+  createFakeHttpClient,
   createFakeVault,
   expectAccessible,
   createPictureFile,
   readTexts,
   renderApp,
   listTextKeys,
-  type FakeHttp,
+  type FakeHttpClient,
   type FakeVault,
 } from "@relicario/shared/testing";
 import remote from "../remote.tsx";
@@ -46,9 +46,9 @@ const secrets = [{ title: "Kept", content: "x" }];
 const createVault = (settings: Parameters<typeof createFakeVault>[0] = {}): FakeVault =>
   createFakeVault({ images, secrets, importReadResult, ...settings });
 /** The service's side: changes what it is told to, and gives it back. */
-function createService(): FakeHttp {
+function createService(): FakeHttpClient {
   let currentMe: Me = account;
-  return createFakeHttp({
+  return createFakeHttpClient({
     "GET /user/me": () => currentMe,
     "POST /user/me": ({ body }) => (currentMe = { ...currentMe, ...(body as Partial<Me>) }),
   });

@@ -3,14 +3,14 @@ import userEvent from "@testing-library/user-event";
 
 import { mailTopics, type Me, type UpdateMeBody } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttpClient, expectAccessible, renderApp, type FakeHttpClient } from "@relicario/shared/testing";
 import { account as me } from "../testing/account.ts";
 import NotificationsPage from "./NotificationsPage.tsx";
 
 /** The service's side: changes what it is told to, and gives it back. */
-function createService(overrides: Partial<Me> = {}): FakeHttp {
+function createService(overrides: Partial<Me> = {}): FakeHttpClient {
   let currentMe: Me = { ...me, ...overrides };
-  return createFakeHttp({
+  return createFakeHttpClient({
     "GET /user/me": () => currentMe,
     "POST /user/me": ({ body }) => {
       const { notifications, ...rest } = body as UpdateMeBody;

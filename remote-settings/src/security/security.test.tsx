@@ -3,7 +3,13 @@ import userEvent from "@testing-library/user-event";
 
 import type { OwnSession } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, createFakeVault, expectAccessible, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import {
+  createFakeHttpClient,
+  createFakeVault,
+  expectAccessible,
+  renderApp,
+  type FakeHttpClient,
+} from "@relicario/shared/testing";
 import SecurityPage from "./SecurityPage.tsx";
 
 const createId = (digit: string): string => `01890a5d-ac96-7000-8000-00000000000${digit}`;
@@ -25,9 +31,9 @@ const otherSession: OwnSession = {
 const unknownSession: OwnSession = { id: createId("3"), current: false, device: null, address: null, ...timestamps };
 
 /** The service's side: lists, and ends what it is told to. */
-function createService(...sessions: OwnSession[]): FakeHttp {
+function createService(...sessions: OwnSession[]): FakeHttpClient {
   let currentSessions = sessions;
-  const http = createFakeHttp({
+  const http = createFakeHttpClient({
     "GET /user/sessions": () => ({ sessions: currentSessions }),
     "DELETE /user/sessions": () => {
       currentSessions = currentSessions.filter(({ current }) => current);

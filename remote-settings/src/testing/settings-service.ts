@@ -1,6 +1,6 @@
 import type { Me } from "@relicario/shared/api";
 import { HttpError, PortalError } from "@relicario/shared/errors";
-import { createFakeHttp, renderApp, type FakeHttp } from "@relicario/shared/testing";
+import { createFakeHttpClient, renderApp, type FakeHttpClient } from "@relicario/shared/testing";
 
 import remote from "../remote.tsx";
 import { account } from "./account.ts";
@@ -9,9 +9,9 @@ import { account } from "./account.ts";
 export const me: Me = { ...account, contact_email: null, contact_email_verified: false };
 
 /** The service's side: changes what it is told to, and gives it back. */
-export function createService(overrides: Partial<Me> = {}): FakeHttp {
+export function createService(overrides: Partial<Me> = {}): FakeHttpClient {
   let currentMe: Me = { ...me, ...overrides };
-  return createFakeHttp({
+  return createFakeHttpClient({
     "GET /user/me": () => currentMe,
     "POST /user/me": ({ body }) => (currentMe = { ...currentMe, ...(body as Partial<Me>) }),
     "POST /user/validate-username": () => ({ valid: true }),

@@ -1,4 +1,4 @@
-import type { PersonRecord, ShareRequest, OpenerHandle } from "@relicario/shared/contract";
+import type { PersonRecord, NewShareInput, OpenerHandle } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { lifetimeNames, lifetimes, parseMaxViews, viewChoices } from "../link/share-limits.ts";
@@ -82,7 +82,7 @@ export function getPassword({
 }
 
 /** What the vault seals; null when the draft has no person where it needs one. */
-export function toShareRequest(draft: ShareDraft, secretId: string, now: number): ShareRequest | null {
+export function toShareRequest(draft: ShareDraft, secretId: string, now: number): NewShareInput | null {
   const { audience, person, notify } = draft;
   const maxViews = parseMaxViews(draft.views, draft.otherViews);
   if (maxViews === "invalid" || (audience === "person" && person === null)) return null;

@@ -2,7 +2,7 @@ import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
 import {
-  createFakeHttp,
+  createFakeHttpClient,
   createFakeVault,
   createFakeVisitor,
   expectAccessible,
@@ -182,7 +182,7 @@ describe("a link to something shared", () => {
   });
 
   it("is reported by its id alone", async () => {
-    const http = createFakeHttp({ "POST /reports/share": () => null });
+    const http = createFakeHttpClient({ "POST /reports/share": () => null });
     await renderPage(textShare, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));
     await expectAccessible();
@@ -196,7 +196,7 @@ describe("a link to something shared", () => {
   });
 
   it("says when a report does not arrive", async () => {
-    const http = createFakeHttp();
+    const http = createFakeHttpClient();
     http.failWith("too_many_requests");
     await renderPage(textShare, { http });
     await userEvent.click(await screen.findByRole("button", { name: "Report this link" }));

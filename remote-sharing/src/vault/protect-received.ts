@@ -1,10 +1,10 @@
-import type { CallOptions, OpenedContent, ProtectRequest, Vault } from "@relicario/shared/contract";
+import type { CallOptions, OpenedContent, NewSecretInput, Vault } from "@relicario/shared/contract";
 
 interface ReceivedContent {
   readonly opened: OpenedContent;
   readonly title: string;
   /** The pictures in use unless told otherwise. */
-  readonly protection?: ProtectRequest["protection"];
+  readonly protection?: NewSecretInput["protection"];
 }
 
 /**

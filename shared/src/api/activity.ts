@@ -4,22 +4,22 @@ import { maxActivityPageSize } from "./limits.ts";
 import { Id, Timestamp } from "./wire.ts";
 
 /** What is noted of an account, by what it is about. */
-export const activityKinds = {
+export const activityKindsByTopic = {
   sessions: ["signed_in", "session_ended", "device_linked"],
   secrets: ["secret_added", "secret_changed", "label_changed", "secret_trashed", "secret_restored", "secret_purged"],
   sharing: ["shared", "share_opened", "share_revoked", "request_made", "request_answered"],
   openers: ["opener_added", "opener_removed", "rotated", "anew_asked", "anew_ended", "anew_begun"],
   account: ["profile_changed", "password_changed", "deletion_asked", "deletion_cancelled"],
 } as const;
-export type ActivityTopic = keyof typeof activityKinds;
-export const activityTopics = Object.keys(activityKinds) as [ActivityTopic, ...ActivityTopic[]];
+export type ActivityTopic = keyof typeof activityKindsByTopic;
+export const activityTopics = Object.keys(activityKindsByTopic) as [ActivityTopic, ...ActivityTopic[]];
 
 export const ActivityKind = z.enum([
-  ...activityKinds.sessions,
-  ...activityKinds.secrets,
-  ...activityKinds.sharing,
-  ...activityKinds.openers,
-  ...activityKinds.account,
+  ...activityKindsByTopic.sessions,
+  ...activityKindsByTopic.secrets,
+  ...activityKindsByTopic.sharing,
+  ...activityKindsByTopic.openers,
+  ...activityKindsByTopic.account,
 ]);
 export type ActivityKind = z.infer<typeof ActivityKind>;
 

@@ -6,11 +6,11 @@ import { Id } from "./wire.ts";
  * Body and answer of `POST /auth/token?app_vendor_id=`: the identity provider's access token for
  * the product's session token.
  */
-export const TokenExchange = z.strictObject({ token: z.string().min(1).max(16_384) });
-export type TokenExchange = z.infer<typeof TokenExchange>;
+export const TokenExchangeBody = z.strictObject({ token: z.string().min(1).max(16_384) });
+export type TokenExchangeBody = z.infer<typeof TokenExchangeBody>;
 
 /** `GET /auth/token-certs`: the current and the next key, so that rotation breaks nobody. */
-export const TokenCerts = z.strictObject({
+export const TokenJwks = z.strictObject({
   keys: z
     .array(
       z.strictObject({
@@ -23,11 +23,11 @@ export const TokenCerts = z.strictObject({
     )
     .min(1),
 });
-export type TokenCerts = z.infer<typeof TokenCerts>;
+export type TokenJwks = z.infer<typeof TokenJwks>;
 
 /** `GET /auth/certs`: the keys of the identity provider that this service trusts. */
-export const ProviderCerts = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
-export type ProviderCerts = z.infer<typeof ProviderCerts>;
+export const ProviderJwks = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
+export type ProviderJwks = z.infer<typeof ProviderJwks>;
 
 /** Claims of a session token. `exp`, `iat`, `auth_time` in seconds since 1970. */
 export const SessionClaims = z.looseObject({

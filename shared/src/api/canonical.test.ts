@@ -1,23 +1,23 @@
 import fc from "fast-check";
 
-import { canonicalBytes, canonicalText, parseCanonical, type Json } from "./canonical.ts";
+import { encodeCanonical, stringifyCanonical, parseCanonical, type Json } from "./canonical.ts";
 
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encodeUtf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("canonicalText", () => {
   it("sorts members by UTF-16 code units and escapes as RFC 8785 says", () => {
-    expect(canonicalText({ "€": 1, "\r": 2, "1": 3, "😂": 4, ö: 5, b: '\u000f\n"\\' })).toBe(
+    expect(stringifyCanonical({ "€": 1, "\r": 2, "1": 3, "😂": 4, ö: 5, b: '\u000f\n"\\' })).toBe(
       '{"\\r":2,"1":3,"b":"\\u000f\\n\\"\\\\","ö":5,"€":1,"😂":4}',
     );
   });
 
   it.each([[1.5], [-1], [2 ** 53], [Number.NaN], [-0]])("refuses the number %p", (number) => {
-    expect(() => canonicalText({ number })).toThrow(TypeError);
+    expect(() => stringifyCanonical({ number })).toThrow(TypeError);
   });
 
   it("refuses ill-formed Unicode in names and values", () => {
-    expect(() => canonicalText({ a: "\ud800" })).toThrow(TypeError);
-    expect(() => canonicalText({ "\udc00": 1 })).toThrow(TypeError);
+    expect(() => stringifyCanonical({ a: "\ud800" })).toThrow(TypeError);
+    expect(() => stringifyCanonical({ "\udc00": 1 })).toThrow(TypeError);
   });
 });
 
@@ -36,9 +36,9 @@ describe("parseCanonical", () => {
     })).value;
     fc.assert(
       fc.property(json, fc.nat(20), (value, padding) => {
-        const padded = bytes(`${canonicalText(value)}${" ".repeat(padding)}`);
+        const padded = encodeUtf8(`${stringifyCanonical(value)}${" ".repeat(padding)}`);
         expect(parseCanonical(padded)).toEqual(JSON.parse(JSON.stringify(value)));
-        expect(canonicalBytes(value)).toEqual(bytes(canonicalText(value)));
+        expect(encodeCanonical(value)).toEqual(encodeUtf8(stringifyCanonical(value)));
       }),
     );
   });
@@ -56,7 +56,7 @@ describe("parseCanonical", () => {
     '{"a":"\\ud800"}',
     "\ufeff{}",
   ])("refuses %j", (text) => {
-    expect(parseCanonical(bytes(text))).toBeNull();
+    expect(parseCanonical(encodeUtf8(text))).toBeNull();
   });
 
   it("refuses bytes that are not UTF-8", () => {

@@ -11,11 +11,11 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  *
  * @throws TypeError for numbers other than integers 0…2^53-1 and for ill-formed Unicode.
  */
-export function canonicalBytes(value: Json): Uint8Array<ArrayBuffer> {
-  return encoder.encode(canonicalText(value));
+export function encodeCanonical(value: Json): Uint8Array<ArrayBuffer> {
+  return encoder.encode(stringifyCanonical(value));
 }
 
-export function canonicalText(value: Json): string {
+export function stringifyCanonical(value: Json): string {
   assertRepresentable(value);
   const text = canonicalize(value);
   if (text === undefined) throw new TypeError("nothing to canonicalise");
@@ -33,7 +33,7 @@ export function parseCanonical(bytes: Uint8Array): unknown {
   try {
     const text = decoder.decode(bytes).replace(/ +$/, "");
     const value = JSON.parse(text) as Json;
-    return canonicalText(value) === text ? value : null;
+    return stringifyCanonical(value) === text ? value : null;
   } catch {
     return null; // whatever is wrong with it, the answer is the same
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { HttpError, isPortalError, PortalError } from "../errors/index.ts";
-import { createHttp, isRetryableRead, type HttpSettings } from "./client.ts";
+import { createHttpClient, isRetryableRead, type HttpClientSettings } from "./client.ts";
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
@@ -12,16 +12,16 @@ afterEach(() => {
 
 type FakeResponse = () => Response | Promise<Response>;
 
-function setup(responses: readonly FakeResponse[], overrides: Partial<HttpSettings> = {}) {
+function setup(responses: readonly FakeResponse[], overrides: Partial<HttpClientSettings> = {}) {
   const requests: { url: string; init: RequestInit }[] = [];
   /** When each call was made, in milliseconds after the first. */
-  const times: number[] = [];
+  const callTimes: number[] = [];
   const start = Date.now();
-  const http = createHttp({
+  const http = createHttpClient({
     baseUrl: "https://portal.example/api",
     getToken: () => Promise.resolve("the-token"),
     fetch: (url, init) => {
-      times.push(Date.now() - start);
+      callTimes.push(Date.now() - start);
       requests.push({ url: url instanceof Request ? url.url : url.toString(), init: init ?? {} });
       const response = responses[Math.min(requests.length, responses.length) - 1];
       if (response === undefined) throw new Error("no answer left");
@@ -29,14 +29,14 @@ function setup(responses: readonly FakeResponse[], overrides: Partial<HttpSettin
     },
     ...overrides,
   });
-  return { http, sent: requests, times };
+  return { http, sent: requests, times: callTimes };
 }
 
-const jsonResponse =
+const respondJson =
   (value: unknown, status = 200, headers: Record<string, string> = {}): FakeResponse =>
   () =>
     new Response(JSON.stringify(value), { status, headers });
-const networkFailure: FakeResponse = () => {
+const failNetwork: FakeResponse = () => {
   throw new TypeError("fetch failed");
 };
 const NamedThing = z.strictObject({ name: z.string() });
@@ -53,14 +53,14 @@ const catchPortalError = async (call: Promise<unknown>): Promise<PortalError> =>
 describe("createHttp", () => {
   it("says how many tries a wrong password leaves", async () => {
     const { http } = setup([
-      jsonResponse({ title: "Forbidden", status: 403, code: "wrong_password", tries_left: 9 }, 403),
+      respondJson({ title: "Forbidden", status: 403, code: "wrong_password", tries_left: 9 }, 403),
     ]);
     const error = await catchPortalError(http.request("POST", "/share/get-secret", NamedThing));
     expect([error.code, error.details]).toEqual(["wrong_password", { tries_left: 9 }]);
   });
 
   it("sends the token, the query and the body, and parses the answer", async () => {
-    const { http, sent } = setup([jsonResponse({ name: "a" })]);
+    const { http, sent } = setup([respondJson({ name: "a" })]);
     const answer = await http.request("POST", "/things", NamedThing, {
       body: { b: 1 },
       query: { page: 2, none: undefined },
@@ -73,7 +73,7 @@ describe("createHttp", () => {
   });
 
   it("carries JSON, and asks for it", async () => {
-    const { http, sent } = setup([jsonResponse({ name: "a" })]);
+    const { http, sent } = setup([respondJson({ name: "a" })]);
     await http.request("POST", "/things", NamedThing, { body: { b: [1, "ü"] } });
     await http.request("GET", "/things", NamedThing);
     const [post, get] = sent.map(({ init }) => new Headers(init.headers));
@@ -86,14 +86,14 @@ describe("createHttp", () => {
     [true, "include"],
     [false, "omit"],
   ] as const)("sends cookies along when told to: %s", async (credentials, expected) => {
-    const { http, sent } = setup([jsonResponse({ name: "a" })], { credentials });
+    const { http, sent } = setup([respondJson({ name: "a" })], { credentials });
     await http.request("GET", "/things", NamedThing);
     expect(sent[0]?.init.credentials).toBe(expected);
   });
 
   it("says in which language the person reads, as it is at each call", async () => {
     let language = "en";
-    const { http, sent } = setup([jsonResponse({ name: "a" })], { getLanguage: () => language });
+    const { http, sent } = setup([respondJson({ name: "a" })], { getLanguage: () => language });
     await http.request("GET", "/things", NamedThing);
     language = "es";
     await http.request("GET", "/things", NamedThing);
@@ -101,17 +101,17 @@ describe("createHttp", () => {
   });
 
   it("sends no authorization when there is no token", async () => {
-    const { http, sent } = setup([jsonResponse({ name: "a" })], { getToken: () => Promise.resolve(null) });
+    const { http, sent } = setup([respondJson({ name: "a" })], { getToken: () => Promise.resolve(null) });
     await http.request("GET", "/things", NamedThing);
     expect(new Headers(sent[0]?.init.headers).has("authorization")).toBe(false);
   });
 
   it("tries a GET three times more on network errors and 5xx, waiting twice as long each time", async () => {
     const { http, sent, times } = setup([
-      networkFailure,
-      jsonResponse({}, 503),
-      jsonResponse({}, 500),
-      jsonResponse({ name: "late" }),
+      failNetwork,
+      respondJson({}, 503),
+      respondJson({}, 500),
+      respondJson({ name: "late" }),
     ]);
     const answer = http.request("GET", "/things", NamedThing);
     await jest.advanceTimersByTimeAsync(60_000);
@@ -121,7 +121,7 @@ describe("createHttp", () => {
   });
 
   it("gives up after the fourth failure and says that the service does not answer", async () => {
-    const { http, sent } = setup([networkFailure]);
+    const { http, sent } = setup([failNetwork]);
     const failure = catchPortalError(http.request("GET", "/things", NamedThing));
     await jest.advanceTimersByTimeAsync(60_000);
     expect((await failure).code).toBe("service_unavailable");
@@ -130,7 +130,7 @@ describe("createHttp", () => {
 
   it("is cancelled by its signal while it waits to try again", async () => {
     const controller = new AbortController();
-    const { http, sent } = setup([networkFailure]);
+    const { http, sent } = setup([failNetwork]);
     const failure = catchPortalError(http.request("GET", "/things", NamedThing, { signal: controller.signal }));
     await jest.advanceTimersByTimeAsync(100);
     controller.abort();
@@ -139,19 +139,19 @@ describe("createHttp", () => {
   });
 
   it("makes each call once for who tries again by themselves", async () => {
-    const { http, sent } = setup([jsonResponse({}, 503)], { retries: 0 });
+    const { http, sent } = setup([respondJson({}, 503)], { retries: 0 });
     await catchPortalError(http.request("GET", "/things", NamedThing));
     expect(sent).toHaveLength(1);
   });
 
   it.each(["POST", "PUT", "PATCH", "DELETE"] as const)("never repeats a %s", async (method) => {
-    const { http, sent } = setup([networkFailure]);
+    const { http, sent } = setup([failNetwork]);
     await catchPortalError(http.request(method, "/things", NamedThing));
     expect(sent).toHaveLength(1);
   });
 
   it.each([400, 401, 403, 404, 409, 413, 415, 422, 429])("never repeats a GET that was answered %d", async (status) => {
-    const { http, sent } = setup([jsonResponse({}, status)]);
+    const { http, sent } = setup([respondJson({}, status)]);
     await catchPortalError(http.request("GET", "/things", NamedThing));
     expect(sent).toHaveLength(1);
   });
@@ -169,7 +169,7 @@ describe("createHttp", () => {
     [500, "internal_error", "Internal Server Error"],
     [503, "service_unavailable", "Service Unavailable"],
   ])("maps %d to %s, named %s", async (status, code, title) => {
-    const { http } = setup([jsonResponse({}, status)]);
+    const { http } = setup([respondJson({}, status)]);
     const error = await catchPortalError(http.request("POST", "/things", NamedThing));
     expect(error.code).toBe(code);
     expect(error.cause).toBeInstanceOf(HttpError);
@@ -187,17 +187,17 @@ describe("createHttp", () => {
 
   it("takes the code of the problem document when it is one of ours, else the status'", async () => {
     const ours = setup([
-      jsonResponse({ title: "x", status: 409, code: "state_conflict", keyring: { state_rev: 3 } }, 409),
+      respondJson({ title: "x", status: 409, code: "state_conflict", keyring: { state_rev: 3 } }, 409),
     ]);
     const error = await catchPortalError(ours.http.request("PUT", "/user/keyring", NamedThing));
     expect(error.code).toBe("state_conflict");
     expect((error.cause as HttpError).problem?.["keyring"]).toEqual({ state_rev: 3 });
-    const foreign = setup([jsonResponse({ title: "x", status: 409, code: "made_up" }, 409)]);
+    const foreign = setup([respondJson({ title: "x", status: 409, code: "made_up" }, 409)]);
     expect((await catchPortalError(foreign.http.request("PUT", "/user/keyring", NamedThing))).code).toBe("conflict");
   });
 
   it("keeps what Retry-After said", async () => {
-    const { http } = setup([jsonResponse({}, 429, { "retry-after": "17" })]);
+    const { http } = setup([respondJson({}, 429, { "retry-after": "17" })]);
     expect((await catchPortalError(http.request("POST", "/things", NamedThing))).details).toEqual({
       retry_after: "17",
     });
@@ -205,8 +205,8 @@ describe("createHttp", () => {
 
   it.each([
     ["broken JSON", () => new Response("{")],
-    ["another shape", jsonResponse({ name: 1 })],
-    ["an unknown member", jsonResponse({ name: "a", more: 1 })],
+    ["another shape", respondJson({ name: 1 })],
+    ["an unknown member", respondJson({ name: "a", more: 1 })],
   ])("calls %s a bad answer", async (_, answer) => {
     const { http } = setup([answer]);
     expect((await catchPortalError(http.request("POST", "/things", NamedThing))).code).toBe("bad_answer");
@@ -226,7 +226,7 @@ describe("createHttp", () => {
   });
 
   it("shows neither query nor body when the error is logged", async () => {
-    const { http } = setup([jsonResponse({ title: "t", status: 400, code: "bad_request", secret: "SENTINEL" }, 400)]);
+    const { http } = setup([respondJson({ title: "t", status: 400, code: "bad_request", secret: "SENTINEL" }, 400)]);
     const error = await catchPortalError(
       http.request("POST", "/things?token=SENTINEL", NamedThing, { body: { a: "SENTINEL" } }),
     );
@@ -239,13 +239,13 @@ describe("createHttp", () => {
 
 describe("readMayPass", () => {
   it.each<[string, FakeResponse, boolean]>([
-    ["a service that is not there", networkFailure, true],
-    ["a service that is busy", jsonResponse({}, 503), true],
-    ["a service with a fault", jsonResponse({}, 500), true],
-    ["what is not there", jsonResponse({}, 404), false],
-    ["too many calls", jsonResponse({}, 429), false],
-    ["an answer that came too late", jsonResponse({}, 408), false],
-    ["an answer that nobody knows", jsonResponse({}), false],
+    ["a service that is not there", failNetwork, true],
+    ["a service that is busy", respondJson({}, 503), true],
+    ["a service with a fault", respondJson({}, 500), true],
+    ["what is not there", respondJson({}, 404), false],
+    ["too many calls", respondJson({}, 429), false],
+    ["an answer that came too late", respondJson({}, 408), false],
+    ["an answer that nobody knows", respondJson({}), false],
   ])("%s: %s", async (_name, answer, expected) => {
     const { http } = setup([answer], { retries: 0 });
     expect(isRetryableRead(await catchPortalError(http.request("GET", "/things", NamedThing)))).toBe(expected);
@@ -270,7 +270,7 @@ describe("createHttp, forms and streams", () => {
   const bytes = Uint8Array.from({ length: 10 }, (_, index) => index);
 
   it("sends a FormData as it is, without a content type of ours", async () => {
-    const { http, sent } = setup([jsonResponse({ name: "a" })]);
+    const { http, sent } = setup([respondJson({ name: "a" })]);
     const form = new FormData();
     form.set("part", "1");
     await http.request("POST", "/parts", NamedThing, { body: form });

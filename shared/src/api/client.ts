@@ -1,7 +1,7 @@
 import pRetry from "p-retry";
 import type { z } from "zod";
 
-import type { Http, HttpMethod, HttpOptions, HttpStream } from "../contract/http.ts";
+import type { HttpClient, HttpMethod, HttpRequestOptions, StreamedResponse } from "../contract/http.ts";
 import {
   describeStatus,
   genericTitle,
@@ -14,7 +14,7 @@ import {
 } from "../errors/index.ts";
 import { ProblemDocument } from "./problem.ts";
 
-export interface HttpSettings {
+export interface HttpClientSettings {
   /** Without a trailing slash, such as `https://portal.example/api`. */
   readonly baseUrl: string;
   /** Gives the session token, or null for calls without one. Called before each attempt. */
@@ -55,14 +55,14 @@ export function isRetryableRead(error: unknown): boolean {
 }
 
 /** Creates the client of the service. Its methods are documented in the contract (`Http`). */
-export function createHttp(settings: HttpSettings): Http {
+export function createHttpClient(settings: HttpClientSettings): HttpClient {
   const send = settings.fetch ?? globalThis.fetch.bind(globalThis);
   const retries = settings.retries ?? readRetryPolicy.retries;
 
   async function fetchResponse(
     method: HttpMethod,
     path: string,
-    options: HttpOptions,
+    options: HttpRequestOptions,
     accept: string,
   ): Promise<Response> {
     const token = await settings.getToken();
@@ -92,7 +92,7 @@ export function createHttp(settings: HttpSettings): Http {
     return response;
   }
 
-  async function fetchJson(method: HttpMethod, path: string, options: HttpOptions): Promise<unknown> {
+  async function fetchJson(method: HttpMethod, path: string, options: HttpRequestOptions): Promise<unknown> {
     const response = await fetchResponse(method, path, options, "application/json");
     if (response.status === 204) return null;
     try {
@@ -107,7 +107,7 @@ export function createHttp(settings: HttpSettings): Http {
     method: HttpMethod,
     path: string,
     schema: z.ZodType<T>,
-    options: HttpOptions,
+    options: HttpRequestOptions,
   ): Promise<T> {
     const parsed = schema.safeParse(await fetchJson(method, path, options));
     if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });
@@ -118,7 +118,7 @@ export function createHttp(settings: HttpSettings): Http {
     method: HttpMethod,
     path: string,
     schema: z.ZodType<T>,
-    options: HttpOptions = {},
+    options: HttpRequestOptions = {},
   ): Promise<T> {
     if (method !== "GET" || retries === 0) return requestOnce(method, path, schema, options);
     try {
@@ -138,7 +138,7 @@ export function createHttp(settings: HttpSettings): Http {
     }
   }
 
-  async function stream(method: HttpMethod, path: string, options: HttpOptions = {}): Promise<HttpStream> {
+  async function stream(method: HttpMethod, path: string, options: HttpRequestOptions = {}): Promise<StreamedResponse> {
     const response = await fetchResponse(method, path, options, "application/octet-stream");
     const range = parseRange(response);
     if (response.body === null || range === null) throw new PortalError("bad_answer");
@@ -179,7 +179,7 @@ function parseRange(response: Response): { offset: number; totalSize: number } |
   return /^\d+$/.test(length) ? { offset: 0, totalSize: Number(length) } : null;
 }
 
-function buildUrl(baseUrl: string, path: string, query: HttpOptions["query"]): string {
+function buildUrl(baseUrl: string, path: string, query: HttpRequestOptions["query"]): string {
   const entries = Object.entries(query ?? {}).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );

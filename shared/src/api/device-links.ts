@@ -1,13 +1,13 @@
 import { z } from "zod";
 
 import { maxDeviceLinkLength } from "./limits.ts";
-import { bytesB64u, compactJwe, Timestamp } from "./wire.ts";
+import { base64urlBytes, compactJwe, Timestamp } from "./wire.ts";
 
 /**
  * Of a mailbox between two devices of one account: 128 bits that follow from the code that one of
  * them shows.
  */
-export const DeviceLinkId = bytesB64u(16, { exact: true });
+export const DeviceLinkId = base64urlBytes(16, { exact: true });
 
 /** Body of `PUT /device-links/{id}`: what the new device asks for. */
 export const FillDeviceLinkBody = z.strictObject({ message: compactJwe(maxDeviceLinkLength) });

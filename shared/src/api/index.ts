@@ -2,15 +2,15 @@ export {
   ActivityResponse,
   ActivityEntry,
   ActivityKind,
-  activityKinds,
+  activityKindsByTopic,
   ActivityQuery,
   activityTopics,
   type ActivityTopic,
 } from "./activity.ts";
-export { ProviderCerts, SessionClaims, TokenCerts, TokenExchange } from "./auth.ts";
+export { ProviderJwks, SessionClaims, TokenJwks, TokenExchangeBody } from "./auth.ts";
 export { Billing, BillingRecord, Invoice, InvoiceState } from "./billing.ts";
-export { canonicalBytes, canonicalText, parseCanonical, type Json } from "./canonical.ts";
-export { createHttp, isRetryableRead, readRetryPolicy, type HttpSettings } from "./client.ts";
+export { encodeCanonical, stringifyCanonical, parseCanonical, type Json } from "./canonical.ts";
+export { createHttpClient, isRetryableRead, readRetryPolicy, type HttpClientSettings } from "./client.ts";
 export {
   AnswerDeviceLinkBody,
   DeviceLink,
@@ -108,7 +108,7 @@ export { OwnSession, OwnSessions } from "./sessions.ts";
 export {
   loadPhases,
   maxTelemetryEvents,
-  Telemetry,
+  TelemetryBody,
   telemetryBucketBounds,
   TelemetrySums,
   vitalMetrics,
@@ -119,7 +119,7 @@ export {
   EndAccountResetQuery,
   mailTopics,
   Me,
-  Notifications,
+  NotificationSettings,
   AccountReset,
   UnsubscribeQuery,
   UpdateMeBody,
@@ -131,5 +131,15 @@ export {
   type MailTopic,
 } from "./users.ts";
 export { Vendor, VendorId } from "./vendors.ts";
-export { bytesB64u, compactJwe, Counter, Digest, fromB64u, Id, Signature, Timestamp, toB64u } from "./wire.ts";
-export { hasValidSignature, signaturePrefixes, signedBytes, type SignaturePrefix } from "./signed.ts";
+export {
+  base64urlBytes,
+  compactJwe,
+  PositiveInt,
+  Digest,
+  fromBase64url,
+  Id,
+  Signature,
+  Timestamp,
+  toBase64url,
+} from "./wire.ts";
+export { hasValidSignature, signaturePrefixes, buildSignedMessage, type SignaturePrefix } from "./signed.ts";

@@ -11,22 +11,22 @@ import {
   maxStateLength,
   maxTicketBytes,
 } from "./limits.ts";
-import { bytesB64u, compactJwe, Counter, Digest, Id, Signature, Timestamp } from "./wire.ts";
+import { base64urlBytes, compactJwe, PositiveInt, Digest, Id, Signature, Timestamp } from "./wire.ts";
 
 /** Format version of every sealed or signed document. */
-const V1 = z.literal(1);
+const FormatVersion = z.literal(1);
 
 export const OpenerKind = z.enum(["image", "recovery_code", "passkey"]);
 export type OpenerKind = z.infer<typeof OpenerKind>;
 
 /** `slot` is an age file sealed to that one opener. */
-export const Slot = z.strictObject({ opener_id: Id, kind: OpenerKind, slot: bytesB64u(maxSlotBytes) });
+export const Slot = z.strictObject({ opener_id: Id, kind: OpenerKind, slot: base64urlBytes(maxSlotBytes) });
 export type Slot = z.infer<typeof Slot>;
 
 /** The 454 bytes of image-key.md, with the client's id and time. */
 export const ImageRecord = z.strictObject({
   id: Id,
-  helper: bytesB64u(helperBytes, { exact: true }),
+  helper: base64urlBytes(helperBytes, { exact: true }),
   created_at: Timestamp,
 });
 export type ImageRecord = z.infer<typeof ImageRecord>;
@@ -39,11 +39,11 @@ export const Recipient = z
 
 /** Published by an account; signed by its own signing key (prefix `key`). */
 export const KeyStatement = z.strictObject({
-  v: V1,
+  v: FormatVersion,
   user_id: Id,
   recipient: Recipient,
-  signing_key: bytesB64u(32, { exact: true }),
-  key_epoch: Counter,
+  signing_key: base64urlBytes(32, { exact: true }),
+  key_epoch: PositiveInt,
   /** By the key before; null at first. */
   previous_sig: Signature.nullable(),
   sig: Signature,
@@ -52,11 +52,11 @@ export type KeyStatement = z.infer<typeof KeyStatement>;
 
 /** The one way in which a keyring changes; signed by the registered signing key (prefix `put`). */
 export const KeyringChange = z.strictObject({
-  v: V1,
+  v: FormatVersion,
   user_id: Id,
-  key_epoch: Counter,
+  key_epoch: PositiveInt,
   /** The new one: the stored one plus 1, or 1 at first. */
-  state_rev: Counter,
+  state_rev: PositiveInt,
   state: compactJwe(maxStateLength),
   book: compactJwe(maxBookLength).optional(),
   shares: compactJwe(maxBookLength).optional(),
@@ -70,7 +70,7 @@ export const KeyringChange = z.strictObject({
   purge: z.array(Id).max(10_000).optional(),
   /** Former versions whose content and ticket go for good; number and digest of each stay. */
   purge_versions: z
-    .array(z.strictObject({ secret_db_id: Id, versions: z.array(Counter).min(1).max(1_000) }))
+    .array(z.strictObject({ secret_db_id: Id, versions: z.array(PositiveInt).min(1).max(1_000) }))
     .max(100)
     .optional(),
   /**
@@ -87,8 +87,8 @@ export type KeyringChange = z.infer<typeof KeyringChange>;
  * `?or_none=true`: browsers write every 404 into the console.
  */
 export const Keyring = z.strictObject({
-  key_epoch: Counter,
-  state_rev: Counter,
+  key_epoch: PositiveInt,
+  state_rev: PositiveInt,
   state: compactJwe(maxStateLength),
   book: compactJwe(maxBookLength),
   shares: compactJwe(maxBookLength),
@@ -100,11 +100,11 @@ export const Keyring = z.strictObject({
    * With `?states_since=N`: the states N+1 … `state_rev`, oldest first, so that a device can follow
    * `previous`; {@link maxStatesPageSize} at most.
    */
-  states: z.array(z.strictObject({ state_rev: Counter, state: compactJwe(maxStateLength) })).optional(),
+  states: z.array(z.strictObject({ state_rev: PositiveInt, state: compactJwe(maxStateLength) })).optional(),
 });
 export type Keyring = z.infer<typeof Keyring>;
 
-export const KeyringChangeResponse = z.strictObject({ state_rev: Counter });
+export const KeyringChangeResponse = z.strictObject({ state_rev: PositiveInt });
 
 export const ImageRecords = z.strictObject({ image_records: z.array(ImageRecord) });
 
@@ -115,10 +115,10 @@ export const ImageRecords = z.strictObject({ image_records: z.array(ImageRecord)
 export const StagedRow = z
   .strictObject({
     secret_db_id: Id,
-    version: Counter,
+    version: PositiveInt,
     label: compactJwe(maxLabelLength).optional(),
-    ticket: bytesB64u(maxTicketBytes).optional(),
-    content: bytesB64u(maxStagedContentBytes).optional(),
+    ticket: base64urlBytes(maxTicketBytes).optional(),
+    content: base64urlBytes(maxStagedContentBytes).optional(),
   })
   .refine(
     ({ label, ticket, content }) => ticket !== undefined || (label !== undefined && content === undefined),
@@ -143,7 +143,7 @@ export const StageRowsResponse = z.strictObject({ stage_id: Id, rows: z.int().mi
  */
 export const StageManifest = z.strictObject({
   stage_id: Id,
-  rows: z.array(z.strictObject({ secret_db_id: Id, version: Counter, row_sha256: Digest })),
+  rows: z.array(z.strictObject({ secret_db_id: Id, version: PositiveInt, row_sha256: Digest })),
   /** The last `secret_db_id` of the page; null on the last one. */
   next_cursor: Id.nullable(),
 });

@@ -5,12 +5,12 @@
 export const API_VERSION = "0.1.0";
 
 /** Sealed content of a secret that goes in one call. */
-export const maxSmallSecretBytes = 256 * 1024;
+export const maxSmallSealedBytes = 256 * 1024;
 /**
  * Plain content that still fits once it is padded and has header and tags; anything larger goes in
  * parts.
  */
-export const maxSmallContentBytes = maxSmallSecretBytes - 4 * 1024;
+export const maxSmallContentBytes = maxSmallSealedBytes - 4 * 1024;
 /**
  * A whole JSON body: a small secret as base64url beside label, ticket and a keyring change with all
  * its parts at their limits.

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { KeyringChange } from "./keyring.ts";
 import { maxRequestDocumentLength, maxSealedBytes, maxPartBytes, maxTicketBytes, minPartBytes } from "./limits.ts";
 import { ReceivedPart } from "./uploads.ts";
-import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
+import { base64urlBytes, compactJwe, PositiveInt, Digest, Id, Timestamp } from "./wire.ts";
 
 /** 128 random bits, made by the client. */
-export const RequestId = bytesB64u(16, { exact: true });
-const LinkProof = bytesB64u(32, { exact: true });
+export const RequestId = base64urlBytes(16, { exact: true });
+const LinkProof = base64urlBytes(32, { exact: true });
 
 /**
  * Body of `POST /requests`: somebody is asked for a secret. `document` opens with the link key
@@ -19,14 +19,14 @@ export const CreateRequestBody = z.strictObject({
   link_auth_sha256: Digest,
   expires_at: Timestamp,
   /** Bytes of the sealed content. */
-  max_size: Counter.max(maxSealedBytes),
+  max_size: PositiveInt.max(maxSealedBytes),
   /** Mail to the owner when something came. */
   notify: z.boolean().optional(),
   keyring: KeyringChange,
 });
 export type CreateRequestBody = z.infer<typeof CreateRequestBody>;
 
-export const RequestWriteResponse = z.strictObject({ request_id: RequestId, state_rev: Counter });
+export const RequestWriteResponse = z.strictObject({ request_id: RequestId, state_rev: PositiveInt });
 
 export const RequestState = z.enum(["awaiting", "provided", "collected", "expired", "revoked"]);
 
@@ -38,9 +38,9 @@ export const RequestList = z.strictObject({
       state: RequestState,
       created_at: Timestamp,
       expires_at: Timestamp,
-      max_size: Counter,
+      max_size: PositiveInt,
       /** Bytes of the sealed answer; null before it came, and once it went. */
-      size: Counter.nullable(),
+      size: PositiveInt.nullable(),
       provided_at: Timestamp.nullable(),
       collected_at: Timestamp.nullable(),
     }),
@@ -58,8 +58,8 @@ export const GetRequestBody = z.strictObject({ request_id: RequestId, link_auth:
 export const RequestOffer = z.strictObject({
   document: compactJwe(maxRequestDocumentLength),
   state: RequestState,
-  max_size: Counter,
-  part_size: Counter,
+  max_size: PositiveInt,
+  part_size: PositiveInt,
   expires_at: Timestamp,
 });
 export type RequestOffer = z.infer<typeof RequestOffer>;
@@ -77,24 +77,24 @@ export const answerTokenHeader = "x-answer-token";
 export const StartAnswerBody = z.strictObject({
   request_id: RequestId,
   link_auth: LinkProof,
-  size: Counter.max(maxSealedBytes),
+  size: PositiveInt.max(maxSealedBytes),
   /** A wish: the answer's `part_size` counts. */
-  part_size: Counter.min(minPartBytes).max(maxPartBytes).optional(),
+  part_size: PositiveInt.min(minPartBytes).max(maxPartBytes).optional(),
 });
 export const StartAnswerResponse = z.strictObject({
   answer_id: Id,
   token: z.string().max(512),
-  part_size: Counter,
-  parts: Counter,
+  part_size: PositiveInt,
+  parts: PositiveInt,
   expires_at: Timestamp,
 });
 
 /** Parts are sent as those of an upload (`buildPartForm`). Answer of `GET`: what is there. */
 export const AnswerState = z.strictObject({
   answer_id: Id,
-  size: Counter,
-  part_size: Counter,
-  parts: Counter,
+  size: PositiveInt,
+  part_size: PositiveInt,
+  parts: PositiveInt,
   received: z.array(ReceivedPart),
   expires_at: Timestamp,
   finished: z.boolean(),
@@ -104,7 +104,7 @@ export const AnswerState = z.strictObject({
  * Body of `PUT`: the first finish of a request wins, another gets `request_closed`; the same one,
  * byte for byte, answers as the first time.
  */
-export const FinishAnswerBody = z.strictObject({ ticket: bytesB64u(maxTicketBytes), content_sha256: Digest });
+export const FinishAnswerBody = z.strictObject({ ticket: base64urlBytes(maxTicketBytes), content_sha256: Digest });
 export const FinishAnswerResponse = z.strictObject({ provided_at: Timestamp });
 
 /**
@@ -113,7 +113,7 @@ export const FinishAnswerResponse = z.strictObject({ provided_at: Timestamp });
  */
 export const CollectAnswerBody = z.strictObject({ request_id: RequestId });
 export const CollectAnswerResponse = z.strictObject({
-  ticket: bytesB64u(maxTicketBytes),
+  ticket: base64urlBytes(maxTicketBytes),
   provided_at: Timestamp,
   download: z.strictObject({ token: z.string().max(512), size: z.int().min(0), expires_at: Timestamp }),
 });

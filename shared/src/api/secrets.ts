@@ -1,13 +1,13 @@
 import { z } from "zod";
 
 import { KeyringChange } from "./keyring.ts";
-import { maxBatchSecrets, maxLabelLength, maxListPageSize, maxSmallSecretBytes, maxTicketBytes } from "./limits.ts";
-import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
+import { maxBatchSecrets, maxLabelLength, maxListPageSize, maxSmallSealedBytes, maxTicketBytes } from "./limits.ts";
+import { base64urlBytes, compactJwe, PositiveInt, Digest, Id, Timestamp } from "./wire.ts";
 
 /** One row of the list; all but the counters and times is sealed in `label`. */
 export const StoredSecret = z.strictObject({
   secret_db_id: Id,
-  version: Counter,
+  version: PositiveInt,
   favorite: z.boolean(),
   label: compactJwe(maxLabelLength),
   /** Bytes of the sealed content. */
@@ -44,7 +44,11 @@ export const SecretPage = z.strictObject({
 });
 export type SecretPage = z.infer<typeof SecretPage>;
 
-const sealedFields = { label: compactJwe(maxLabelLength), ticket: bytesB64u(maxTicketBytes), keyring: KeyringChange };
+const sealedFields = {
+  label: compactJwe(maxLabelLength),
+  ticket: base64urlBytes(maxTicketBytes),
+  keyring: KeyringChange,
+};
 
 /**
  * Body of `POST /secrets/store`, one of three: content (a new secret or, with `base_version`, a new
@@ -53,13 +57,13 @@ const sealedFields = { label: compactJwe(maxLabelLength), ticket: bytesB64u(maxT
 export const StoreSecretBody = z.union([
   z.strictObject({
     secret_db_id: Id,
-    base_version: Counter.optional(),
+    base_version: PositiveInt.optional(),
     ...sealedFields,
-    content: bytesB64u(maxSmallSecretBytes),
+    content: base64urlBytes(maxSmallSealedBytes),
   }),
   z.strictObject({
     secret_db_id: Id,
-    base_version: Counter,
+    base_version: PositiveInt,
     label: sealedFields.label,
     ticket: sealedFields.ticket.optional(),
     keyring: KeyringChange,
@@ -68,14 +72,18 @@ export const StoreSecretBody = z.union([
 ]);
 export type StoreSecretBody = z.infer<typeof StoreSecretBody>;
 
-export const StoreSecretResponse = z.strictObject({ secret_db_id: Id, version: Counter, state_rev: z.int().min(0) });
+export const StoreSecretResponse = z.strictObject({
+  secret_db_id: Id,
+  version: PositiveInt,
+  state_rev: z.int().min(0),
+});
 export type StoreSecretResponse = z.infer<typeof StoreSecretResponse>;
 
 const NewSecret = z.strictObject({
   secret_db_id: Id,
   label: sealedFields.label,
   ticket: sealedFields.ticket,
-  content: bytesB64u(maxSmallSecretBytes),
+  content: base64urlBytes(maxSmallSealedBytes),
 });
 export type NewSecret = z.infer<typeof NewSecret>;
 
@@ -100,14 +108,14 @@ export type StoreSecretsResponse = z.infer<typeof StoreSecretsResponse>;
 export const downloadPath = "/v2/secrets/get-secret";
 
 /** Body of `POST /secrets/store/get-secret`, and of `POST` to {@link downloadPath}. */
-export const GetSecretBody = z.strictObject({ secret_db_id: Id, version: Counter.optional() });
+export const GetSecretBody = z.strictObject({ secret_db_id: Id, version: PositiveInt.optional() });
 
 /**
  * One line for every version that there ever was. It stays when content and ticket are gone
  * (`dropped`).
  */
 export const VersionRecord = z.strictObject({
-  version: Counter,
+  version: PositiveInt,
   ticket_sha256: Digest,
   size: z.int().min(0),
   created_at: Timestamp,
@@ -121,10 +129,10 @@ export type VersionRecord = z.infer<typeof VersionRecord>;
 export const SecretVersions = z.strictObject({ secret_db_id: Id, versions: z.array(VersionRecord) });
 
 export const SecretContent = z.strictObject({
-  version: Counter,
-  ticket: bytesB64u(maxTicketBytes),
+  version: PositiveInt,
+  ticket: base64urlBytes(maxTicketBytes),
   /** Null when it is large: then the content is streamed. */
-  content: bytesB64u(maxSmallSecretBytes).nullable(),
+  content: base64urlBytes(maxSmallSealedBytes).nullable(),
   label: compactJwe(maxLabelLength),
   /** As {@link SecretVersions}. */
   versions: z.array(VersionRecord),

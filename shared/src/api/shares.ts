@@ -2,10 +2,10 @@ import { z } from "zod";
 
 import { KeyringChange } from "./keyring.ts";
 import { helperBytes, maxReportLength, maxShareViews, maxTicketBytes } from "./limits.ts";
-import { bytesB64u, Counter, Digest, Id, Timestamp } from "./wire.ts";
+import { base64urlBytes, PositiveInt, Digest, Id, Timestamp } from "./wire.ts";
 
 /** 128 random bits, made by the client; worthless alone. */
-export const ShareId = bytesB64u(16, { exact: true });
+export const ShareId = base64urlBytes(16, { exact: true });
 
 /**
  * `public`: whoever has the link. `signed_in`: whoever has the link and is signed in. `person`: one
@@ -18,7 +18,7 @@ export type Audience = z.infer<typeof Audience>;
  * What proves to the service that somebody holds the link key, or the link key and the password.
  * The service keeps their SHA-256.
  */
-const LinkProof = bytesB64u(32, { exact: true });
+const LinkProof = base64urlBytes(32, { exact: true });
 
 const viewCount = z.int().min(1).max(maxShareViews);
 
@@ -31,17 +31,17 @@ export const CreateShareBody = z
     share_id: ShareId,
     secret_db_id: Id,
     /** The present one; the share keeps its content until it ends. */
-    version: Counter,
+    version: PositiveInt,
     audience: Audience,
     /** Id of the account that it is for. */
     recipient: Id.optional(),
-    ticket: bytesB64u(maxTicketBytes),
+    ticket: base64urlBytes(maxTicketBytes),
     link_auth_sha256: Digest.optional(),
     pass_auth_sha256: Digest.optional(),
     /** Whether a password goes into the key: told to whoever looks. */
     password: z.boolean(),
     /** The helper of the picture that it also asks for: 454 bytes. */
-    share_helper: bytesB64u(helperBytes, { exact: true }).optional(),
+    share_helper: base64urlBytes(helperBytes, { exact: true }).optional(),
     expires_at: Timestamp,
     /** Left out: no limit. */
     max_views: viewCount.optional(),
@@ -63,7 +63,7 @@ export const CreateShareBody = z
 export type CreateShareBody = z.infer<typeof CreateShareBody>;
 
 /** Answer of `POST /share` and of `PATCH /share/{share_id}`. */
-export const ShareWriteResponse = z.strictObject({ share_id: ShareId, state_rev: Counter });
+export const ShareWriteResponse = z.strictObject({ share_id: ShareId, state_rev: PositiveInt });
 
 /**
  * Body of `PATCH /share/{share_id}`: `version` and `ticket` together, of a later version of the
@@ -71,8 +71,8 @@ export const ShareWriteResponse = z.strictObject({ share_id: ShareId, state_rev:
  */
 export const ChangeShareBody = z
   .strictObject({
-    version: Counter.optional(),
-    ticket: bytesB64u(maxTicketBytes).optional(),
+    version: PositiveInt.optional(),
+    ticket: base64urlBytes(maxTicketBytes).optional(),
     expires_at: Timestamp.optional(),
     /** Null: no limit. */
     max_views: viewCount.nullable().optional(),
@@ -96,7 +96,7 @@ export const Person = z.strictObject({ user_id: Id, user_name: z.string() });
 export const OwnShare = z.strictObject({
   share_id: ShareId,
   secret_db_id: Id,
-  version: Counter,
+  version: PositiveInt,
   audience: Audience,
   recipient: Person.nullable(),
   password: z.boolean(),
@@ -143,7 +143,7 @@ export const OpenShareBody = z.strictObject({
   link_auth: LinkProof.optional(),
   pass_auth: LinkProof.optional(),
   /** 128 random bits, made by the client for one opening. */
-  claim_id: bytesB64u(16, { exact: true }).optional(),
+  claim_id: base64urlBytes(16, { exact: true }).optional(),
 });
 export type OpenShareBody = z.infer<typeof OpenShareBody>;
 
@@ -151,7 +151,7 @@ export type OpenShareBody = z.infer<typeof OpenShareBody>;
 export const ShareOffer = ShareInfo.extend({
   from: Person,
   /** Where a picture is asked for. */
-  share_helper: bytesB64u(helperBytes, { exact: true }).nullable(),
+  share_helper: base64urlBytes(helperBytes, { exact: true }).nullable(),
   /** Null: no limit. */
   views_left: z.int().min(0).nullable(),
 });
@@ -163,7 +163,7 @@ export type ShareOffer = z.infer<typeof ShareOffer>;
  */
 export const ShareClaim = z.strictObject({
   from: Person,
-  ticket: bytesB64u(maxTicketBytes),
+  ticket: base64urlBytes(maxTicketBytes),
   download: z.strictObject({ token: z.string().max(512), size: z.int().min(0), expires_at: Timestamp }),
 });
 export type ShareClaim = z.infer<typeof ShareClaim>;

@@ -1,16 +1,16 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 
-import { hasValidSignature, signedBytes } from "./signed.ts";
-import { toB64u } from "./wire.ts";
+import { hasValidSignature, buildSignedMessage } from "./signed.ts";
+import { toBase64url } from "./wire.ts";
 
 const secretKey = new Uint8Array(32).fill(7);
 const publicKey = ed25519.getPublicKey(secretKey);
 const document = { v: 1, user_id: "u", b: null, sig: "" };
-const signed = { ...document, sig: toB64u(ed25519.sign(signedBytes("put", document), secretKey)) };
+const signed = { ...document, sig: toBase64url(ed25519.sign(buildSignedMessage("put", document), secretKey)) };
 
 describe("signedBytes", () => {
   it("is the prefix, a line feed, and the JCS of all members but sig", () => {
-    expect(new TextDecoder().decode(signedBytes("put", signed))).toBe(
+    expect(new TextDecoder().decode(buildSignedMessage("put", signed))).toBe(
       'relicario/v1/put\n{"b":null,"user_id":"u","v":1}',
     );
   });
@@ -26,7 +26,7 @@ describe("hasValidSignature", () => {
     expect(hasValidSignature("put", { ...signed, user_id: "w" }, publicKey)).toBe(false);
     expect(hasValidSignature("put", { ...signed, more: 1 }, publicKey)).toBe(false);
     expect(hasValidSignature("put", signed, ed25519.getPublicKey(new Uint8Array(32).fill(8)))).toBe(false);
-    expect(hasValidSignature("put", { ...signed, sig: toB64u(new Uint8Array(64)) }, publicKey)).toBe(false);
+    expect(hasValidSignature("put", { ...signed, sig: toBase64url(new Uint8Array(64)) }, publicKey)).toBe(false);
     expect(hasValidSignature("put", { ...signed, sig: "not base64url*" }, publicKey)).toBe(false);
     expect(hasValidSignature("put", signed, new Uint8Array(5))).toBe(false);
   });
@@ -36,6 +36,6 @@ describe("hasValidSignature", () => {
     identity[0] = 1;
     const forged = new Uint8Array(64);
     forged[0] = 1; // R = identity, s = 0
-    expect(hasValidSignature("put", { ...signed, sig: toB64u(forged) }, identity)).toBe(false);
+    expect(hasValidSignature("put", { ...signed, sig: toBase64url(forged) }, identity)).toBe(false);
   });
 });

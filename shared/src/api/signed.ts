@@ -1,7 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 
-import { canonicalBytes, type Json } from "./canonical.ts";
-import { fromB64u } from "./wire.ts";
+import { encodeCanonical, type Json } from "./canonical.ts";
+import { fromBase64url } from "./wire.ts";
 
 /** What a signature is made for; the prefix keeps one kind from passing as another. */
 export const signaturePrefixes = {
@@ -12,13 +12,13 @@ export const signaturePrefixes = {
 export type SignaturePrefix = keyof typeof signaturePrefixes;
 
 /** The bytes that are signed: `<prefix> ‖ 0x0A ‖ JCS without sig` (docs/formats.md). */
-export function signedBytes(
+export function buildSignedMessage(
   prefix: SignaturePrefix,
   document: Readonly<Record<string, Json | undefined>>,
 ): Uint8Array<ArrayBuffer> {
   const { sig: _, ...rest } = document;
   const head = new TextEncoder().encode(`${signaturePrefixes[prefix]}\n`);
-  const body = canonicalBytes(rest);
+  const body = encodeCanonical(rest);
   const message = new Uint8Array(head.length + body.length);
   message.set(head);
   message.set(body, head.length);
@@ -35,7 +35,9 @@ export function hasValidSignature(
   signingKey: Uint8Array,
 ): boolean {
   try {
-    return ed25519.verify(fromB64u(document.sig), signedBytes(prefix, document), signingKey, { zip215: false });
+    return ed25519.verify(fromBase64url(document.sig), buildSignedMessage(prefix, document), signingKey, {
+      zip215: false,
+    });
   } catch {
     return false; // a malformed key or signature is simply not a valid one
   }

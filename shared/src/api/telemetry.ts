@@ -16,7 +16,7 @@ const RoutePattern = z
   .string()
   .max(200)
   .regex(/^\/([a-zA-Z0-9_:*/-]*)$/);
-const Name = z
+const TelemetryRemoteName = z
   .string()
   .max(40)
   .regex(/^[a-z0-9]+$/);
@@ -30,7 +30,7 @@ export const loadPhases = ["load", "page", "render", "call"] as const;
 export const vitalMetrics = ["CLS", "FCP", "INP", "LCP", "TTFB"] as const;
 
 const LoadEvent = z.strictObject({
-  remote: Name,
+  remote: TelemetryRemoteName,
   release: ReleaseName,
   phase: z.enum(loadPhases),
   duration_ms: z.int().min(0).max(600_000).optional(),
@@ -39,7 +39,7 @@ const LoadEvent = z.strictObject({
 });
 
 const VitalEvent = z.strictObject({
-  remote: Name,
+  remote: TelemetryRemoteName,
   release: ReleaseName,
   route: RoutePattern,
   metric: z.enum(vitalMetrics),
@@ -47,11 +47,11 @@ const VitalEvent = z.strictObject({
 });
 
 /** Body of `POST /telemetry`: nothing of a person, an address or a secret. */
-export const Telemetry = z.strictObject({
+export const TelemetryBody = z.strictObject({
   events: z.array(LoadEvent).max(maxTelemetryEvents),
   vitals: z.array(VitalEvent).max(maxTelemetryEvents),
 });
-export type Telemetry = z.infer<typeof Telemetry>;
+export type TelemetryBody = z.infer<typeof TelemetryBody>;
 
 /** Upper ends of the classes that values are counted in; the last class has none. */
 export const telemetryBucketBounds = [100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { KeyringChange } from "./keyring.ts";
 import { maxLabelLength, maxPartBytes, maxSealedBytes, maxTicketBytes, minPartBytes } from "./limits.ts";
-import { bytesB64u, compactJwe, Counter, Digest, Id, Timestamp } from "./wire.ts";
+import { base64urlBytes, compactJwe, PositiveInt, Digest, Id, Timestamp } from "./wire.ts";
 
 /*
  * Large contents go in parts: start, each part, finish. Parts are numbered from 1; all have
@@ -34,9 +34,9 @@ export type StartUploadFields = z.infer<typeof StartUploadFields>;
 export const StartUploadResponse = z.strictObject({
   upload_id: Id,
   secret_db_id: Id,
-  part_size: Counter,
+  part_size: PositiveInt,
   /** How many parts there are to send. */
-  parts: Counter,
+  parts: PositiveInt,
   expires_at: Timestamp,
 });
 export type StartUploadResponse = z.infer<typeof StartUploadResponse>;
@@ -56,7 +56,7 @@ export function buildPartForm({ part, sha256 }: PartFields, data: Blob): FormDat
   return form;
 }
 
-export const ReceivedPart = z.strictObject({ part: Counter, size: Counter, sha256: Digest });
+export const ReceivedPart = z.strictObject({ part: PositiveInt, size: PositiveInt, sha256: Digest });
 export type ReceivedPart = z.infer<typeof ReceivedPart>;
 
 /**
@@ -66,13 +66,13 @@ export type ReceivedPart = z.infer<typeof ReceivedPart>;
 export const UploadState = z.strictObject({
   upload_id: Id,
   secret_db_id: Id,
-  base_version: Counter.nullable(),
-  size: Counter,
-  part_size: Counter,
-  parts: Counter,
+  base_version: PositiveInt.nullable(),
+  size: PositiveInt,
+  part_size: PositiveInt,
+  parts: PositiveInt,
   received: z.array(ReceivedPart),
   expires_at: Timestamp,
-  published: z.strictObject({ version: Counter, state_rev: Counter }).nullable(),
+  published: z.strictObject({ version: PositiveInt, state_rev: PositiveInt }).nullable(),
 });
 export type UploadState = z.infer<typeof UploadState>;
 
@@ -83,10 +83,10 @@ export type UploadState = z.infer<typeof UploadState>;
  */
 export const FinishUploadBody = z.strictObject({
   label: compactJwe(maxLabelLength),
-  ticket: bytesB64u(maxTicketBytes),
+  ticket: base64urlBytes(maxTicketBytes),
   /** Over the whole sealed content. */
   content_sha256: Digest,
-  base_version: Counter.optional(),
+  base_version: PositiveInt.optional(),
   keyring: KeyringChange,
 });
 export type FinishUploadBody = z.infer<typeof FinishUploadBody>;

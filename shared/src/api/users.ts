@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { userNamePattern } from "./limits.ts";
-import { bytesB64u, Id, Timestamp } from "./wire.ts";
+import { base64urlBytes, Id, Timestamp } from "./wire.ts";
 
 export const UserName = z.string().regex(userNamePattern);
 export const ContactEmail = z.email().max(254);
@@ -17,10 +17,10 @@ export const mailTopics = [
 ] as const;
 export type MailTopic = (typeof mailTopics)[number];
 /** True: mails about it are sent. */
-export const Notifications = z.strictObject(
+export const NotificationSettings = z.strictObject(
   Object.fromEntries(mailTopics.map((topic) => [topic, z.boolean()])) as Record<MailTopic, z.ZodBoolean>,
 );
-export type Notifications = z.infer<typeof Notifications>;
+export type NotificationSettings = z.infer<typeof NotificationSettings>;
 
 export const Me = z.strictObject({
   user_id: Id,
@@ -41,7 +41,7 @@ export const Me = z.strictObject({
    * service learns of them.
    */
   rehearsal_due_at: Timestamp.nullable(),
-  notifications: Notifications,
+  notifications: NotificationSettings,
   /** Whether the portal may measure how fast and how well it works for this account. */
   telemetry: z.boolean(),
   /** When the account is deleted; null where that was not asked for. */
@@ -55,7 +55,7 @@ export const UpdateMeBody = z.strictObject({
   user_name: UserName.optional(),
   contact_email: ContactEmail.optional(),
   rehearsal_due_at: Timestamp.nullable().optional(),
-  notifications: Notifications.partial().optional(),
+  notifications: NotificationSettings.partial().optional(),
   telemetry: z.boolean().optional(),
 });
 export type UpdateMeBody = z.infer<typeof UpdateMeBody>;
@@ -73,7 +73,10 @@ export const userNameRejections = ["taken", "malformed"] as const;
  * Query of `GET /user/validate-contact-email`: what the mail's link carried. 128 bits, once, within
  * 24 hours.
  */
-export const ValidateContactEmailQuery = z.strictObject({ value: ContactEmail, nonce: bytesB64u(16, { exact: true }) });
+export const ValidateContactEmailQuery = z.strictObject({
+  value: ContactEmail,
+  nonce: base64urlBytes(16, { exact: true }),
+});
 export const ValidateContactEmailResponse = z.strictObject({ valid: z.literal(true) });
 
 /**

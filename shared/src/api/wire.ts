@@ -10,13 +10,13 @@ export type Id = z.infer<typeof Id>;
 export const Timestamp = z.iso.datetime({ precision: 3 });
 
 /** Counters begin at 1; 2^53 - 1 is the largest integer of JCS. */
-export const Counter = z.int().min(1);
+export const PositiveInt = z.int().min(1);
 
 /**
  * base64url without padding, of at most `max` bytes (exactly `max` when `exact`). The alphabet and
  * the last bits are checked.
  */
-export function bytesB64u(max: number, { exact = false }: { exact?: boolean } = {}): z.ZodString {
+export function base64urlBytes(max: number, { exact = false }: { exact?: boolean } = {}): z.ZodString {
   const maxLength = Math.ceil((max * 4) / 3);
   const text = z
     .string()
@@ -26,10 +26,10 @@ export function bytesB64u(max: number, { exact = false }: { exact?: boolean } = 
 }
 
 /** SHA-256 as base64url. */
-export const Digest = bytesB64u(32, { exact: true });
+export const Digest = base64urlBytes(32, { exact: true });
 
 /** Ed25519 signature as base64url. */
-export const Signature = bytesB64u(64, { exact: true });
+export const Signature = base64urlBytes(64, { exact: true });
 
 /** A compact JWE of at most `max` characters: five parts, the second empty (`alg: dir`). */
 export function compactJwe(max: number): z.ZodString {
@@ -40,15 +40,18 @@ export function compactJwe(max: number): z.ZodString {
 }
 
 /** base64url without padding (RFC 4648, section 5). */
-export function toB64u(bytes: Uint8Array): string {
+export function toBase64url(bytes: Uint8Array): string {
   let binary = "";
   for (let offset = 0; offset < bytes.length; offset += chunkBytes)
     binary += String.fromCharCode(...bytes.subarray(offset, offset + chunkBytes));
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Throws a plain Error on anything but canonical base64url; parse with {@link bytesB64u} first. */
-export function fromB64u(text: string): Uint8Array<ArrayBuffer> {
+/**
+ * Throws a plain Error on anything but canonical base64url; parse with {@link base64urlBytes}
+ * first.
+ */
+export function fromBase64url(text: string): Uint8Array<ArrayBuffer> {
   if (!isBase64url(text)) throw new TypeError("not canonical base64url");
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);

@@ -1,4 +1,4 @@
-import { isInCaretRange, unmetRequirements } from "./compatibility.ts";
+import { isInCaretRange, findUnmetRequirements } from "./compatibility.ts";
 
 describe("isInCaretRange", () => {
   it.each([
@@ -30,8 +30,10 @@ describe("unmetRequirements", () => {
   const provided = { react: "19.3.0", zod: "4.6.7" };
 
   it("is empty when the host gives what is asked for", () => {
-    expect(unmetRequirements(releaseRequiring({ name: "react", requiredVersion: "^19.2.0" }), provided)).toEqual([]);
-    expect(unmetRequirements({ federation: { id: "x", name: "x" } }, provided)).toEqual([]);
+    expect(findUnmetRequirements(releaseRequiring({ name: "react", requiredVersion: "^19.2.0" }), provided)).toEqual(
+      [],
+    );
+    expect(findUnmetRequirements({ federation: { id: "x", name: "x" } }, provided)).toEqual([]);
   });
 
   it("names what is newer than here, of another major version, unknown, or a name that every object has", () => {
@@ -41,6 +43,6 @@ describe("unmetRequirements", () => {
       ["vue", "^3.0.0"],
       ["constructor", "^1.0.0"],
     ].map(([name = "", requiredVersion = ""]) => ({ name, requiredVersion }));
-    expect(unmetRequirements(releaseRequiring(...unmet), provided)).toEqual(unmet);
+    expect(findUnmetRequirements(releaseRequiring(...unmet), provided)).toEqual(unmet);
   });
 });

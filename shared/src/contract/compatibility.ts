@@ -17,7 +17,7 @@ export function isInCaretRange(version: string, range: string): boolean {
  * Shared packages that the code of a release asks for and a host does not give in that version:
  * names with the ranges asked for.
  */
-export function unmetRequirements(
+export function findUnmetRequirements(
   { federation: { shared = [] } }: Pick<ReleaseRecord, "federation">,
   provided: Readonly<Record<string, string>>,
 ): readonly { readonly name: string; readonly requiredVersion: string }[] {

@@ -3,9 +3,9 @@ import type { SecretRow } from "./vault.ts";
 
 const millisecondsPerDay = 86_400_000;
 const now = Date.parse("2026-11-21T12:00:00Z");
-const daysAgo = (days: number) => new Date(now - days * millisecondsPerDay).toISOString();
+const formatDaysAgo = (days: number) => new Date(now - days * millisecondsPerDay).toISOString();
 
-function row(
+function createRow(
   title: string,
   updatedAt: string,
   overrides: Partial<SecretRow> = {},
@@ -39,11 +39,11 @@ function row(
 describe("dueForRehearsal", () => {
   it("finds what was not opened for more than 180 days, the longest waiting first", () => {
     const rows = [
-      row("new", daysAgo(179)),
-      row("old", daysAgo(181)),
-      row("older", daysAgo(300)),
-      row("tried", daysAgo(300), {}, daysAgo(10)),
-      row("tried long ago", daysAgo(500), {}, daysAgo(200)),
+      createRow("new", formatDaysAgo(179)),
+      createRow("old", formatDaysAgo(181)),
+      createRow("older", formatDaysAgo(300)),
+      createRow("tried", formatDaysAgo(300), {}, formatDaysAgo(10)),
+      createRow("tried long ago", formatDaysAgo(500), {}, formatDaysAgo(200)),
     ];
     expect(findDueCopyChecks(rows, now).map(({ label }) => label?.title)).toEqual(["older", "tried long ago", "old"]);
   });
@@ -51,7 +51,10 @@ describe("dueForRehearsal", () => {
   it("leaves out what is in the trash, and what is locked", () => {
     expect(
       findDueCopyChecks(
-        [row("gone", daysAgo(300), { deletedAt: daysAgo(1) }), row("locked", daysAgo(300), { label: null })],
+        [
+          createRow("gone", formatDaysAgo(300), { deletedAt: formatDaysAgo(1) }),
+          createRow("locked", formatDaysAgo(300), { label: null }),
+        ],
         now,
       ),
     ).toEqual([]);
@@ -60,13 +63,16 @@ describe("dueForRehearsal", () => {
 
 describe("rehearsalDueAt", () => {
   it("is 180 days after the oldest rehearsal, or writing where there was none", () => {
-    expect(getNextCopyCheckAt([row("one", daysAgo(10)), row("two", daysAgo(300), {}, daysAgo(20))])).toBe(
-      new Date(now + 160 * millisecondsPerDay).toISOString(),
-    );
+    expect(
+      getNextCopyCheckAt([
+        createRow("one", formatDaysAgo(10)),
+        createRow("two", formatDaysAgo(300), {}, formatDaysAgo(20)),
+      ]),
+    ).toBe(new Date(now + 160 * millisecondsPerDay).toISOString());
   });
 
   it("is null where nothing is kept outside the trash", () => {
     expect(getNextCopyCheckAt([])).toBeNull();
-    expect(getNextCopyCheckAt([row("gone", daysAgo(300), { deletedAt: daysAgo(1) })])).toBeNull();
+    expect(getNextCopyCheckAt([createRow("gone", formatDaysAgo(300), { deletedAt: formatDaysAgo(1) })])).toBeNull();
   });
 });

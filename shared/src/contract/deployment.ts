@@ -134,9 +134,9 @@ export type ReleaseOverride = z.infer<typeof ReleaseOverride>;
  * What the gateway writes into the host's page as inert JSON (`<script type="application/json"
  * id="portal-page">`).
  */
-export const PortalPage = z.strictObject({
+export const PortalTrustAnchors = z.strictObject({
   vendor_id: z.string(),
   portal_keys: z.array(VerificationKey).min(1),
   team_keys: z.record(RemoteName, z.array(VerificationKey).min(1)),
 });
-export type PortalPage = z.infer<typeof PortalPage>;
+export type PortalTrustAnchors = z.infer<typeof PortalTrustAnchors>;

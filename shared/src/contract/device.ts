@@ -6,7 +6,7 @@ export interface DeviceAccount {
 }
 
 /** Names the account on a device, the same in every tab: the key of what is kept for it. */
-export function accountStorageKey({ vendorId, issuer, subject }: DeviceAccount): string {
+export function buildAccountStorageKey({ vendorId, issuer, subject }: DeviceAccount): string {
   return JSON.stringify([vendorId, issuer, subject]);
 }
 
@@ -16,7 +16,7 @@ export function accountStorageKey({ vendorId, issuer, subject }: DeviceAccount):
  */
 export const deviceStorage = {
   /**
-   * IndexedDB. `accounts`: one record by {@link accountStorageKey}, whose member `kind` is a
+   * IndexedDB. `accounts`: one record by {@link buildAccountStorageKey}, whose member `kind` is a
    * `DeviceKind` or null. `keys`: the device key as `device`.
    */
   vault: { database: "relicario-vault", accounts: "accounts", keys: "keys", deviceKey: "device" },
@@ -34,12 +34,12 @@ export const deviceStorage = {
   answers: { database: "relicario-answers", answers: "answers" },
   /**
    * Folder of private files with opened contents. Whoever writes one holds the Web Lock {@link
-   * openedFileLockName} of it until it ends.
+   * buildOpenedFileLockName} of it until it ends.
    */
   openedFilesFolder: "relicario-opened",
 } as const;
 
 /** Name of the Web Lock of whoever made a private file in the folder of opened contents. */
-export function openedFileLockName(fileName: string): string {
+export function buildOpenedFileLockName(fileName: string): string {
   return `${deviceStorage.openedFilesFolder} ${fileName}`;
 }

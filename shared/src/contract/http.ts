@@ -2,7 +2,7 @@ import type { z } from "zod";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface HttpOptions {
+export interface HttpRequestOptions {
   /** Sent as JSON; a FormData goes as a multipart form. */
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -11,7 +11,7 @@ export interface HttpOptions {
 }
 
 /** Bytes of the service as they arrive. */
-export interface HttpStream {
+export interface StreamedResponse {
   /** Bytes of the whole, of which this may be a range. */
   readonly totalSize: number;
   /** Where in the whole the first byte of {@link body} stands. */
@@ -30,12 +30,12 @@ export interface HttpStream {
  * and 5xx. For a service that runs in a worker, where no cache is, GET is tried again here by the
  * same rule. Nothing else is ever repeated.
  */
-export interface Http {
+export interface HttpClient {
   /** The parsed answer. An answer that does not fit the schema is `bad_answer`. */
-  request<T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options?: HttpOptions): Promise<T>;
+  request<T>(method: HttpMethod, path: string, schema: z.ZodType<T>, options?: HttpRequestOptions): Promise<T>;
   /**
    * A binary answer; a part of it with the header `range`. An answer that does not say its size is
    * `bad_answer`. Never repeated.
    */
-  stream(method: HttpMethod, path: string, options?: HttpOptions): Promise<HttpStream>;
+  stream(method: HttpMethod, path: string, options?: HttpRequestOptions): Promise<StreamedResponse>;
 }

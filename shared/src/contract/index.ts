@@ -11,16 +11,16 @@ export type {
 export {
   Deployment,
   Integrity,
-  PortalPage,
+  PortalTrustAnchors,
   ReleaseId,
   ReleaseOverride,
   ReleaseRecord,
   VerificationKey,
 } from "./deployment.ts";
-export { accountStorageKey, deviceStorage, openedFileLockName, type DeviceAccount } from "./device.ts";
+export { buildAccountStorageKey, deviceStorage, buildOpenedFileLockName, type DeviceAccount } from "./device.ts";
 export type { ApprovedDevice, RequestingDevice, DeviceOffer, VaultDeviceLinks } from "./device-links.ts";
 export type { Drives } from "./drives.ts";
-export type { Http, HttpMethod, HttpOptions, HttpStream } from "./http.ts";
+export type { HttpClient, HttpMethod, HttpRequestOptions, StreamedResponse } from "./http.ts";
 export {
   importFormats,
   type ImportFailure,
@@ -39,7 +39,7 @@ export { languages, type Language } from "./language.ts";
 export {
   PortalContext,
   usePortal,
-  type ConfirmRequest,
+  type ConfirmOptions,
   type LockReason,
   type Notice,
   type Portal,
@@ -94,7 +94,7 @@ export {
   type ShareAudience,
   type ShareDiscrepancy,
   type ShareSummary,
-  type ShareRequest,
+  type NewShareInput,
   type TrustLevel,
   type VaultPeople,
   type VaultReceived,
@@ -111,7 +111,7 @@ export {
   type KitOptions,
   type ListOptions,
   type CreatedKit,
-  type ProtectRequest,
+  type NewSecretInput,
   type OpenSecretOptions,
   type ResumeOptions,
   type RowsListener,

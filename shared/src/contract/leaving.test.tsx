@@ -34,7 +34,7 @@ function Screen() {
   );
 }
 
-const currentPath = () => screen.getByTestId("path").textContent;
+const getCurrentPath = () => screen.getByTestId("path").textContent;
 const clickLink = (path: string) => userEvent.click(screen.getByRole("link", { name: path }));
 const goBack = () => {
   act(() => {
@@ -44,7 +44,7 @@ const goBack = () => {
 /** jsdom goes back and forth a little later. */
 const expectPath = (path: string) =>
   waitFor(() => {
-    expect([currentPath(), window.location.pathname + window.location.search]).toEqual([path, path]);
+    expect([getCurrentPath(), window.location.pathname + window.location.search]).toEqual([path, path]);
   });
 
 beforeEach(() => {
@@ -61,7 +61,7 @@ afterEach(() => {
 
 describe("leaving", () => {
   it("goes where links lead, and back", async () => {
-    expect(currentPath()).toBe("/home");
+    expect(getCurrentPath()).toBe("/home");
     await clickLink("/secrets");
     await expectPath("/secrets");
     goBack();
@@ -86,16 +86,16 @@ describe("leaving", () => {
 
   it("asks also what began to hold something while the person was asked", async () => {
     await clickLink("/add-secret");
-    let leave: (allowed: boolean) => void = () => undefined;
+    let answerLeave: (allowed: boolean) => void = () => undefined;
     answer = new Promise((resolve) => {
-      leave = resolve;
+      answerLeave = resolve;
     });
     await clickLink("/secrets");
     const lateGuard = jest.fn(() => Promise.resolve(false));
     renderHook(() => {
       useLeaveGuard(true, lateGuard);
     });
-    leave(true);
+    answerLeave(true);
     await waitFor(() => {
       expect(lateGuard).toHaveBeenCalledWith("/secrets");
     });
@@ -111,16 +111,16 @@ describe("leaving", () => {
 
   it("asks at the browser's back button too: the address stays that of the screen until the answer, and then goes there", async () => {
     await clickLink("/add-secret");
-    let decide: (leave: boolean) => void = () => undefined;
+    let answerLeave: (leave: boolean) => void = () => undefined;
     answer = new Promise((resolve) => {
-      decide = resolve;
+      answerLeave = resolve;
     });
     goBack();
     await waitFor(() => {
       expect(onAsked).toHaveBeenCalledWith("/home");
     });
     await expectPath("/add-secret");
-    decide(true);
+    answerLeave(true);
     await expectPath("/home");
 
     await clickLink("/add-secret");
@@ -160,15 +160,15 @@ describe("leaving", () => {
     const { unmount: removeGuard } = renderHook(() => {
       useLeaveGuard(true, () => answer);
     });
-    let leave: (may: boolean) => void = () => undefined;
+    let answerLeave: (may: boolean) => void = () => undefined;
     answer = new Promise((resolve) => {
-      leave = resolve;
+      answerLeave = resolve;
     });
     await clickLink("/secrets");
     removeGuard(); // saved, say
     await act(() => router.navigate("/home?saved"));
     await expectPath("/home?saved");
-    leave(true);
+    answerLeave(true);
     await act(() => router.navigate("/secrets"));
     await expectPath("/secrets");
   });

@@ -2,7 +2,7 @@ import { createContext, useContext } from "react";
 
 import type { ErrorCode } from "../errors/index.ts";
 import type { Drives } from "./drives.ts";
-import type { Http } from "./http.ts";
+import type { HttpClient } from "./http.ts";
 import type { Language } from "./language.ts";
 import type { RemoteName } from "./manifest.ts";
 import type { Visitor } from "./sharing.ts";
@@ -38,7 +38,7 @@ export interface PortalMessage {
   readonly link?: string | undefined;
 }
 
-export interface ConfirmRequest {
+export interface ConfirmOptions {
   readonly title: string;
   readonly description: string;
   /** Defaults to "Yes" and "Cancel" in the person's language. */
@@ -77,7 +77,7 @@ export interface Portal {
    * Calls to the service, limited to the paths that the release declares. There is no way to read
    * the token.
    */
-  readonly http: Http;
+  readonly http: HttpClient;
   /** All sealing. Rejects with `vault_unavailable` when the recovery remote does not load. */
   readonly vault: Promise<Vault>;
   /**
@@ -106,7 +106,7 @@ export interface Portal {
   /** Goes to a path of the portal. */
   readonly navigate: (path: string, options?: { readonly replace?: boolean }) => void;
   /** Asks in a dialog; false when it was closed. */
-  readonly confirm: (request: ConfirmRequest) => Promise<boolean>;
+  readonly confirm: (request: ConfirmOptions) => Promise<boolean>;
   /** A toast, 5 s, top right. */
   readonly notify: (notice: Notice) => void;
   /**

@@ -1,6 +1,6 @@
 import type { ComponentType } from "react";
 
-import type { Http } from "./http.ts";
+import type { HttpClient } from "./http.ts";
 import type { Visitor } from "./sharing.ts";
 import type { Vault } from "./vault.ts";
 
@@ -60,7 +60,7 @@ export type PortalForVisitors = Pick<PortalForServices, "http" | "vendorId" | "t
 
 /** The part of the portal that a service gets: no React, no router. */
 export interface PortalForServices {
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly vendorId: string;
   /**
    * Identity of the account: the immutable id, and the pair that the identity provider knows it by.

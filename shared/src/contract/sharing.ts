@@ -10,7 +10,7 @@ import type { CallOptions, ContentKind, PictureFieldProps, OpenedSecret, OpenerH
 
 export type ShareAudience = "public" | "signed_in" | "person";
 
-export interface ShareRequest {
+export interface NewShareInput {
   readonly secretId: string;
   /** `person` is sealed to the keys that {@link VaultPeople.find} showed, and pins them. */
   readonly to:
@@ -39,7 +39,7 @@ export interface VaultShares {
    * `version_conflict`, `state_conflict`.
    */
   readonly create: (
-    request: ShareRequest,
+    request: NewShareInput,
     opener: OpenerHandle,
     options?: CallOptions,
   ) => Promise<{ readonly shareId: string; readonly link: string | null }>;

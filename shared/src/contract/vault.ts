@@ -54,7 +54,7 @@ export interface Vault {
    * `not_this_picture_or_passphrase`, or `picture_has_no_passphrase`. Nothing is half published.
    */
   readonly protect: (
-    request: ProtectRequest,
+    request: NewSecretInput,
     options?: CallOptions,
   ) => Promise<{ readonly secretId: string; readonly version: number }>;
 
@@ -298,7 +298,7 @@ export interface ResumeOptions extends CallOptions {
    * The picture that is asked for after `opener_needed` or `show_opener_first`: it protects what is
    * published.
    */
-  readonly protection?: ProtectRequest["protection"];
+  readonly protection?: NewSecretInput["protection"];
 }
 
 /** Minutes without activity until the vault locks itself. */
@@ -356,7 +356,7 @@ export interface KitRecord {
   readonly outdated: boolean;
 }
 
-export interface ProtectRequest {
+export interface NewSecretInput {
   readonly title: string;
   readonly tags: readonly string[];
   readonly contentKind: ContentKind;
@@ -380,9 +380,9 @@ export interface SecretChange {
   readonly baseRev?: number;
   readonly title?: string;
   readonly tags?: readonly string[];
-  readonly content?: Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content">;
+  readonly content?: Pick<NewSecretInput, "contentKind" | "name" | "mime" | "content">;
   /** Only with `content`: sealing anew takes all of it. */
-  readonly protection?: ProtectRequest["protection"];
+  readonly protection?: NewSecretInput["protection"];
 }
 
 export interface SecretVersion {

@@ -1,5 +1,5 @@
 /** What a problem document (RFC 9457) of the service holds. */
-export interface Problem {
+export interface ProblemDetails {
   readonly title?: string | undefined;
   readonly detail?: string | undefined;
   readonly code?: string | undefined;
@@ -7,13 +7,13 @@ export interface Problem {
 }
 
 /** What is known of a failed call. */
-export interface HttpFailure {
+export interface HttpErrorInit {
   readonly status: number;
   readonly statusText: string;
   /** A query or fragment in it is cut off. */
   readonly path: string;
   readonly requestId: string | null;
-  readonly problem: Problem | null;
+  readonly problem: ProblemDetails | null;
   /** The answer as it came: parsed where it was JSON, text otherwise, null where there was none. */
   readonly body?: unknown;
 }
@@ -29,10 +29,10 @@ export class HttpError extends Error {
   readonly statusText: string;
   readonly path: string;
   readonly requestId: string | null;
-  declare readonly problem: Problem | null;
+  declare readonly problem: ProblemDetails | null;
   declare readonly body: unknown;
 
-  constructor(failure: HttpFailure) {
+  constructor(failure: HttpErrorInit) {
     super(`${String(failure.status)} ${failure.statusText}`);
     this.status = failure.status;
     this.statusText = failure.statusText;

@@ -25,12 +25,12 @@ export function CopyButton({ text, label, secret = false, tone = "quiet", size =
   const [state, setState] = useState<CopyState>("idle");
 
   const handleCopy = () => {
-    const copying = secret
+    const copyPromise = secret
       ? copyTemporarily(text(), () => {
           setState("cleared");
         }).copied
       : navigator.clipboard.writeText(text());
-    copying.then(
+    copyPromise.then(
       () => {
         setState("copied");
       },

@@ -40,8 +40,8 @@ export function DeviceQuestion({ vault }: DeviceQuestionProps) {
   };
   // Not waited for: some browsers ask the person, who may take their time. The next page is there
   // meanwhile.
-  const notifyStorageLimits = async (remembers: boolean) => {
-    if (!remembers) notify({ tone: "info", text: t("device.forgets_status") });
+  const notifyStorageLimits = async (areKeysSaved: boolean) => {
+    if (!areKeysSaved) notify({ tone: "info", text: t("device.forgets_status") });
     else if (!(await requestPersistentStorage())) notify({ tone: "info", text: t("device.evictable_status") });
   };
   const savingKind = answerState.status === "saving" ? answerState.kind : null;

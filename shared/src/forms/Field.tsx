@@ -29,10 +29,10 @@ interface FieldWithControlProps extends FieldProps {
 }
 
 /** A labelled control with its hint and its error. */
-export function Field({ label, hint, error, optional = false, id: givenId, children }: FieldWithControlProps) {
+export function Field({ label, hint, error, optional = false, id: explicitId, children }: FieldWithControlProps) {
   const { t } = useTranslation("common");
-  const ownId = useId();
-  const id = givenId ?? ownId;
+  const generatedId = useId();
+  const id = explicitId ?? generatedId;
   const hintId = hint === undefined ? null : `${id}-hint`;
   const errorId = error == null || error === "" ? null : `${id}-error`;
   const describedBy = [errorId, hintId].filter((descriptionId) => descriptionId !== null).join(" ");

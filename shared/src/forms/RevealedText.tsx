@@ -23,13 +23,13 @@ interface RevealedTextProps {
 export function RevealedText({ title, name, content, numbered }: RevealedTextProps) {
   const { t } = useTranslation("common");
   const { revealed, setRevealed } = useReveal();
-  const text = () => new TextDecoder().decode(content);
+  const decodeText = () => new TextDecoder().decode(content);
   return (
     <Stack $gap={4}>
       <Paper data-state={revealed ? "shown" : "hidden"}>
         {revealed && numbered && (
           <Words aria-label={t("reveal.content_aria")}>
-            {text()
+            {decodeText()
               .split(/\s+/)
               .filter((word) => word !== "")
               .map((word, index) => (
@@ -39,7 +39,7 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
         )}
         {revealed && !numbered && (
           <pre tabIndex={0} aria-label={t("reveal.content_aria")}>
-            {text()}
+            {decodeText()}
           </pre>
         )}
         {!revealed && (
@@ -67,8 +67,8 @@ export function RevealedText({ title, name, content, numbered }: RevealedTextPro
         >
           {t("reveal.download_action")}
         </Button>
-        <CopyButton secret label={t("reveal.copy_action")} text={text} />
-        <PrintButton label={t("reveal.print_action")} title={title} text={text} />
+        <CopyButton secret label={t("reveal.copy_action")} text={decodeText} />
+        <PrintButton label={t("reveal.print_action")} title={title} text={decodeText} />
       </SpacedRow>
       <SmallText>{t("reveal.hides_hint", { seconds: revealMilliseconds / 1000 })}</SmallText>
     </Stack>

@@ -26,7 +26,7 @@ export {
   type TextFieldProps,
 } from "./inputs.tsx";
 export {
-  toContentRequest,
+  toContentInput,
   findContentProblem,
   contentProblems,
   maxImageNameLength,

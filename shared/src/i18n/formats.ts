@@ -59,9 +59,9 @@ function createFormats(language: Language): Formats {
     },
     relative: (timestamp: string, now: number = Date.now()) => {
       const seconds = (Date.parse(timestamp) - now) / 1000;
-      const [unit, length] =
+      const [unit, unitSeconds] =
         periods.find(([, periodSeconds]) => Math.abs(seconds) >= periodSeconds) ?? (["second", 1] as const);
-      return relative.format(Math.trunc(seconds / length), unit);
+      return relative.format(Math.trunc(seconds / unitSeconds), unit);
     },
   });
 }

@@ -11,7 +11,7 @@ import {
 const settings = { language: "es", product: "Relicario" } as const;
 
 describe("detectLanguage", () => {
-  const stored = (value: string | null) => ({ getItem: () => value });
+  const createStorageWith = (value: string | null) => ({ getItem: () => value });
 
   it.each([
     ["es", "en-GB", "es"],
@@ -22,7 +22,7 @@ describe("detectLanguage", () => {
     [null, undefined, "en"],
     ["fr", "es", "es"],
   ])("chosen %s, browser %s: %s", (chosen, browser, expected) => {
-    expect(detectLanguage(stored(chosen), browser)).toBe(expected);
+    expect(detectLanguage(createStorageWith(chosen), browser)).toBe(expected);
   });
 
   it("goes by the browser when storage is forbidden", () => {

@@ -82,14 +82,15 @@ export function getActiveLanguage({ resolvedLanguage }: Pick<I18n, "resolvedLang
  * @throws PortalError `remote_unreachable`
  */
 export async function loadTexts(i18n: I18n, namespaces: readonly string[]): Promise<void> {
-  const findMissing = () =>
+  const findMissingNamespaces = () =>
     namespaces.filter((namespace) => !i18n.hasResourceBundle(getActiveLanguage(i18n), namespace));
   // Makes them known for a change of language. It resolves when all that is being loaded is there:
   // a slow one would hold the others.
   void i18n.loadNamespaces([...namespaces]);
   // Joins what is being loaded, of these alone, and loads again what failed.
-  if (findMissing().length > 0) await i18n.reloadResources([getActiveLanguage(i18n)], findMissing());
-  if (findMissing().length > 0) throw new PortalError("remote_unreachable");
+  if (findMissingNamespaces().length > 0)
+    await i18n.reloadResources([getActiveLanguage(i18n)], findMissingNamespaces());
+  if (findMissingNamespaces().length > 0) throw new PortalError("remote_unreachable");
 }
 
 function createBackend(fetchTexts: FetchTexts): BackendModule {

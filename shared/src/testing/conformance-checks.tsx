@@ -3,7 +3,7 @@ import { act, cleanup, screen } from "@testing-library/react";
 import { CONTRACT_VERSION, languages, type RemoteManifest, type RemoteModule } from "../contract/index.ts";
 import { PortalError } from "../errors/index.ts";
 import { expectAccessible } from "./accessible.ts";
-import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
+import { createFakeHttpClient, type FakeHttpClient } from "./fake-http.ts";
 import { createFakeVault, type FakeVault, type FakeVaultSettings } from "./fake-vault.tsx";
 import { findGrowth, watchLeaks } from "./leaks.ts";
 import { renderApp, type RenderedApp } from "./renderApp.tsx";
@@ -13,7 +13,7 @@ export interface ConformanceSettings {
   /** What the account holds while screens are looked at. */
   readonly vault?: FakeVaultSettings;
   /** Answers of the service. */
-  readonly http?: () => FakeHttp;
+  readonly http?: () => FakeHttpClient;
   /**
    * Real addresses for patterns with parameters, such as `"/edit-secret/:secretId":
    * "/edit-secret/0189…"`.
@@ -50,7 +50,7 @@ export const wholeExtent: CheckExtent = {
   mountCount: 20,
 };
 /** One look for each screen, in turn, and just enough times to see growth. */
-export const briefExtent = (index: number): CheckExtent => ({
+export const createBriefExtent = (index: number): CheckExtent => ({
   appearances: wholeExtent.appearances.slice(index % 2).slice(0, 1),
   mountCount: 3,
 });
@@ -58,7 +58,7 @@ export const briefExtent = (index: number): CheckExtent => ({
 const sampleId = "01890a5d-ac96-7000-8000-000000000001";
 
 /** That manifest, code and texts fit each other. */
-export function manifestChecks(
+export function createManifestChecks(
   manifest: RemoteManifest,
   remote: RemoteModule,
   { locales }: ConformanceSettings,
@@ -99,7 +99,7 @@ export function listAddresses(manifest: RemoteManifest, { addresses }: Conforman
 }
 
 /** What the screen at one address promises. */
-export function screenChecks(
+export function createScreenChecks(
   path: string,
   remote: RemoteModule,
   settings: ConformanceSettings,
@@ -111,7 +111,7 @@ export function screenChecks(
     ...appearance
   }: {
     vault?: FakeVault | Promise<FakeVault>;
-    http?: FakeHttp;
+    http?: FakeHttpClient;
     language?: "en" | "es";
     theme?: "light" | "dark";
   } = {}) => {
@@ -121,7 +121,7 @@ export function screenChecks(
       path,
       routes: remote.routes,
       vault: vault ?? createFakeVault(settings.vault),
-      http: http ?? settings.http?.() ?? createFakeHttp(),
+      http: http ?? settings.http?.() ?? createFakeHttpClient(),
     });
     await flushPromises();
     return app;
@@ -147,7 +147,7 @@ export function screenChecks(
     {
       name: "survives a service that is down",
       run: async () => {
-        const http = createFakeHttp();
+        const http = createFakeHttpClient();
         http.failWith("service_unavailable");
         const vault = createFakeVault(settings.vault);
         for (const member of ["refresh", "list", "listImages"] as const) vault.failWith(member, "service_unavailable");
@@ -169,7 +169,7 @@ export function screenChecks(
 async function findLeaks(
   renderScreen: (vault: FakeVault) => Promise<RenderedApp>,
   settings: ConformanceSettings,
-  mounts: number,
+  mountCount: number,
 ): Promise<string[]> {
   const vault = createFakeVault(settings.vault);
   const leaks = new Set<string>();
@@ -188,7 +188,7 @@ async function findLeaks(
   try {
     await mountOnce(); // libraries attach some listeners once, at first use
     const baseline = leakWatch.listHeld();
-    for (let round = 0; round < mounts; round++) await mountOnce();
+    for (let round = 0; round < mountCount; round++) await mountOnce();
     return [...leaks, ...findGrowth(baseline, leakWatch.listHeld())];
   } finally {
     leakWatch.stop();

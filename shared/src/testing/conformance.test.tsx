@@ -3,7 +3,7 @@ import { useEffect } from "react";
 
 import { RemoteManifest, usePortal, type Portal } from "../contract/index.ts";
 import { Page } from "../ui/index.ts";
-import { screenChecks } from "./conformance-checks.tsx";
+import { createScreenChecks } from "./conformance-checks.tsx";
 import { conformance } from "./index.ts";
 
 const address = "/settings/profile";
@@ -32,7 +32,7 @@ function createScreen(effect: (portal: Portal) => undefined | (() => void)) {
 
 /** The kit's test of this name, run against a remote of this screen alone. */
 async function runCheck(name: string, Screen: React.ComponentType): Promise<void> {
-  const check = screenChecks(address, createRemote(Screen), {}).find((candidate) => candidate.name === name);
+  const check = createScreenChecks(address, createRemote(Screen), {}).find((candidate) => candidate.name === name);
   if (check === undefined) throw new Error(`the kit has no test "${name}"`);
   await check.run();
 }

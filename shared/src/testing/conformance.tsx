@@ -1,9 +1,9 @@
 import { RemoteManifest, type RemoteModule } from "../contract/index.ts";
 import {
   listAddresses,
-  briefExtent,
-  manifestChecks,
-  screenChecks,
+  createBriefExtent,
+  createManifestChecks,
+  createScreenChecks,
   wholeExtent,
   type Check,
   type ConformanceSettings,
@@ -30,14 +30,14 @@ export function conformance(manifestJson: unknown, remote: RemoteModule, setting
   };
 
   describe(`${manifest.name} conforms to the contract`, () => {
-    for (const check of manifestChecks(manifest, remote, settings)) runCheck(check);
+    for (const check of createManifestChecks(manifest, remote, settings)) runCheck(check);
     for (const [index, path] of listAddresses(manifest, settings).entries()) {
       describe(`at ${path}`, () => {
-        for (const check of screenChecks(
+        for (const check of createScreenChecks(
           path,
           remote,
           settings,
-          settings.extent === "brief" ? briefExtent(index) : wholeExtent,
+          settings.extent === "brief" ? createBriefExtent(index) : wholeExtent,
         ))
           runCheck(check);
       });

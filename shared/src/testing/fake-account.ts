@@ -5,7 +5,7 @@ import type {
   DeviceKind,
   KitRecord,
   OpenerKind,
-  ProtectRequest,
+  NewSecretInput,
   OpenerHandle,
   VaultState,
 } from "../contract/index.ts";
@@ -29,7 +29,7 @@ export interface FakeImage {
 }
 
 /** A recovery code or passkey of the account. */
-interface FakeKey {
+interface FakeKeyOpener {
   readonly kind: Exclude<OpenerKind, "image">;
   readonly name: string;
   /** What is shown for it: the words, or the first byte of what the passkey gives, as text. */
@@ -63,7 +63,7 @@ export interface FakeSecret {
 
 export interface FakeAccountSettings {
   readonly images?: readonly FakeImage[];
-  readonly keys?: readonly FakeKey[];
+  readonly keys?: readonly FakeKeyOpener[];
   readonly secrets?: readonly FakeSecret[];
   /** Whether this device holds the key at the start; true unless told otherwise. */
   readonly unlocked?: boolean;
@@ -298,7 +298,7 @@ export function createFakeAccount(settings: FakeAccountSettings) {
   }
 
   /** Who can open what is protected now; a new picture becomes an opener. */
-  async function resolveProtection(protection: ProtectRequest["protection"]): Promise<readonly string[]> {
+  async function resolveProtection(protection: NewSecretInput["protection"]): Promise<readonly string[]> {
     if (protection.kind === "openers") {
       const wanted = new Set(protection.openers);
       const chosen = openers.filter(({ id }) => wanted.size === 0 || wanted.has(id));

@@ -1,19 +1,19 @@
-import type { Http, HttpMethod, HttpOptions } from "../contract/index.ts";
+import type { HttpClient, HttpMethod, HttpRequestOptions } from "../contract/index.ts";
 import { PortalError, type ErrorCode } from "../errors/index.ts";
 
 /** A call that was made, for assertions. */
-export interface FakeCall extends HttpOptions {
+export interface RecordedHttpCall extends HttpRequestOptions {
   readonly method: HttpMethod;
   readonly path: string;
 }
 
 /** What a call answers: a value, or how it comes to be. Throw a PortalError to fail. */
-export type FakeAnswer = (call: FakeCall) => unknown;
+export type FakeHttpHandler = (call: RecordedHttpCall) => unknown;
 
-export interface FakeHttp extends Http {
-  readonly calls: readonly FakeCall[];
+export interface FakeHttpClient extends HttpClient {
+  readonly calls: readonly RecordedHttpCall[];
   /** From now on, `"GET /user/me"` answers so. */
-  readonly answer: (call: `${HttpMethod} /${string}`, answer: FakeAnswer) => void;
+  readonly answer: (call: `${HttpMethod} /${string}`, answer: FakeHttpHandler) => void;
   /** From now on every call fails so; null ends it. */
   readonly failWith: (code: ErrorCode | null) => void;
 }
@@ -22,16 +22,16 @@ export interface FakeHttp extends Http {
  * The service's side of the contract in memory: answers are checked by the caller's schema as real
  * ones are.
  */
-export function createFakeHttp(
-  answers: Readonly<Partial<Record<`${HttpMethod} /${string}`, FakeAnswer>>> = {},
-): FakeHttp {
-  const handlers = new Map<string, FakeAnswer>(
+export function createFakeHttpClient(
+  answers: Readonly<Partial<Record<`${HttpMethod} /${string}`, FakeHttpHandler>>> = {},
+): FakeHttpClient {
+  const handlers = new Map<string, FakeHttpHandler>(
     Object.entries(answers).flatMap(([call, answer]) => (answer === undefined ? [] : [[call, answer] as const])),
   );
-  const calls: FakeCall[] = [];
+  const calls: RecordedHttpCall[] = [];
   let failure: ErrorCode | null = null;
 
-  async function handleCall(call: FakeCall): Promise<unknown> {
+  async function handleCall(call: RecordedHttpCall): Promise<unknown> {
     calls.push(call);
     if (call.signal?.aborted === true) throw new PortalError("cancelled");
     if (failure !== null) throw new PortalError(failure);
@@ -40,7 +40,7 @@ export function createFakeHttp(
     return answer(call);
   }
 
-  return Object.freeze<FakeHttp>({
+  return Object.freeze<FakeHttpClient>({
     calls,
     answer: (call, answer) => {
       handlers.set(call, answer);

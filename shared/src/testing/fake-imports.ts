@@ -61,8 +61,8 @@ export function createFakeImports(
     compare: async (items, options) => {
       recordCall("imports.compare", options);
       if (account.getState().status === "locked") throw new PortalError("vault_locked");
-      const compared = await Promise.all(items.map(compare));
-      return compared.map(({ fingerprint: _, ...comparison }) => comparison);
+      const comparisons = await Promise.all(items.map(compare));
+      return comparisons.map(({ fingerprint: _, ...comparison }) => comparison);
     },
     store: async (items, handle, options) => {
       recordCall("imports.store", options);

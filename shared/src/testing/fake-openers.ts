@@ -16,7 +16,7 @@ import { readBlobText } from "./fake-picture-field.tsx";
 import { createWords } from "./fake-words.ts";
 
 /** What hangs on the account's key, or on what an image opened. */
-interface EndingCallbacks {
+interface KeyChangeCallbacks {
   readonly endShares: (shouldEnd: (share: { readonly secretId: string }) => boolean) => void;
   /** Gives their titles. */
   readonly revokeRequests: () => readonly string[];
@@ -26,20 +26,20 @@ interface EndingCallbacks {
 export function createFakeOpeners(
   account: FakeAccount,
   recordCall: RecordCall,
-  { endShares, revokeRequests }: EndingCallbacks,
+  { endShares, revokeRequests }: KeyChangeCallbacks,
 ): VaultOpeners {
   const { openers, show } = account;
   let codeCount = 0;
   /** With their contents, the newest first. */
   const listOpenable = (): InMemorySecret[] =>
     [...account.secrets.values()].filter(({ dropped }) => !dropped).toReversed();
-  const findOpeners = (secret: InMemorySecret): string[] =>
+  const findOpenerIds = (secret: InMemorySecret): string[] =>
     openers.map(({ id }) => id).filter((id) => getNewestVersion(secret).openers.includes(id));
-  const hasOther = (secret: InMemorySecret, ids: readonly string[]): boolean =>
-    findOpeners(secret).some((id) => !ids.includes(id));
+  const hasOtherOpener = (secret: InMemorySecret, ids: readonly string[]): boolean =>
+    findOpenerIds(secret).some((id) => !ids.includes(id));
 
   function toAccountOpener({ id, kind, name, createdAt, hasSlot }: InMemoryOpener): AccountOpener {
-    const openableSecrets = listOpenable().filter((secret) => findOpeners(secret).includes(id));
+    const openableSecrets = listOpenable().filter((secret) => findOpenerIds(secret).includes(id));
     const copyCheckedAt =
       listOpenable()
         .flatMap(({ copyChecks }) => copyChecks.get(id) ?? [])
@@ -52,7 +52,7 @@ export function createFakeOpeners(
       createdAt,
       copyCheckedAt,
       secretCount: openableSecrets.length,
-      soleOpenerOf: openableSecrets.filter((secret) => !hasOther(secret, [id])).map(({ secretId }) => secretId),
+      soleOpenerOf: openableSecrets.filter((secret) => !hasOtherOpener(secret, [id])).map(({ secretId }) => secretId),
       hasSlot,
     };
   }
@@ -61,14 +61,16 @@ export function createFakeOpeners(
   function throwIfLastOpener(removedIds: readonly string[], acceptedLosses: readonly string[]): void {
     if (!openers.some(({ id, kind }) => kind === "image" && !removedIds.includes(id)))
       throw new PortalError("last_opener");
-    const lost = listOpenable().filter((secret) => findOpeners(secret).length > 0 && !hasOther(secret, removedIds));
-    if (lost.some(({ secretId }) => !acceptedLosses.includes(secretId)))
-      throw new PortalError("last_opener", { details: { secrets: lost.length } });
+    const lostSecrets = listOpenable().filter(
+      (secret) => findOpenerIds(secret).length > 0 && !hasOtherOpener(secret, removedIds),
+    );
+    if (lostSecrets.some(({ secretId }) => !acceptedLosses.includes(secretId)))
+      throw new PortalError("last_opener", { details: { secrets: lostSecrets.length } });
   }
 
   function removeOpeners(removedIds: readonly string[]): void {
     for (const secret of listOpenable()) {
-      if (hasOther(secret, removedIds) && findOpeners(secret).some((id) => removedIds.includes(id)))
+      if (hasOtherOpener(secret, removedIds) && findOpenerIds(secret).some((id) => removedIds.includes(id)))
         account.reseal(secret.secretId, (ids) => ids.filter((id) => !removedIds.includes(id)));
     }
     for (const id of removedIds) account.removeOpener(id);
@@ -91,8 +93,8 @@ export function createFakeOpeners(
         secrets: listOpenable().map((secret) => ({
           secretId: secret.secretId,
           title: secret.title,
-          openers: findOpeners(secret),
-          missing: openers.map(({ id }) => id).filter((id) => !findOpeners(secret).includes(id)),
+          openers: findOpenerIds(secret),
+          missing: openers.map(({ id }) => id).filter((id) => !findOpenerIds(secret).includes(id)),
           copyCheckedAt: getLastCopyCheck(secret),
         })),
       });
@@ -135,15 +137,15 @@ export function createFakeOpeners(
       recordCall("openers.rotate", options);
       const remainingIds: string[] = [];
       for (const handle of handles) remainingIds.push((await show(handle)).id);
-      const removed = openers.map(({ id }) => id).filter((id) => !remainingIds.includes(id));
-      throwIfLastOpener(removed, options?.acceptedLosses ?? []);
+      const removedIds = openers.map(({ id }) => id).filter((id) => !remainingIds.includes(id));
+      throwIfLastOpener(removedIds, options?.acceptedLosses ?? []);
       const secrets = listOpenable();
       for (let done = 0; done <= secrets.length; done++)
         options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
-      removeOpeners(removed);
+      removeOpeners(removedIds);
       for (const { secretId, kits, rev } of listOpenable())
         account.change(secretId, { rev: rev + 1, kits: kits.map((kit) => ({ ...kit, outdated: true })) });
-      return { removedOpenerIds: removed, revokedRequestTitles: revokeRequests() };
+      return { removedOpenerIds: removedIds, revokedRequestTitles: revokeRequests() };
     },
     replaceImage: async (handle, { handle: nextHandle, name }, options) => {
       recordCall("openers.replaceImage", options);
@@ -157,7 +159,7 @@ export function createFakeOpeners(
         )
       )
         throw new PortalError("picture_resembles_another");
-      const secrets = listOpenable().filter((candidate) => findOpeners(candidate).includes(previous.id));
+      const secrets = listOpenable().filter((candidate) => findOpenerIds(candidate).includes(previous.id));
       for (let done = 0; done <= secrets.length; done++)
         options?.onProgress?.({ phase: "sealing", done, total: secrets.length });
       const openerId = account.addOpener({ kind: "image", name, secret, passphrase });

@@ -1,5 +1,5 @@
 import type {
-  ConfirmRequest,
+  ConfirmOptions,
   Language,
   LockReason,
   Notice,
@@ -9,7 +9,7 @@ import type {
   Vault,
   Visitor,
 } from "../contract/index.ts";
-import { createFakeHttp, type FakeHttp } from "./fake-http.ts";
+import { createFakeHttpClient, type FakeHttpClient } from "./fake-http.ts";
 import { createFakeVisitor } from "./fake-sharing.ts";
 import { createFakeVault } from "./fake-vault.tsx";
 
@@ -17,7 +17,7 @@ import { createFakeVault } from "./fake-vault.tsx";
 export interface PortalRecord {
   readonly paths: string[];
   readonly notices: Notice[];
-  readonly confirms: ConfirmRequest[];
+  readonly confirms: ConfirmOptions[];
   readonly reports: FailureReport[];
   /** Languages and themes that were chosen. */
   readonly preferences: (Language | ThemeName)[];
@@ -35,7 +35,7 @@ export interface FakePortalSettings extends Partial<Omit<Portal, "vault" | "visi
   readonly vault?: Vault | Promise<Vault>;
   /** What a page opened by a link gets; one whose link is unavailable unless told otherwise. */
   readonly visitor?: Visitor | Promise<Visitor>;
-  readonly http?: FakeHttp;
+  readonly http?: FakeHttpClient;
   /** What the person answers to every `confirm`; yes unless told otherwise. */
   readonly confirmAnswer?: boolean;
 }
@@ -52,7 +52,7 @@ export function createFakePortal(settings: FakePortalSettings = {}): FakePortal 
     lockListeners: new Set(),
   };
   const portal: Portal = Object.freeze({
-    http: http ?? createFakeHttp(),
+    http: http ?? createFakeHttpClient(),
     vault: Promise.resolve(vault ?? createFakeVault()),
     visitor: Promise.resolve(visitor ?? createFakeVisitor()),
     user: { userId: "01890a5d-ac96-7000-8000-00000000a11c", userName: "alba", contactEmail: "alba@example.org" },
@@ -71,7 +71,7 @@ export function createFakePortal(settings: FakePortalSettings = {}): FakePortal 
     navigate: (path: string) => {
       record.paths.push(path);
     },
-    confirm: (request: ConfirmRequest) => {
+    confirm: (request: ConfirmOptions) => {
       record.confirms.push(request);
       return Promise.resolve(confirmAnswer);
     },

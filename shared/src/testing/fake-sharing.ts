@@ -9,7 +9,7 @@ import type {
   Sender,
   ShareAudience,
   ShareSummary,
-  ShareRequest,
+  NewShareInput,
   TrustLevel,
   VaultPeople,
   VaultReceived,
@@ -90,8 +90,8 @@ const getTimestamp = () => new Date().toISOString();
 
 /** Whether a share may last until then. */
 function isInvalidExpiry(expiresAt: string): boolean {
-  const left = Date.parse(expiresAt) - Date.now();
-  return !(left > 0 && left <= shareLifetimeDays.maximum * 86_400_000);
+  const remainingMs = Date.parse(expiresAt) - Date.now();
+  return !(remainingMs > 0 && remainingMs <= shareLifetimeDays.maximum * 86_400_000);
 }
 
 function isInvalidViewLimit(views: number | null | undefined): boolean {
@@ -192,11 +192,11 @@ export function createFakeSharing(
   };
   /** As the book has it, which does not know what the directory says by now. */
   const toPinnedRecord = (person: InMemoryPerson): PersonRecord => {
-    const { trust, safetyWords, formerSafetyWords, formerName, ...found } = toPersonRecord(person);
+    const { trust, safetyWords, formerSafetyWords, formerName, ...rest } = toPersonRecord(person);
     if (trust !== "changed") return toPersonRecord(person);
     return {
-      ...found,
-      userName: formerName ?? found.userName,
+      ...rest,
+      userName: formerName ?? rest.userName,
       safetyWords: formerSafetyWords ?? safetyWords,
       trust: "known",
       formerSafetyWords: null,
@@ -256,7 +256,7 @@ export function createFakeSharing(
     `https://portal.example/${audience === "public" ? "shared" : "p-shared"}/${shareId}${audience === "person" ? "" : "#s=key"}`;
   const getNewestVersion = (secretId: string): number => account.require(secretId).versions.length;
   /** @throws PortalError as far as it can be told before a secret is opened. */
-  const checkRequest = ({ to, expiresAt, maxViews, password, picture }: ShareRequest) => {
+  const checkRequest = ({ to, expiresAt, maxViews, password, picture }: NewShareInput) => {
     const isPerson = to.audience === "person";
     throwIfInvalid({
       expires_at: isInvalidExpiry(expiresAt),
@@ -265,13 +265,13 @@ export function createFakeSharing(
       picture: isPerson && picture !== null,
     });
   };
-  const refuseOwnOpener = async (picture: ShareRequest["picture"]) => {
+  const refuseOwnOpener = async (picture: NewShareInput["picture"]) => {
     if (picture === null) return;
     const text = await readBlobText(account.resolvePicture(picture).picture);
     if (account.openers.some(({ kind, secret }) => kind === "image" && secret === text))
       throw new PortalError("picture_is_opener");
   };
-  const pinRecipient = (to: ShareRequest["to"]): SecretShare["person"] => {
+  const pinRecipient = (to: NewShareInput["to"]): SecretShare["person"] => {
     if (to.audience !== "person") return null;
     const { userId, userName } = to.person;
     requireSameKeys(to.person);
@@ -333,13 +333,13 @@ export function createFakeSharing(
       recordCall("shares.listForSecret", options);
       account.requireUnlocked();
       const version = getNewestVersion(secretId);
-      const listed = [...ownShares.values()].filter(
+      const matchingShares = [...ownShares.values()].filter(
         (share) =>
           share.secretId === secretId &&
           (share.state === "live" || share.discrepancy !== null || options?.includeEnded === true),
       );
       return Promise.resolve(
-        listed.map((share) => ({ ...share, outdated: share.outdated || share.version < version })).toReversed(),
+        matchingShares.map((share) => ({ ...share, outdated: share.outdated || share.version < version })).toReversed(),
       );
     },
     getLink: async (shareId, opener, options) => {

@@ -303,7 +303,7 @@ export function createFakeVault(settings: FakeVaultSettings = {}): FakeVault {
       options?.onProgress?.({ phase: "fetching", done: 1, total: 1 });
       const createdAt = nextTime();
       const file = `kit of ${String(opened.length)}: ${note}`;
-      const kit = { sha256: await hexDigest(file), createdAt, outdated: false };
+      const kit = { sha256: await computeHexDigest(file), createdAt, outdated: false };
       for (const { secretId, rev, kits } of opened) change(secretId, { rev: rev + 1, kits: [...kits, kit] });
       return {
         name: `kit-${createdAt.slice(0, 10)}.html`,
@@ -437,7 +437,7 @@ function createOpenedSecret(
   };
 }
 
-async function hexDigest(text: string): Promise<string> {
+async function computeHexDigest(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,7 +1,7 @@
 export { expectAccessible } from "./accessible.ts";
 export { conformance } from "./conformance.tsx";
 export type { ConformanceSettings } from "./conformance-checks.tsx";
-export { createFakeHttp, type FakeAnswer, type FakeCall, type FakeHttp } from "./fake-http.ts";
+export { createFakeHttpClient, type FakeHttpHandler, type RecordedHttpCall, type FakeHttpClient } from "./fake-http.ts";
 export { createOpenedContent, type FakeContent } from "./fake-content.ts";
 export { createFakePortal, type FakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
 export { createFakeRequestVisitor, type FakeRequestVisitor, type FakeOwnRequest } from "./fake-requests.ts";
@@ -32,5 +32,5 @@ export {
   type RenderAppSettings,
   type RenderedApp,
 } from "./renderApp.tsx";
-export { readTexts, listTextKeys, textsFromDisk } from "./texts-from-disk.ts";
+export { readTexts, listTextKeys, createDiskTextsFetcher } from "./texts-from-disk.ts";
 export { findMissingTourTargets } from "./tours.ts";

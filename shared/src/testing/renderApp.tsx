@@ -25,7 +25,7 @@ import {
 import { createI18n } from "../i18n/index.ts";
 import { GlobalStyle } from "../ui/index.ts";
 import { createFakePortal, type FakePortalSettings, type PortalRecord } from "./fake-portal.ts";
-import { textsFromDisk } from "./texts-from-disk.ts";
+import { createDiskTextsFetcher } from "./texts-from-disk.ts";
 
 configure({ asyncUtilTimeout: 15_000 }); // a busy machine is slow
 
@@ -85,7 +85,7 @@ export async function renderApp(ui: ReactNode, settings: RenderAppSettings = {})
   const i18n = await createI18n({
     language,
     product: portal.vendor.branding.productName,
-    fetchTexts: textsFromDisk(locales),
+    fetchTexts: createDiskTextsFetcher(locales),
     namespaces: ["common", "errors"],
     onMissingKey: (key) => missingKeys.add(key),
   });

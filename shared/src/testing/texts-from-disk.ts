@@ -8,11 +8,11 @@ import type { FetchTexts, Texts } from "../i18n/index.ts";
  * The real texts: of the package that is tested, of the packages beside it, and of the host, which
  * come with this kit.
  *
- * @param locales folder whose `<language>/<namespace>.json` come before those
+ * @param localesFolder folder whose `<language>/<namespace>.json` come before those
  */
-export function textsFromDisk(locales?: string): FetchTexts {
+export function createDiskTextsFetcher(localesFolder?: string): FetchTexts {
   return (language, namespace) => {
-    const texts = readTexts(language, namespace, locales);
+    const texts = readTexts(language, namespace, localesFolder);
     return texts === null
       ? Promise.reject(new Error(`no package has the texts ${language}/${namespace}`))
       : Promise.resolve(texts);
@@ -21,13 +21,13 @@ export function textsFromDisk(locales?: string): FetchTexts {
 
 /**
  * The texts of one namespace, or null when no package has them. `locales` as of {@link
- * textsFromDisk}.
+ * createDiskTextsFetcher}.
  */
-export function readTexts(language: Language, namespace: string, locales?: string): Texts | null {
-  const root = findWorkspace();
+export function readTexts(language: Language, namespace: string, localesFolder?: string): Texts | null {
+  const root = findWorkspaceRoot();
   const packages = root === null ? [] : readdirSync(root).map((name) => path.join(root, name, "src", "locales"));
   for (const folder of [
-    ...(locales === undefined ? [] : [locales]),
+    ...(localesFolder === undefined ? [] : [localesFolder]),
     path.join(process.cwd(), "src", "locales"),
     ...packages,
     path.join(import.meta.dirname, "locales"),
@@ -53,12 +53,12 @@ export function listTextKeys(texts: Texts, prefix = ""): string[] {
 
 /** @throws Error outside the portal's own workspace */
 export function requireWorkspaceRoot(): string {
-  const root = findWorkspace();
+  const root = findWorkspaceRoot();
   if (root === null) throw new Error("tests run inside the workspace");
   return root;
 }
 
-function findWorkspace(): string | null {
+function findWorkspaceRoot(): string | null {
   for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, "pnpm-workspace.yaml"))) return folder;
     if (folder === path.dirname(folder)) return null;

@@ -2,12 +2,12 @@ import { TriangleAlert } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { styled } from "styled-components";
 
-import type { ConfirmRequest } from "../contract/portal.ts";
+import type { ConfirmOptions } from "../contract/portal.ts";
 import { Button } from "./Button.tsx";
 import { Dialog } from "./Dialog.tsx";
 import { s } from "./tokens.ts";
 
-export interface ConfirmDialogProps extends ConfirmRequest {
+export interface ConfirmDialogProps extends ConfirmOptions {
   readonly open: boolean;
   /** True for the left button; false for the right one, Escape and a click outside. */
   readonly onAnswer: (confirmed: boolean) => void;

@@ -1,7 +1,7 @@
 import { cleanup, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 
-import type { ConfirmRequest } from "../contract/index.ts";
+import type { ConfirmOptions } from "../contract/index.ts";
 import { expectAccessible, renderApp } from "../testing/index.ts";
 import { Button } from "./Button.tsx";
 import { ConfirmDialog } from "./ConfirmDialog.tsx";
@@ -113,7 +113,7 @@ describe("Dialog", () => {
 });
 
 describe("ConfirmDialog", () => {
-  const renderConfirm = async (request: Partial<ConfirmRequest> & { disabled?: boolean } = {}) => {
+  const renderConfirm = async (request: Partial<ConfirmOptions> & { disabled?: boolean } = {}) => {
     const onAnswer = jest.fn();
     await renderApp(
       <ConfirmDialog open title="Sign out?" description="Your secrets stay sealed." onAnswer={onAnswer} {...request} />,
@@ -154,13 +154,13 @@ describe("ConfirmDialog", () => {
   });
 
   it("has the harmless answer for its main one, and begins there, when the other loses something", async () => {
-    const background = (name: string) => getComputedStyle(screen.getByRole("button", { name })).background;
+    const getBackground = (name: string) => getComputedStyle(screen.getByRole("button", { name })).background;
     await renderConfirm();
-    const [main, quiet] = [background("Yes"), background("Cancel")];
+    const [main, quiet] = [getBackground("Yes"), getBackground("Cancel")];
     cleanup();
     await renderConfirm({ danger: true });
-    expect(background("Cancel")).toBe(main);
-    expect([main, quiet]).not.toContain(background("Yes"));
+    expect(getBackground("Cancel")).toBe(main);
+    expect([main, quiet]).not.toContain(getBackground("Yes"));
     expect(screen.getByRole("button", { name: "Cancel" })).toHaveFocus();
   });
 

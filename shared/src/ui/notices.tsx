@@ -53,7 +53,7 @@ export interface ErrorNoticeProps {
  */
 export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
   const { t } = useTranslation("common");
-  const errorMessage = useErrorMessage();
+  const getErrorMessage = useErrorMessage();
   if (error == null) return null;
   const { code, cause } = toPortalError(error);
   if (code === "cancelled") return null;
@@ -70,7 +70,7 @@ export function ErrorNotice({ error, onRetry, children }: ErrorNoticeProps) {
         )
       }
     >
-      <p>{errorMessage(error)}</p>
+      <p>{getErrorMessage(error)}</p>
       {children}
       {reference !== null && <Reference>{t("error.reference_hint", { reference })}</Reference>}
     </Notice>

@@ -43,11 +43,11 @@ const shapePairs: readonly (readonly [ColorToken, ColorToken])[] = [
 
 describe.each(["light", "dark"] as const)("colours in %s", (theme) => {
   it.each(textPairs)("%s can be read on %s (WCAG 1.4.3, 4.5 to 1)", (front, back) => {
-    expect(contrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(4.5);
+    expect(computeContrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(4.5);
   });
 
   it.each(shapePairs)("%s can be made out on %s (WCAG 1.4.11, 3 to 1)", (front, back) => {
-    expect(contrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(3);
+    expect(computeContrast(colors[theme][front], colors[theme][back])).toBeGreaterThanOrEqual(3);
   });
 });
 
@@ -70,13 +70,13 @@ it("writes tokens and steps of the grid as CSS", () => {
   expect(space(4)).toBe("16px");
 });
 
-function contrast(first: string, second: string): number {
-  const [light, dark] = [luminance(first), luminance(second)].sort((a, b) => b - a);
+function computeContrast(first: string, second: string): number {
+  const [light, dark] = [computeLuminance(first), computeLuminance(second)].sort((a, b) => b - a);
   return ((light ?? 0) + 0.05) / ((dark ?? 0) + 0.05);
 }
 
 /** Relative luminance of `#rrggbb` (WCAG 2.2). */
-function luminance(hex: string): number {
+function computeLuminance(hex: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((offset) => {
     const channel = Number.parseInt(hex.slice(offset, offset + 2), 16) / 255;
     return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;

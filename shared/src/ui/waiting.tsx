@@ -35,14 +35,14 @@ export interface ProgressProps {
 }
 
 /** Only steps of ten percent are announced. */
-const announcedStep = 10;
+const announcedStepPercent = 10;
 
 /** A bar, and the same in words for assistive technology. */
 export function Progress({ label, done, total }: ProgressProps) {
   const { t } = useTranslation("common");
   const id = useId();
   const percent = total > 0 ? Math.min(100, Math.floor((100 * done) / total)) : null;
-  const announcedPercent = percent === null ? null : Math.floor(percent / announcedStep) * announcedStep;
+  const announcedPercent = percent === null ? null : Math.floor(percent / announcedStepPercent) * announcedStepPercent;
   return (
     <ProgressBox>
       <ProgressHead>

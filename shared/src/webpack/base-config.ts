@@ -9,11 +9,11 @@ import type { Configuration, RuleSetRule } from "webpack";
 
 const require = createRequire(import.meta.url);
 
-export type Mode = "production" | "development";
+export type BuildMode = "production" | "development";
 
 /** What webpack gives to a configuration that is a function: `webpack --mode development`. */
 export interface BuildArguments {
-  readonly mode?: Mode | undefined;
+  readonly mode?: BuildMode | undefined;
   readonly refresh?: RefreshTransformer | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface BaseSettings {
   readonly name: string;
   /** The package's folder. */
   readonly context: string;
-  readonly mode: Mode;
+  readonly mode: BuildMode;
   readonly refresh?: RefreshTransformer | undefined;
 }
 

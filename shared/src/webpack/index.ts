@@ -4,7 +4,7 @@ export {
   typescriptRule,
   type BaseSettings,
   type BuildArguments,
-  type Mode,
+  type BuildMode,
   type RefreshTransformer,
 } from "./base-config.ts";
 export { integrityFunctionName, IntegrityPlugin } from "./IntegrityPlugin.ts";

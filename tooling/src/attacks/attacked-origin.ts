@@ -55,7 +55,7 @@ interface HostileResponse {
 }
 
 /** What the servers behind the gateway answer, whatever stands before the last part of the path. */
-function hostileResponses(foreignOrigin: string): Readonly<Record<string, HostileResponse>> {
+function createHostileResponses(foreignOrigin: string): Readonly<Record<string, HostileResponse>> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg"><script>${markingScript}</script></svg>`;
   return {
     "page.html": { type: "text/html", body: `<!doctype html><script>${markingScript}</script>` },
@@ -111,7 +111,7 @@ export async function startAttackedOrigins(): Promise<AttackedOrigins> {
   });
   const foreignOrigin = await listen(foreignServer);
 
-  const responses = hostileResponses(foreignOrigin);
+  const responses = createHostileResponses(foreignOrigin);
   const hostileServer = fastify();
   hostileServer.get("/*", async ({ url }, reply) => {
     const {
@@ -144,10 +144,10 @@ export async function startAttackedOrigins(): Promise<AttackedOrigins> {
       logFailure: () => undefined,
     });
   const guardedPort = (await choosePorts(0)).gateway;
-  const guarded = await listen(await buildGatewayAt(`http://localhost:${String(guardedPort)}`), guardedPort);
+  const guardedOrigin = await listen(await buildGatewayAt(`http://localhost:${String(guardedPort)}`), guardedPort);
 
-  const oldPort = (await choosePorts(0)).gateway;
-  const guardedUpstream = await listen(await buildGatewayAt(`http://localhost:${String(oldPort)}`));
+  const metadataStripperPort = (await choosePorts(0)).gateway;
+  const guardedUpstream = await listen(await buildGatewayAt(`http://localhost:${String(metadataStripperPort)}`));
   const metadataStripper = fastify();
   await metadataStripper.register(httpProxy, {
     upstream: guardedUpstream,
@@ -156,18 +156,18 @@ export async function startAttackedOrigins(): Promise<AttackedOrigins> {
         Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith("sec-fetch-"))),
     },
   });
-  const guardedWithoutFetchMetadata = await listen(metadataStripper, oldPort);
+  const guardedWithoutFetchMetadata = await listen(metadataStripper, metadataStripperPort);
 
   const openGateway = fastify();
   await openGateway.register(httpProxy, { upstream: hostileOrigin, prefix: "/api" });
   await openGateway.register(httpProxy, { upstream: hostileOrigin, prefix: "/r/secrets" });
   openGateway.get("/*", async (_request, reply) => reply.type("text/html").send(pageHtml));
-  const unguarded = await listen(openGateway);
+  const unguardedOrigin = await listen(openGateway);
 
   return {
-    guarded,
+    guarded: guardedOrigin,
     guardedWithoutFetchMetadata,
-    unguarded,
+    unguarded: unguardedOrigin,
     foreignOrigin,
     takeForeignRequests: () => {
       const paths = requestedPaths;

@@ -6,16 +6,16 @@ import { join } from "node:path";
 import fastify, { type FastifyInstance } from "fastify";
 
 import { buildGateway } from "../serve/gateway.ts";
-import { portOf } from "../serve/serve.ts";
+import { getPort } from "../serve/serve.ts";
 
 const origin = "http://localhost:3000";
-const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
+const verificationKey = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
 
 /**
  * Answers with what the attacker puts into the query: `type`, `status`, and any header as
  * `h-<name>`.
  */
-function hostileServer(receivedHeaders: Record<string, unknown>[]): FastifyInstance {
+function createHostileServer(receivedHeaders: Record<string, unknown>[]): FastifyInstance {
   const server = fastify({ exposeHeadRoutes: true });
   server.all<{ Querystring: Record<string, string> }>("/*", async ({ query, headers }, reply) => {
     receivedHeaders.push(headers);
@@ -42,19 +42,19 @@ describe("whoever answers behind the gateway", () => {
       join(folder, "host/index.html"),
       '<!doctype html><meta property="csp-nonce" nonce="{{nonce}}"><style nonce="{{nonce}}"></style><script type="application/json" id="portal-page"></script>',
     );
-    upstream = hostileServer(receivedHeaders);
+    upstream = createHostileServer(receivedHeaders);
     await upstream.listen({ host: "127.0.0.1", port: 0 });
-    const address = `http://127.0.0.1:${String(portOf(upstream))}`;
+    const address = `http://127.0.0.1:${String(getPort(upstream))}`;
     gateway = await buildGateway({
       origin,
       hostFolder: join(folder, "host"),
       deploymentsFolder: folder,
-      page: { vendor_id: "relicario", portal_keys: [key], team_keys: {} },
+      page: { vendor_id: "relicario", portal_keys: [verificationKey], team_keys: {} },
       identityOrigin: "http://localhost:3001",
       apiBase: `${origin}/api`,
       service: address,
       remotes: new Map([["secrets", address]]),
-      logFailure: (facts) => failures.push(facts),
+      logFailure: (failure) => failures.push(failure),
     });
   });
   afterAll(async () => {

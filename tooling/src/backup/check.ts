@@ -7,11 +7,11 @@ import { compareObjects, readOrphanedKeys, readReferencedObjects, type Findings 
 import { findDamagedRows } from "./rows.ts";
 import {
   databaseNames,
-  objectsFolder,
+  getObjectsFolder,
   readObjectList,
   readState,
   listStateNames,
-  statesFolder,
+  getStatesFolder,
   type BackedUpObject,
 } from "./state.ts";
 import type { PortalStorage } from "./portal-storage.ts";
@@ -43,21 +43,21 @@ export async function checkSystem({
  * All states of a backup: their rows and their objects. Files of rows stand among the findings by
  * their path.
  */
-export async function checkBackup(backup: string): Promise<Findings> {
-  const names = await listStateNames(backup);
-  if (names.length === 0) throw new UserFacingError(`${backup} holds no backup.`);
+export async function checkBackup(backupFolder: string): Promise<Findings> {
+  const names = await listStateNames(backupFolder);
+  if (names.length === 0) throw new UserFacingError(`${backupFolder} holds no backup.`);
   const objects = new Map<string, BackedUpObject>();
   const rows: Awaited<ReturnType<typeof findDamagedRows>>[] = [];
   for (const name of names) {
-    const state = await readState(backup, name);
-    for (const object of await readObjectList(backup, name, state)) objects.set(object.key, object);
+    const state = await readState(backupFolder, name);
+    for (const object of await readObjectList(backupFolder, name, state)) objects.set(object.key, object);
     for (const database of databaseNames) {
       const databaseState = state.databases[database];
       if (databaseState !== undefined)
-        rows.push(await findDamagedRows(database, databaseState, join(statesFolder(backup), name)));
+        rows.push(await findDamagedRows(database, databaseState, join(getStatesFolder(backupFolder), name)));
     }
   }
-  const folder = objectsFolder(backup);
+  const folder = getObjectsFolder(backupFolder);
   const objectFindings = await compareObjects(folder, [...objects.values()], await listFiles(folder));
   const allFindings = [...rows, objectFindings];
   return {

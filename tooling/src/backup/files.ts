@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
 
-import { codeOf } from "../error-code.ts";
+import { getErrorCode } from "../error-code.ts";
 
 export interface FileDigest {
   readonly size: number;
@@ -41,7 +41,7 @@ export async function hashFile(file: string): Promise<FileDigest | null> {
       size += chunk.length;
     }
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (getErrorCode(error) === "ENOENT") return null;
     throw error;
   }
   return { size, sha256: hash.digest("hex") };
@@ -102,7 +102,7 @@ export async function syncFolders(root: string, files: readonly string[]): Promi
  */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
+    if (getErrorCode(error) === "ENOENT") return [];
     throw error;
   });
   return entries

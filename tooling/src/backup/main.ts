@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 
-import { DatabaseUnavailable } from "../database/programs.ts";
+import { DatabaseUnavailableError } from "../database/programs.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { checkBackup, checkSystem } from "./check.ts";
 import { makeBackup } from "./make.ts";
@@ -24,11 +24,11 @@ function resolveFromCaller(name: string): Readonly<Record<string, string>> {
 
 async function withStorage<T>(
   storage: Promise<PortalStorage>,
-  use: (storage: PortalStorage) => Promise<T>,
+  callback: (storage: PortalStorage) => Promise<T>,
 ): Promise<T> {
   const openedStorage = await storage;
   try {
-    return await use(openedStorage);
+    return await callback(openedStorage);
   } finally {
     await openedStorage.close();
   }
@@ -37,7 +37,7 @@ async function withStorage<T>(
 const commands: Readonly<Record<string, () => Promise<boolean>>> = {
   make: () =>
     withStorage(openStorage(environment), async (storage) => {
-      const { name, state: backupState, copied, damaged } = await makeBackup(storage, backupFolder());
+      const { name, state: backupState, copied, damaged } = await makeBackup(storage, requireBackupFolder());
       for (const key of damaged) console.log(`damaged  ${key}`);
       const rows = [backupState.databases.service, backupState.databases.identity]
         .flatMap((database) => database?.tables ?? [])
@@ -52,7 +52,7 @@ const commands: Readonly<Record<string, () => Promise<boolean>>> = {
     }),
   restore: () =>
     withStorage(openRestoreTarget(environment), async (storage) => {
-      const { name, damaged } = await restoreBackup(storage, backupFolder(), state);
+      const { name, damaged } = await restoreBackup(storage, requireBackupFolder(), state);
       for (const key of damaged) console.log(`damaged  ${key}`);
       console.log(
         `Restored ${name}${damaged.length > 0 ? `, but for ${String(damaged.length)} objects` : ""}. Put the keys of that time into ${storage.keysPath} before the first start.`,
@@ -60,14 +60,14 @@ const commands: Readonly<Record<string, () => Promise<boolean>>> = {
       return damaged.length === 0;
     }),
   check: async () =>
-    report(
+    printFindings(
       folder === undefined
         ? await withStorage(openStorage(environment), checkSystem)
-        : await checkBackup(backupFolder()),
+        : await checkBackup(requireBackupFolder()),
     ),
 };
 
-function backupFolder(): string {
+function requireBackupFolder(): string {
   if (folder === undefined)
     throw new UserFacingError(
       "Say which folder: npm run backup <folder>, npm run restore <folder> [state], npm run backup:check [folder].",
@@ -75,7 +75,7 @@ function backupFolder(): string {
   return resolve(callerFolder, folder);
 }
 
-function report({ checkedCount, missing, changed, unreferenced }: Findings): boolean {
+function printFindings({ checkedCount, missing, changed, unreferenced }: Findings): boolean {
   for (const key of missing) console.log(`missing    ${key}`);
   for (const key of changed) console.log(`changed    ${key}`);
   for (const key of unreferenced) console.log(`left over  ${key}`);
@@ -91,6 +91,6 @@ try {
   process.exitCode = (await runCommand()) ? 0 : 1;
 } catch (error) {
   // A UserFacingError is written for the person; anything else is a fault of ours, shown whole.
-  console.error(error instanceof UserFacingError || error instanceof DatabaseUnavailable ? error.message : error);
+  console.error(error instanceof UserFacingError || error instanceof DatabaseUnavailableError ? error.message : error);
   process.exitCode = 1;
 }

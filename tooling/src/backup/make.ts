@@ -10,22 +10,22 @@ import { readReferencedObjects, type ReferencedObject } from "./objects.ts";
 import { copyRowsOut } from "./rows.ts";
 import {
   formatObjectLine,
-  objectListFile,
-  objectsFolder,
+  getObjectListFile,
+  getObjectsFolder,
   readObjectList,
   readState,
   listStateNames,
-  statesFolder,
+  getStatesFolder,
   unfinishedStateName,
   type DatabaseState,
   type BackedUpObject,
-  type State,
+  type BackupState,
 } from "./state.ts";
 import type { PortalStorage } from "./portal-storage.ts";
 
 export interface BackupResult {
   readonly name: string;
-  readonly state: State;
+  readonly state: BackupState;
   /** Objects that were not there before. */
   readonly copied: number;
   /** Keys of objects that rows name, and that are missing or changed in the system. */
@@ -45,46 +45,53 @@ export interface BackupResult {
  */
 export async function makeBackup(
   { databaseUrls, objectsPath }: Pick<PortalStorage, "databaseUrls" | "objectsPath">,
-  backup: string,
+  backupFolder: string,
   now = new Date(),
 ): Promise<BackupResult> {
-  await mkdir(backup, { recursive: true, mode: 0o700 });
-  const lock = tryLock(join(backup, "running.lock"));
-  if ("heldBy" in lock) throw new UserFacingError(`Process ${String(lock.heldBy.pid)} is writing to ${backup}.`);
+  await mkdir(backupFolder, { recursive: true, mode: 0o700 });
+  const lock = tryLock(join(backupFolder, "running.lock"));
+  if ("heldBy" in lock) throw new UserFacingError(`Process ${String(lock.heldBy.pid)} is writing to ${backupFolder}.`);
   try {
     const name = now.toISOString().replaceAll(":", "-");
-    const stateFolder = join(statesFolder(backup), unfinishedStateName);
+    const stateFolder = join(getStatesFolder(backupFolder), unfinishedStateName);
     await rm(stateFolder, { recursive: true, force: true });
     await mkdir(stateFolder, { recursive: true, mode: 0o700 });
     const lease = await acquireLease(databaseUrls.service);
     try {
       await lease.client.query("begin isolation level repeatable read read only");
       const service = await copyRowsOut(lease.client, "service", stateFolder);
-      const referenced = await readReferencedObjects(lease.client);
+      const referencedObjects = await readReferencedObjects(lease.client);
       await lease.client.query("commit");
       const identity = databaseUrls.identity === null ? null : await copyIdentity(databaseUrls.identity, stateFolder);
-      const { backedUpObjects, copied, damaged } = await copyObjects(objectsPath, backup, referenced);
+      const {
+        backedUpObjects,
+        copied: copiedCount,
+        damaged: damagedKeys,
+      } = await copyObjects(objectsPath, backupFolder, referencedObjects);
       await lease.assertHeld();
       const objectList = await writeFileDurably(
-        textStream(backedUpObjects.map(formatObjectLine)),
-        objectListFile(stateFolder),
+        createTextStream(backedUpObjects.map(formatObjectLine)),
+        getObjectListFile(stateFolder),
       );
       const bytes = backedUpObjects.reduce((sum, { size }) => sum + size, 0);
-      const stateDocument: State = {
+      const stateDocument: BackupState = {
         v: 1,
         made_at: now.toISOString(),
         databases: { service, ...(identity === null ? {} : { identity }) },
         objects: { count: backedUpObjects.length, bytes, sha256: objectList.sha256 },
       };
-      await writeFileDurably(textStream([JSON.stringify(stateDocument, null, 2)]), join(stateFolder, "state.json"));
+      await writeFileDurably(
+        createTextStream([JSON.stringify(stateDocument, null, 2)]),
+        join(stateFolder, "state.json"),
+      );
       await syncFolders(
         stateFolder,
         (await listFiles(stateFolder)).map((file) => join(stateFolder, file)),
       );
-      await rename(stateFolder, join(statesFolder(backup), name));
-      await syncFolders(backup, [join(statesFolder(backup), name)]);
-      await deleteUnreferencedObjects(backup);
-      return { name, state: stateDocument, copied, damaged };
+      await rename(stateFolder, join(getStatesFolder(backupFolder), name));
+      await syncFolders(backupFolder, [join(getStatesFolder(backupFolder), name)]);
+      await deleteUnreferencedObjects(backupFolder);
+      return { name, state: stateDocument, copied: copiedCount, damaged: damagedKeys };
     } finally {
       await lease.release();
     }
@@ -93,17 +100,17 @@ export async function makeBackup(
   }
 }
 
-const textStream = (lines: readonly string[]): Readable =>
+const createTextStream = (lines: readonly string[]): Readable =>
   Readable.from(
     lines.map((line) => Buffer.from(line)),
     { objectMode: false },
   );
 
-async function copyIdentity(url: string, state: string): Promise<DatabaseState> {
+async function copyIdentity(url: string, stateFolder: string): Promise<DatabaseState> {
   const client = await connect(url);
   try {
     await client.query("begin isolation level repeatable read read only");
-    return await copyRowsOut(client, "identity", state);
+    return await copyRowsOut(client, "identity", stateFolder);
   } finally {
     await client.end();
   }
@@ -111,16 +118,18 @@ async function copyIdentity(url: string, state: string): Promise<DatabaseState> 
 
 async function copyObjects(
   source: string,
-  backup: string,
-  referenced: readonly ReferencedObject[],
+  backupFolder: string,
+  referencedObjects: readonly ReferencedObject[],
 ): Promise<{ backedUpObjects: BackedUpObject[]; copied: number; damaged: string[] }> {
   const backedUpObjects: BackedUpObject[] = [];
-  const damaged: string[] = [];
+  const damagedKeys: string[] = [];
   const files: string[] = [];
-  const existingKeys = new Set(await listFiles(objectsFolder(backup)));
-  const knownDigests = referenced.some(({ sha256 }) => sha256 === null) ? await readKnownDigests(backup) : null;
-  for (const object of referenced) {
-    const file = join(objectsFolder(backup), object.key);
+  const existingKeys = new Set(await listFiles(getObjectsFolder(backupFolder)));
+  const knownDigests = referencedObjects.some(({ sha256 }) => sha256 === null)
+    ? await readKnownDigests(backupFolder)
+    : null;
+  for (const object of referencedObjects) {
+    const file = join(getObjectsFolder(backupFolder), object.key);
     if (existingKeys.has(object.key)) {
       // Written by a backup before, under this name only when it was right: a copy that changed
       // since must not become right.
@@ -132,23 +141,23 @@ async function copyObjects(
     }
     const { digest, matches } = await copyVerified(join(source, object.key), file, object);
     if (matches && digest !== null) files.push(file);
-    else damaged.push(object.key);
+    else damagedKeys.push(object.key);
     backedUpObjects.push({ ...object, sha256: object.sha256 ?? (matches ? digest?.sha256 : null) ?? "" });
   }
-  await mkdir(objectsFolder(backup), { recursive: true, mode: 0o700 });
-  await syncFolders(objectsFolder(backup), files);
-  return { backedUpObjects, copied: files.length, damaged };
+  await mkdir(getObjectsFolder(backupFolder), { recursive: true, mode: 0o700 });
+  await syncFolders(getObjectsFolder(backupFolder), files);
+  return { backedUpObjects, copied: files.length, damaged: damagedKeys };
 }
 
 /**
  * By key, of objects that were found at some time: as the state says that was the first to have
  * each.
  */
-async function readKnownDigests(backup: string): Promise<Map<string, string>> {
+async function readKnownDigests(backupFolder: string): Promise<Map<string, string>> {
   const knownDigests = new Map<string, string>();
-  for (const name of await listStateNames(backup)) {
-    const list = await readState(backup, name)
-      .then((state) => readObjectList(backup, name, state))
+  for (const name of await listStateNames(backupFolder)) {
+    const list = await readState(backupFolder, name)
+      .then((state) => readObjectList(backupFolder, name, state))
       .catch(() => []); // deleteUnreferencedObjects says that it is damaged
     for (const { key, sha256 } of list) if (sha256 !== "" && !knownDigests.has(key)) knownDigests.set(key, sha256);
   }
@@ -156,10 +165,11 @@ async function readKnownDigests(backup: string): Promise<Map<string, string>> {
 }
 
 /** Objects of states that somebody removed. */
-async function deleteUnreferencedObjects(backup: string): Promise<void> {
-  const referenced = new Set<string>();
-  for (const name of await listStateNames(backup))
-    for (const { key } of await readObjectList(backup, name, await readState(backup, name))) referenced.add(key);
-  for (const key of await listFiles(objectsFolder(backup)))
-    if (!referenced.has(key)) await rm(join(objectsFolder(backup), key));
+async function deleteUnreferencedObjects(backupFolder: string): Promise<void> {
+  const referencedKeys = new Set<string>();
+  for (const name of await listStateNames(backupFolder))
+    for (const { key } of await readObjectList(backupFolder, name, await readState(backupFolder, name)))
+      referencedKeys.add(key);
+  for (const key of await listFiles(getObjectsFolder(backupFolder)))
+    if (!referencedKeys.has(key)) await rm(join(getObjectsFolder(backupFolder), key));
 }

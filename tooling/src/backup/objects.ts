@@ -43,7 +43,7 @@ export interface Findings {
 /**
  * A file that is there and cannot be read is not what was kept: it is named like one that changed.
  */
-const unreadableFile = { size: -1, sha256: "" };
+const unreadableDigest = { size: -1, sha256: "" };
 
 /**
  * Reads every object.
@@ -60,7 +60,7 @@ export async function compareObjects(
   const missing: string[] = [];
   const changed: string[] = [];
   for (const { key, size, sha256 } of referenced) {
-    const digest = await hashFile(join(folder, key)).catch(() => unreadableFile);
+    const digest = await hashFile(join(folder, key)).catch(() => unreadableDigest);
     if (digest === null) missing.push(key);
     else if (digest.size !== size || (sha256 !== null && digest.sha256 !== sha256)) changed.push(key);
   }

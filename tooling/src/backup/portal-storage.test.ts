@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { Client } from "pg";
 
-import { startDatabase } from "../database/embedded.ts";
+import { startDatabaseServer } from "../database/embedded.ts";
 import { openStorage, openRestoreTarget } from "./portal-storage.ts";
 
 let folder: string;
@@ -28,7 +28,7 @@ async function canConnect(url: string | null): Promise<boolean> {
 
 describe("openSystem", () => {
   it("uses the server that runs, without the accounts of a provider of one's own, and leaves it running; else starts it and stops it again", async () => {
-    const database = await startDatabase({ folder: join(folder, "database") });
+    const database = await startDatabaseServer({ folder: join(folder, "database") });
     await database.createDatabase("relicario");
     await database.createDatabase("relicario_identity");
     const runningStorage = await openStorage({ DATA_DIR: folder });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { findRunningDatabase, startDatabase } from "../database/embedded.ts";
+import { findRunningServer, startDatabaseServer } from "../database/embedded.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { tryLock } from "../keys/lock.ts";
 import { readStartSettings, type StartSettings } from "../start/settings.ts";
@@ -16,7 +16,10 @@ export interface PortalStorage {
 }
 
 /** On the embedded server; accounts of an identity provider of one's own are not there. */
-const embeddedUrls = (url: (name: string) => string, { authority }: StartSettings): PortalStorage["databaseUrls"] => ({
+const buildEmbeddedUrls = (
+  url: (name: string) => string,
+  { authority }: StartSettings,
+): PortalStorage["databaseUrls"] => ({
   service: url("relicario"),
   identity: authority === null ? url("relicario_identity") : null,
 });
@@ -24,16 +27,16 @@ const embeddedUrls = (url: (name: string) => string, { authority }: StartSetting
 /** As it is, whether it runs or not. */
 export async function openStorage(environment: NodeJS.ProcessEnv): Promise<PortalStorage> {
   const settings = readStartSettings(environment);
-  const folders = foldersOf(settings, environment);
+  const folders = resolveFolders(settings, environment);
   if (settings.databaseUrls !== null)
     return { ...folders, databaseUrls: settings.databaseUrls, close: () => Promise.resolve() };
-  const runningUrl = await findRunningDatabase(join(settings.dataDir, "database"));
+  const runningUrl = await findRunningServer(join(settings.dataDir, "database"));
   if (runningUrl !== null)
-    return { ...folders, databaseUrls: embeddedUrls(runningUrl, settings), close: () => Promise.resolve() };
-  const database = await startDatabase({ folder: join(settings.dataDir, "database") });
+    return { ...folders, databaseUrls: buildEmbeddedUrls(runningUrl, settings), close: () => Promise.resolve() };
+  const database = await startDatabaseServer({ folder: join(settings.dataDir, "database") });
   return {
     ...folders,
-    databaseUrls: embeddedUrls((name) => database.url(name), settings),
+    databaseUrls: buildEmbeddedUrls((name) => database.url(name), settings),
     close: () => database.stop(),
   };
 }
@@ -41,7 +44,7 @@ export async function openStorage(environment: NodeJS.ProcessEnv): Promise<Porta
 /** A place to restore to, where no portal runs; databases of the embedded server are made. */
 export async function openRestoreTarget(environment: NodeJS.ProcessEnv): Promise<PortalStorage> {
   const settings = readStartSettings(environment);
-  const folders = foldersOf(settings, environment);
+  const folders = resolveFolders(settings, environment);
   const lock = tryLock(join(settings.dataDir, "running.lock"));
   if ("heldBy" in lock)
     throw new UserFacingError(
@@ -50,8 +53,8 @@ export async function openRestoreTarget(environment: NodeJS.ProcessEnv): Promise
   try {
     if (settings.databaseUrls !== null)
       return { ...folders, databaseUrls: settings.databaseUrls, close: async () => lock.release() };
-    const database = await startDatabase({ folder: join(settings.dataDir, "database") });
-    const urls = embeddedUrls((name) => database.url(name), settings);
+    const database = await startDatabaseServer({ folder: join(settings.dataDir, "database") });
+    const urls = buildEmbeddedUrls((name) => database.url(name), settings);
     for (const url of [urls.service, urls.identity])
       if (url !== null) await database.createDatabase(new URL(url).pathname.slice(1));
     return { ...folders, databaseUrls: urls, close: () => database.stop().finally(() => lock.release()) };
@@ -61,7 +64,7 @@ export async function openRestoreTarget(environment: NodeJS.ProcessEnv): Promise
   }
 }
 
-function foldersOf(
+function resolveFolders(
   { dataDir }: StartSettings,
   { OBJECTS_URL: objects }: NodeJS.ProcessEnv,
 ): Pick<PortalStorage, "objectsPath" | "keysPath"> {

@@ -6,29 +6,29 @@ import type { Client } from "pg";
 import { UserFacingError } from "../user-facing-error.ts";
 import { copyVerified, listFiles, syncFolders } from "./files.ts";
 import { connect } from "./lease.ts";
-import { copyRowsIn, findDamagedRows, isEmpty, prepareTables } from "./rows.ts";
+import { copyRowsIn, findDamagedRows, isDatabaseEmpty, prepareTables } from "./rows.ts";
 import {
   databaseNames,
-  objectsFolder,
+  getObjectsFolder,
   readObjectList,
   readState,
   listStateNames,
-  statesFolder,
+  getStatesFolder,
   type DatabaseName,
   type DatabaseState,
   type BackedUpObject,
-  type State,
+  type BackupState,
 } from "./state.ts";
 import type { PortalStorage } from "./portal-storage.ts";
 
 export interface RestoreResult {
   readonly name: string;
-  readonly state: State;
+  readonly state: BackupState;
   /** Keys of objects that the backup has not got, or not as they were. */
   readonly damaged: readonly string[];
 }
 
-interface Target {
+interface TargetDatabase {
   readonly database: DatabaseName;
   readonly url: string;
   readonly client: Client;
@@ -45,24 +45,28 @@ interface Target {
  */
 export async function restoreBackup(
   { databaseUrls, objectsPath }: Pick<PortalStorage, "databaseUrls" | "objectsPath">,
-  backup: string,
+  backupFolder: string,
   requestedName?: string,
 ): Promise<RestoreResult> {
-  const names = await listStateNames(backup);
+  const names = await listStateNames(backupFolder);
   const name = requestedName ?? names.at(-1);
   if (name === undefined || !names.includes(name))
     throw new UserFacingError(
-      `${backup} holds no ${requestedName === undefined ? "backup" : `state ${requestedName}`}.`,
+      `${backupFolder} holds no ${requestedName === undefined ? "backup" : `state ${requestedName}`}.`,
     );
-  const state = await readState(backup, name);
-  const objectList = await readObjectList(backup, name, state);
+  const state = await readState(backupFolder, name);
+  const objectList = await readObjectList(backupFolder, name, state);
   await rejectForeignFiles(objectsPath, objectList);
-  const targets: Target[] = [];
+  const targets: TargetDatabase[] = [];
   try {
     for (const database of databaseNames) {
       const [url, databaseState] = [databaseUrls[database], state.databases[database]];
       if (databaseState === undefined) continue;
-      const { missing, changed } = await findDamagedRows(database, databaseState, join(statesFolder(backup), name));
+      const { missing, changed } = await findDamagedRows(
+        database,
+        databaseState,
+        join(getStatesFolder(backupFolder), name),
+      );
       const [damaged] = [...missing, ...changed];
       if (damaged !== undefined) throw new UserFacingError(`${damaged} is not what was written.`);
       if (url === null)
@@ -70,18 +74,18 @@ export async function restoreBackup(
       targets.push({ database, url, client: await connect(url), databaseState });
     }
     for (const { client, database } of targets)
-      if (!(await isEmpty(client, database)))
+      if (!(await isDatabaseEmpty(client, database)))
         throw new UserFacingError(`The database of ${database} is not empty: restore into a new one.`);
     await Promise.all(
       targets.map(({ client, url, database, databaseState }) => prepareTables(client, url, database, databaseState)),
     );
-    const damaged = await restoreObjects(backup, objectsPath, objectList);
+    const damagedKeys = await restoreObjects(backupFolder, objectsPath, objectList);
     for (const { client, database, databaseState } of targets) {
       await client.query("begin");
-      await copyRowsIn(client, database, databaseState, join(statesFolder(backup), name));
+      await copyRowsIn(client, database, databaseState, join(getStatesFolder(backupFolder), name));
     }
     for (const { client } of targets) await client.query("commit");
-    return { name, state, damaged };
+    return { name, state, damaged: damagedKeys };
   } finally {
     for (const { client } of targets) await client.end();
   }
@@ -99,19 +103,19 @@ async function rejectForeignFiles(folder: string, objectList: readonly BackedUpO
 }
 
 async function restoreObjects(
-  backup: string,
+  backupFolder: string,
   folder: string,
   objectList: readonly BackedUpObject[],
 ): Promise<string[]> {
-  const damaged: string[] = [];
+  const damagedKeys: string[] = [];
   const files: string[] = [];
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const object of objectList) {
     const file = join(folder, object.key);
-    const { matches } = await copyVerified(join(objectsFolder(backup), object.key), file, object);
+    const { matches } = await copyVerified(join(getObjectsFolder(backupFolder), object.key), file, object);
     if (matches) files.push(file);
-    else damaged.push(object.key);
+    else damagedKeys.push(object.key);
   }
   await syncFolders(folder, files);
-  return damaged;
+  return damagedKeys;
 }

@@ -13,15 +13,15 @@ import { rootFolder } from "../paths.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { hashFile, writeFileDurably } from "./files.ts";
 import type { Findings } from "./objects.ts";
-import { tableFile, type DatabaseName, type DatabaseState, type Table } from "./state.ts";
+import { getTableFile, type DatabaseName, type DatabaseState, type Table } from "./state.ts";
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /**
  * Where a database notes what was applied, and how it is brought up to date: its owner knows, in a
  * process of its own.
  */
-const owners = {
+const databaseOwners = {
   service: {
     migrationsTable: { schema: "drizzle", name: "__drizzle_migrations", column: "hash" },
     migrate:
@@ -40,13 +40,13 @@ const quoteColumns = ({ columns }: Pick<Table, "columns">): string =>
   columns.map((column) => escapeIdentifier(column)).join(", ");
 
 /** All rows as one moment has them; the caller's transaction is that moment. */
-export async function copyRowsOut(client: Client, database: DatabaseName, state: string): Promise<DatabaseState> {
+export async function copyRowsOut(client: Client, database: DatabaseName, stateFolder: string): Promise<DatabaseState> {
   const migrations = await readAppliedMigrations(client, database);
   if (migrations.length === 0)
     throw new UserFacingError(`The database of ${database} is empty: there is nothing to keep.`);
   const tables: Table[] = [];
   for (const table of await listTables(client, database)) {
-    const file = tableFile(state, database, table);
+    const file = getTableFile(stateFolder, database, table);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const rows = client.query(to(`copy ${quoteTable(table)} (${quoteColumns(table)}) to stdout`));
     const { sha256 } = await writeFileDurably(rows, file);
@@ -65,18 +65,18 @@ export async function prepareTables(
   database: DatabaseName,
   { migrations }: DatabaseState,
 ): Promise<void> {
-  await execute(
+  await execFileAsync(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", owners[database].migrate],
+    ["--disable-warning=ExperimentalWarning", "--input-type=module", "--eval", databaseOwners[database].migrate],
     {
       cwd: rootFolder,
       env: { PATH: process.env["PATH"], RESTORED_DATABASE_URL: url },
     },
   );
-  const appliedHere = await readAppliedMigrations(client, database);
-  if (appliedHere.join() !== migrations.join()) {
+  const appliedMigrations = await readAppliedMigrations(client, database);
+  if (appliedMigrations.join() !== migrations.join()) {
     throw new UserFacingError(
-      `The rows of ${database} were taken by another release (${String(migrations.length)} migrations, here ${String(appliedHere.length)}): restore with that one, then upgrade.`,
+      `The rows of ${database} were taken by another release (${String(migrations.length)} migrations, here ${String(appliedMigrations.length)}): restore with that one, then upgrade.`,
     );
   }
 }
@@ -85,12 +85,12 @@ export async function prepareTables(
 export async function findDamagedRows(
   database: DatabaseName,
   { tables }: DatabaseState,
-  state: string,
+  stateFolder: string,
 ): Promise<Pick<Findings, "checkedCount" | "missing" | "changed">> {
   const missing: string[] = [];
   const changed: string[] = [];
   for (const table of tables) {
-    const file = tableFile(state, database, table);
+    const file = getTableFile(stateFolder, database, table);
     const digest = await hashFile(file);
     if (digest === null) missing.push(file);
     else if (digest.sha256 !== table.sha256) changed.push(file);
@@ -103,16 +103,16 @@ export async function copyRowsIn(
   client: Client,
   database: DatabaseName,
   { tables }: DatabaseState,
-  state: string,
+  stateFolder: string,
 ): Promise<void> {
   for (const table of tables) {
     const rows = client.query(from(`copy ${quoteTable(table)} (${quoteColumns(table)}) from stdin`));
-    await pipeline(createReadStream(tableFile(state, database, table)), rows);
+    await pipeline(createReadStream(getTableFile(stateFolder, database, table)), rows);
   }
 }
 
 /** True when no table of the portal has a row. */
-export async function isEmpty(client: Client, database: DatabaseName): Promise<boolean> {
+export async function isDatabaseEmpty(client: Client, database: DatabaseName): Promise<boolean> {
   for (const table of await listTables(client, database)) {
     const { rows } = await client.query<{ found: boolean }>(
       `select exists (select from ${quoteTable(table)}) as found`,
@@ -124,7 +124,7 @@ export async function isEmpty(client: Client, database: DatabaseName): Promise<b
 
 /** In the order in which they were applied. */
 async function readAppliedMigrations(client: Client, database: DatabaseName): Promise<string[]> {
-  const { migrationsTable } = owners[database];
+  const { migrationsTable } = databaseOwners[database];
   const tableLookup = await client.query<{ found: boolean }>("select to_regclass($1) is not null as found", [
     quoteTable(migrationsTable),
   ]);
@@ -140,7 +140,7 @@ async function listTables(
   client: Client,
   database: DatabaseName,
 ): Promise<Pick<Table, "schema" | "name" | "columns">[]> {
-  const { migrationsTable } = owners[database];
+  const { migrationsTable } = databaseOwners[database];
   const { rows } = await client.query<{ schema: string; name: string; columns: string[] }>(
     `select n.nspname as schema, c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
      from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid

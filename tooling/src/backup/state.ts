@@ -13,11 +13,11 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { codeOf } from "../error-code.ts";
+import { getErrorCode } from "../error-code.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { hashFile } from "./files.ts";
 
-const Digest = z.string().regex(/^[0-9a-f]{64}$/);
+const HexDigest = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const databaseNames = ["service", "identity"] as const;
 export type DatabaseName = (typeof databaseNames)[number];
@@ -27,7 +27,7 @@ const Table = z.strictObject({
   name: z.string().min(1),
   columns: z.array(z.string().min(1)).min(1),
   rows: z.int().nonnegative(),
-  sha256: Digest,
+  sha256: HexDigest,
 });
 export type Table = z.infer<typeof Table>;
 
@@ -38,13 +38,13 @@ const DatabaseState = z.strictObject({
 });
 export type DatabaseState = z.infer<typeof DatabaseState>;
 
-const State = z.strictObject({
+const BackupState = z.strictObject({
   v: z.literal(1),
   made_at: z.iso.datetime(),
   databases: z.strictObject({ service: DatabaseState, identity: DatabaseState.optional() }),
-  objects: z.strictObject({ count: z.int().nonnegative(), bytes: z.int().nonnegative(), sha256: Digest }),
+  objects: z.strictObject({ count: z.int().nonnegative(), bytes: z.int().nonnegative(), sha256: HexDigest }),
 });
-export type State = z.infer<typeof State>;
+export type BackupState = z.infer<typeof BackupState>;
 
 /** An object as a state names it. `sha256` is hex. */
 export interface BackedUpObject {
@@ -54,36 +54,36 @@ export interface BackedUpObject {
   readonly sha256: string;
 }
 
-export const statesFolder = (backup: string): string => join(backup, "states");
-export const objectsFolder = (backup: string): string => join(backup, "objects");
+export const getStatesFolder = (backupFolder: string): string => join(backupFolder, "states");
+export const getObjectsFolder = (backupFolder: string): string => join(backupFolder, "objects");
 export const unfinishedStateName = ".unfinished";
 
 /** The names of the states of a backup, oldest first. */
-export async function listStateNames(backup: string): Promise<string[]> {
-  const names = await readdir(statesFolder(backup)).catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return [];
+export async function listStateNames(backupFolder: string): Promise<string[]> {
+  const names = await readdir(getStatesFolder(backupFolder)).catch((error: unknown) => {
+    if (getErrorCode(error) === "ENOENT") return [];
     throw error;
   });
   return names.filter((name) => !name.startsWith(".")).sort();
 }
 
 /** @throws UserFacingError when it is not one that this release reads. */
-export async function readState(backup: string, name: string): Promise<State> {
-  const file = join(statesFolder(backup), name, "state.json");
+export async function readState(backupFolder: string, name: string): Promise<BackupState> {
+  const file = join(getStatesFolder(backupFolder), name, "state.json");
   try {
-    return State.parse(JSON.parse(await readFile(file, "utf8")));
+    return BackupState.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (cause) {
     throw new UserFacingError(`${file} is not a state of a backup that this release reads.`, { cause });
   }
 }
 
-export const tableFile = (
-  state: string,
+export const getTableFile = (
+  stateFolder: string,
   database: DatabaseName,
   { schema, name }: Pick<Table, "schema" | "name">,
-): string => join(state, database, `${schema}.${name}`);
+): string => join(stateFolder, database, `${schema}.${name}`);
 
-export const objectListFile = (state: string): string => join(state, "objects");
+export const getObjectListFile = (stateFolder: string): string => join(stateFolder, "objects");
 
 export const formatObjectLine = ({ key, size, sha256 }: BackedUpObject): string =>
   `${key}\t${String(size)}\t${sha256}\n`;
@@ -91,8 +91,12 @@ export const formatObjectLine = ({ key, size, sha256 }: BackedUpObject): string 
 /**
  * The objects that a state names. @throws UserFacingError when the list is not what was written.
  */
-export async function readObjectList(backup: string, name: string, state: State): Promise<BackedUpObject[]> {
-  const file = objectListFile(join(statesFolder(backup), name));
+export async function readObjectList(
+  backupFolder: string,
+  name: string,
+  state: BackupState,
+): Promise<BackedUpObject[]> {
+  const file = getObjectListFile(join(getStatesFolder(backupFolder), name));
   if ((await hashFile(file))?.sha256 !== state.objects.sha256)
     throw new UserFacingError(`${file} is not what was written.`);
   const lines = (await readFile(file, "utf8")).split("\n").slice(0, -1);

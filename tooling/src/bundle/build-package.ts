@@ -7,14 +7,14 @@ import { join } from "node:path";
 
 import webpack, { type MultiStats } from "webpack";
 
-import { loadTeamKey } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { makeRelease } from "../release/release.ts";
 import { computeFingerprint } from "./fingerprint.ts";
 import { assembleHost } from "./host-files.ts";
-import { buildables, folderOf, isBuildable, type Buildable } from "./packages.ts";
-import { loadConfigs, failureOf, run } from "./run-webpack.ts";
+import { buildables, getPackageFolder, isBuildable, type Buildable } from "./packages.ts";
+import { loadConfigs, describeFailure, runWebpack } from "./run-webpack.ts";
 
 /**
  * Builds a package and puts the result where it is served from: a release of a remote, or
@@ -22,11 +22,11 @@ import { loadConfigs, failureOf, run } from "./run-webpack.ts";
  */
 async function build(name: Buildable): Promise<void> {
   const stamp = computeFingerprint(name);
-  await run(await loadConfigs(name, { mode: "production" }));
-  await writeBillOfMaterials(join(rootFolder, folderOf(name)));
+  await runWebpack(await loadConfigs(name, { mode: "production" }));
+  await writeBillOfMaterials(join(rootFolder, getPackageFolder(name)));
   await publish(name);
   // Written last: a build that was cut short is done again.
-  writeFileSync(join(rootFolder, folderOf(name), "build/stamp"), stamp);
+  writeFileSync(join(rootFolder, getPackageFolder(name), "build/stamp"), stamp);
 }
 
 /**
@@ -34,15 +34,15 @@ async function build(name: Buildable): Promise<void> {
  */
 async function watch(name: Buildable): Promise<void> {
   // What is in place from now on is a development build: the next start has to build again.
-  rmSync(join(rootFolder, folderOf(name), "build/stamp"), { force: true });
-  const publishing = { last: Promise.resolve() };
+  rmSync(join(rootFolder, getPackageFolder(name), "build/stamp"), { force: true });
+  const publishQueue = { last: Promise.resolve() };
   const onBuilt = (publishBuild: () => Promise<void>) => (error: Error | null, stats?: MultiStats) => {
-    const failure = failureOf(error, stats);
+    const failure = describeFailure(error, stats);
     if (failure !== null) {
       console.error(failure);
       return;
     }
-    publishing.last = publishing.last.then(publishBuild).then(
+    publishQueue.last = publishQueue.last.then(publishBuild).then(
       () => {
         process.send?.({ built: name });
       },
@@ -58,10 +58,10 @@ async function watch(name: Buildable): Promise<void> {
 }
 
 async function publish(name: Buildable): Promise<void> {
-  const packageFolder = join(rootFolder, folderOf(name));
+  const packageFolder = join(rootFolder, getPackageFolder(name));
   const webFolder = join(packageFolder, "build/web");
   if (name !== "host") {
-    await makeRelease({ remote: name, packageFolder, webFolder, key: await loadTeamKey(name) });
+    await makeRelease({ remote: name, packageFolder, webFolder, key: await loadTeamKeyPair(name) });
     return;
   }
   const stagingFolder = join(packageFolder, "build/dist.part");

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { loadTeamKey } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { findCurrentRelease } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { waitForLock } from "../keys/lock.ts";
 import { computeFingerprint } from "./fingerprint.ts";
-import { buildables, folderOf, type Buildable } from "./packages.ts";
+import { buildables, getPackageFolder, type Buildable } from "./packages.ts";
 
 const endWithParent = join(rootFolder, "tooling/src/start/end-with-parent.mjs");
 
@@ -39,11 +39,11 @@ export async function ensureBuilt(
 }
 
 async function isUpToDate(name: Buildable): Promise<boolean> {
-  const folder = join(rootFolder, folderOf(name));
-  const stamp = join(folder, "build/stamp");
-  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== computeFingerprint(name)) return false;
+  const folder = join(rootFolder, getPackageFolder(name));
+  const stampFile = join(folder, "build/stamp");
+  if (!existsSync(stampFile) || readFileSync(stampFile, "utf8") !== computeFingerprint(name)) return false;
   if (name === "host") return existsSync(join(folder, "dist/index.html"));
-  return (await findCurrentRelease(folder, await loadTeamKey(name))) !== null;
+  return (await findCurrentRelease(folder, await loadTeamKeyPair(name))) !== null;
 }
 
 /** Each in a process of its own: memory is given back, and two run at once. */

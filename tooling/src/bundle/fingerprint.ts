@@ -3,9 +3,9 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
-import { packages } from "../remotes.ts";
+import { packageFolders } from "../remotes.ts";
 import { listFiles } from "../release/files.ts";
-import { folderOf, type Buildable } from "./packages.ts";
+import { getPackageFolder, type Buildable } from "./packages.ts";
 
 const commonInputs = [
   "pnpm-lock.yaml",
@@ -32,8 +32,10 @@ const excludedFiles = /\.test\.tsx?$|(^|\/)testing\//;
 export function computeFingerprint(name: Buildable): string {
   return hashSources([
     ...commonInputs,
-    ...packageInputs.map((path) => `${folderOf(name)}/${path}`),
-    ...nestedPackages(folderOf(name)).flatMap((folder) => nestedPackageInputs.map((path) => `${folder}/${path}`)),
+    ...packageInputs.map((path) => `${getPackageFolder(name)}/${path}`),
+    ...listNestedPackages(getPackageFolder(name)).flatMap((folder) =>
+      nestedPackageInputs.map((path) => `${folder}/${path}`),
+    ),
   ]);
 }
 
@@ -41,7 +43,7 @@ export function computeFingerprint(name: Buildable): string {
 export function hashSources(paths: readonly string[]): string {
   const hash = createHash("sha256");
   for (const path of paths) {
-    for (const file of filesOf(path))
+    for (const file of listInputFiles(path))
       hash
         .update(`${file}\0`)
         .update(readFileSync(join(rootFolder, file)))
@@ -50,11 +52,11 @@ export function hashSources(paths: readonly string[]): string {
   return hash.digest("hex");
 }
 
-function nestedPackages(area: string): string[] {
-  return packages.filter((folder) => folder.startsWith(`${area}/`));
+function listNestedPackages(area: string): string[] {
+  return packageFolders.filter((folder) => folder.startsWith(`${area}/`));
 }
 
-function filesOf(path: string): string[] {
+function listInputFiles(path: string): string[] {
   const absolutePath = join(rootFolder, path);
   if (!existsSync(absolutePath)) return [];
   if (statSync(absolutePath).isFile()) return [path];

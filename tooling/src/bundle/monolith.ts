@@ -13,7 +13,7 @@ import { z } from "zod";
 import { rootFolder } from "../paths.ts";
 import { remoteNames } from "../remotes.ts";
 import { assembleHost } from "./host-files.ts";
-import { loadConfigs, run } from "./run-webpack.ts";
+import { loadConfigs, runWebpack } from "./run-webpack.ts";
 
 export interface MonolithSettings {
   /**
@@ -56,7 +56,7 @@ export async function buildMonolith({ packages, target }: MonolithSettings): Pro
       new AssetsPlugin(),
     ],
   };
-  await run([application]);
+  await runWebpack([application]);
   await assembleHost(join(workFolder, "web"), target);
 }
 
@@ -64,9 +64,9 @@ export async function buildMonolith({ packages, target }: MonolithSettings): Pro
 function writeWholePackagesEntry(folder: string): string {
   const file = join(folder, "whole-packages.js");
   // These two the host gives without some of their names.
-  const moduleOf = (name: string): string =>
+  const resolveModulePath = (name: string): string =>
     ["zod", "react-router-dom"].includes(name) ? join(rootFolder, "host/src/shared-packages", `${name}.ts`) : name;
-  const imports = Object.keys(sharedModules).map((name) => `import(${JSON.stringify(moduleOf(name))})`);
+  const imports = Object.keys(sharedModules).map((name) => `import(${JSON.stringify(resolveModulePath(name))})`);
   writeFileSync(file, `globalThis.wholePackages = () => [${imports.join(", ")}];\n`);
   return file;
 }

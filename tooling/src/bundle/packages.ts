@@ -11,6 +11,6 @@ export function isBuildable(name: unknown): name is Buildable {
 }
 
 /** Folder of its package, from the checkout's root. */
-export function folderOf(name: Buildable): string {
+export function getPackageFolder(name: Buildable): string {
   return name === "host" ? "host" : `remote-${name}`;
 }

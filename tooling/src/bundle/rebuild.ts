@@ -13,9 +13,9 @@ import { isPrecompressed } from "../release/compress.ts";
 import { listFiles } from "../release/files.ts";
 import { computeFileIntegrity } from "../release/integrity.ts";
 import { runPnpm } from "../release/pnpm.ts";
-import { folderOf, type Buildable } from "./packages.ts";
+import { getPackageFolder, type Buildable } from "./packages.ts";
 
-const run = promisify(execFile);
+const execFileAsync = promisify(execFile);
 const maxBuffer = 64 * 1024 * 1024;
 
 /**
@@ -26,7 +26,7 @@ export type BuiltFiles = Readonly<Record<string, string>>;
 
 /** Hashes of the files that the packages' builds in this checkout serve. */
 export function hashBuiltFiles(name: Buildable, root: string = rootFolder): BuiltFiles {
-  const dist = join(root, folderOf(name), "dist");
+  const dist = join(root, getPackageFolder(name), "dist");
   const folder = name === "host" ? dist : join(dist, readFileSync(join(dist, "current"), "utf8").trim());
   return Object.fromEntries(
     listFiles(folder)
@@ -42,17 +42,21 @@ export function hashBuiltFiles(name: Buildable, root: string = rootFolder): Buil
 export async function rebuild(names: readonly Buildable[]): Promise<ReadonlyMap<Buildable, BuiltFiles>> {
   const folder = mkdtempSync(join(tmpdir(), "rebuild-"));
   try {
-    const { stdout: sources } = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-      cwd: rootFolder,
-      maxBuffer,
-    });
+    const { stdout: sources } = await execFileAsync(
+      "git",
+      ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+      {
+        cwd: rootFolder,
+        maxBuffer,
+      },
+    );
     for (const file of sources.split("\0")) {
       if (file === "" || !existsSync(join(rootFolder, file))) continue;
       mkdirSync(dirname(join(folder, file)), { recursive: true });
       copyFileSync(join(rootFolder, file), join(folder, file));
     }
     await runPnpm(folder, ["install", "--frozen-lockfile", "--prefer-offline"]);
-    await run(
+    await execFileAsync(
       process.execPath,
       ["--disable-warning=ExperimentalWarning", join(folder, "tooling/src/bundle/build.ts"), ...names],
       { cwd: folder, maxBuffer },

@@ -7,11 +7,11 @@ import webpack, { type Configuration, type MultiStats } from "webpack";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { folderOf, type Buildable } from "./packages.ts";
+import { getPackageFolder, type Buildable } from "./packages.ts";
 
 /** What `webpack` alone would build in the package's folder. */
 export function loadConfigs(name: Buildable, options: BuildArguments): Promise<Configuration[]> {
-  return loadConfigsFrom(join(rootFolder, folderOf(name)), options);
+  return loadConfigsFrom(join(rootFolder, getPackageFolder(name)), options);
 }
 
 /** What `webpack` alone would build in this folder. */
@@ -33,11 +33,11 @@ export async function loadConfigsFrom(folder: string, options: BuildArguments): 
 }
 
 /** Builds once. @throws Error with what webpack says, also of a warning */
-export function run(configs: Configuration[]): Promise<void> {
+export function runWebpack(configs: Configuration[]): Promise<void> {
   const compiler = webpack(configs);
   return new Promise((resolve, reject) => {
     compiler.run((error, stats) => {
-      const failure = failureOf(error, stats);
+      const failure = describeFailure(error, stats);
       // Closing writes the cache.
       compiler.close((closeError) => {
         if (failure !== null) reject(new Error(failure));
@@ -49,7 +49,7 @@ export function run(configs: Configuration[]): Promise<void> {
 }
 
 /** What webpack says is wrong, or null. */
-export function failureOf(error: Error | null, stats: MultiStats | undefined): string | null {
+export function describeFailure(error: Error | null, stats: MultiStats | undefined): string | null {
   if (error !== null) return error.stack ?? error.message;
   if (stats === undefined || !(stats.hasErrors() || stats.hasWarnings())) return null;
   // A warning of the bundler (an export that is not there, say) is a fault of ours.

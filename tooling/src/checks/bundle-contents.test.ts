@@ -1,13 +1,13 @@
 import { findBundleProblems } from "./bundle-contents.ts";
 
-const script = (text: string) => [{ file: "1.js", text }];
+const createScript = (text: string) => [{ file: "1.js", text }];
 
 describe("problemsOfBundle", () => {
   it("lets recovery seal and load WASM, and the host bring React", () => {
     expect(
       findBundleProblems({
         name: "recovery",
-        scripts: script('"age-encryption.org/v1"'),
+        scripts: createScript('"age-encryption.org/v1"'),
         wasm: ["engine.wasm"],
         sources: [],
       }),
@@ -15,7 +15,7 @@ describe("problemsOfBundle", () => {
     expect(
       findBundleProblems({
         name: "host",
-        scripts: script('Symbol.for("react.transitional.element")'),
+        scripts: createScript('Symbol.for("react.transitional.element")'),
         wasm: [],
         sources: [],
       }),
@@ -25,12 +25,12 @@ describe("problemsOfBundle", () => {
   it.each([
     [
       "the host seals",
-      { name: "host", scripts: script("age-encryption.org/v1"), wasm: [], sources: [] },
+      { name: "host", scripts: createScript("age-encryption.org/v1"), wasm: [], sources: [] },
       "host carries code that seals (1.js).",
     ],
     [
       "a remote brings React",
-      { name: "secrets", scripts: script("react.transitional.element"), wasm: [], sources: [] },
+      { name: "secrets", scripts: createScript("react.transitional.element"), wasm: [], sources: [] },
       "secrets carries a React of its own (1.js).",
     ],
     [

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { buildables, folderOf, type Buildable } from "../bundle/packages.ts";
+import { buildables, getPackageFolder, type Buildable } from "../bundle/packages.ts";
 import { hashBuiltFiles } from "../bundle/rebuild.ts";
 import { rootFolder } from "../paths.ts";
 import { billOfMaterialsFile } from "../release/bill-of-materials.ts";
@@ -23,7 +23,7 @@ const SourceMap = z.object({ sources: z.array(z.string()) });
 
 const problems: string[] = [];
 for (const name of buildables) {
-  const web = join(rootFolder, folderOf(name), "build/web");
+  const web = join(rootFolder, getPackageFolder(name), "build/web");
   if (!existsSync(web)) {
     problems.push(`${name} is not built: run pnpm build first.`);
     continue;
@@ -49,12 +49,12 @@ function findBillProblems(name: Buildable): string[] {
   const [path] = Object.keys(hashBuiltFiles(name)).filter((file) => file === billOfMaterialsFile);
   if (path === undefined) return [`${name} carries no bill of materials.`];
   const { metadata, components } = BillOfMaterials.parse(
-    JSON.parse(readFileSync(join(rootFolder, folderOf(name), "build", billOfMaterialsFile), "utf8")),
+    JSON.parse(readFileSync(join(rootFolder, getPackageFolder(name), "build", billOfMaterialsFile), "utf8")),
   );
   const missingTexts = ["react", "zod"].filter(
     (required) => !components.some((component) => component.name === required),
   );
-  if (metadata.component.name !== folderOf(name)) missingTexts.push(folderOf(name));
+  if (metadata.component.name !== getPackageFolder(name)) missingTexts.push(getPackageFolder(name));
   return missingTexts.map((required) => `The bill of materials of ${name} does not name ${required}.`);
 }
 

@@ -2,13 +2,13 @@
 import { globSync } from "node:fs";
 
 import { rootFolder } from "../paths.ts";
-import { packages } from "../remotes.ts";
+import { packageFolders } from "../remotes.ts";
 import { findFolderCycles } from "./folder-cycles.ts";
 import { findImportCycles, readImports } from "./import-cycles.ts";
 
 const excludedFolders = /(^|\/)(node_modules|dist|build|assembly)$/;
 const files = globSync(
-  packages.map((name) => `${name}/**/*.{ts,tsx}`),
+  packageFolders.map((name) => `${name}/**/*.{ts,tsx}`),
   { cwd: rootFolder, exclude: (path) => excludedFolders.test(path) },
 );
 

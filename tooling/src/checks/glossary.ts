@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
-import { folderProblems, phraseProblems, readGlossary } from "../lint/glossary.ts";
+import { findFolderProblems, findPhraseProblems, readGlossary } from "../lint/glossary.ts";
 import { listCheckoutFiles } from "../test/changed-files.ts";
 
 const read = (file: string): string => readFileSync(join(rootFolder, file), "utf8");
@@ -17,8 +17,8 @@ const texts = files.flatMap((path) => {
   return language === undefined ? [] : [{ path, language }];
 });
 const problems = [
-  ...files.filter((file) => file.includes("/src/")).flatMap((file) => folderProblems(glossary, file)),
-  ...texts.flatMap(({ path, language }) => phraseProblems(glossary, path, language, JSON.parse(read(path)))),
+  ...files.filter((file) => file.includes("/src/")).flatMap((file) => findFolderProblems(glossary, file)),
+  ...texts.flatMap(({ path, language }) => findPhraseProblems(glossary, path, language, JSON.parse(read(path)))),
 ];
 
 for (const problem of problems) console.error(problem);

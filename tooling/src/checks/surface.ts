@@ -15,7 +15,7 @@ import { rootFolder } from "../paths.ts";
 import { findSurfaceProblems, type Surface } from "./surface-problems.ts";
 
 /** What the host's build gives in the form of plain re-exports. */
-const reExports = join(rootFolder, "host/src/shared-packages");
+const reExportsFolder = join(rootFolder, "host/src/shared-packages");
 
 /** Every module that host and remotes share. A new one is a new minor version of the contract. */
 const sharedModuleNames = [
@@ -31,11 +31,11 @@ const sharedModuleNames = [
   "styled-components",
   "framer-motion",
   "zod",
-  ...["contract", "api", "errors", "i18n", "ui", "forms"].map((door) => `@relicario/shared/${door}`),
+  ...["contract", "api", "errors", "i18n", "ui", "forms"].map((entryPoint) => `@relicario/shared/${entryPoint}`),
 ];
 /** Read for the re-exports of zod, and not shared. */
 const internalModules = ["zod/v4/core"];
-const host = join(rootFolder, "host");
+const hostFolder = join(rootFolder, "host");
 const surfacePath = join(rootFolder, "shared/src/webpack/surface.json");
 
 /** What each module exports, before anything is withheld. */
@@ -44,7 +44,7 @@ async function readExports(): Promise<Surface> {
   const source = requestedNames
     .map((name, index) => `import * as n${String(index)} from ${JSON.stringify(name)}; console.log(n${String(index)});`)
     .join("\n");
-  const config = baseConfig({ name: "surface", context: host, mode: "production" });
+  const config = baseConfig({ name: "surface", context: hostFolder, mode: "production" });
   const compiler = webpack({
     ...config,
     optimization: { ...config.optimization, minimize: false, concatenateModules: false }, // nobody runs what comes out
@@ -62,8 +62,8 @@ async function readExports(): Promise<Surface> {
           const { request } = connection.dependency;
           const provided = compilation.moduleGraph.getProvidedExports(connection.module);
           if (Array.isArray(provided))
-            exportsByModule[request] = { version: versionOf(request), exports: provided.toSorted() };
-          else exportsByModule[request] = { version: versionOf(request), exports: readCommonJsExports(request) };
+            exportsByModule[request] = { version: readVersion(request), exports: provided.toSorted() };
+          else exportsByModule[request] = { version: readVersion(request), exports: readCommonJsExports(request) };
         }
       });
     });
@@ -74,7 +74,10 @@ async function readExports(): Promise<Surface> {
         else
           resolve(
             Object.fromEntries(
-              requestedNames.map((name) => [name, exportsByModule[name] ?? { version: versionOf(name), exports: [] }]),
+              requestedNames.map((name) => [
+                name,
+                exportsByModule[name] ?? { version: readVersion(name), exports: [] },
+              ]),
             ),
           );
       });
@@ -88,7 +91,7 @@ async function readExports(): Promise<Surface> {
  * from` another shared one, is lost when webpack builds again.
  */
 function renderReExports(surface: Surface): Record<string, string> {
-  const reExport = (names: readonly string[], from: string) =>
+  const renderReExport = (names: readonly string[], from: string) =>
     `export {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
   const zodParts = (surface["zod"]?.exports ?? []).filter(
     (name) => !["core", "default", "locales", "z"].includes(name),
@@ -102,27 +105,27 @@ function renderReExports(surface: Surface): Record<string, string> {
   return {
     "react-router-dom.ts":
       comment +
-      reExport(
+      renderReExport(
         router.filter((name) => !routerDom.includes(name)),
         "react-router",
       ) +
-      reExport(routerDom, "react-router/dom"),
-    "zod-core.ts": comment + reExport(zodCore, "zod/v4/core"),
-    "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${reExport(zodParts, "zod/v4")}`,
+      renderReExport(routerDom, "react-router/dom"),
+    "zod-core.ts": comment + renderReExport(zodCore, "zod/v4/core"),
+    "zod-parts.ts": `${comment}export * as core from "./zod-core.ts";\n${renderReExport(zodParts, "zod/v4")}`,
   };
 }
 
 /** React's packages are CommonJS: their names are known when they run. */
 function readCommonJsExports(name: string): string[] {
-  const module: unknown = createRequire(join(host, "package.json"))(name);
+  const module: unknown = createRequire(join(hostFolder, "package.json"))(name);
   if (typeof module !== "object" || module === null) throw new TypeError(`${name} exports nothing`);
   return [...Object.keys(module), "default"].toSorted();
 }
 
-function versionOf(name: string): string {
+function readVersion(name: string): string {
   const [packageName = name] = /^(?:@[^/]+\/)?[^/]+/.exec(name) ?? [];
   const folder =
-    packageName === "@relicario/shared" ? join(rootFolder, "shared") : join(host, "node_modules", packageName);
+    packageName === "@relicario/shared" ? join(rootFolder, "shared") : join(hostFolder, "node_modules", packageName);
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")))
     .version;
 }
@@ -153,11 +156,12 @@ if (process.argv.includes("--write")) {
     ];
   });
   writeFileSync(surfacePath, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
-  for (const [name, text] of Object.entries(renderReExports(allExports))) writeFileSync(join(reExports, name), text);
+  for (const [name, text] of Object.entries(renderReExports(allExports)))
+    writeFileSync(join(reExportsFolder, name), text);
 } else {
   const problems = findSurfaceProblems(listed, exported);
   for (const [name, text] of Object.entries(renderReExports(allExports))) {
-    if (readFileSync(join(reExports, name), "utf8") !== text)
+    if (readFileSync(join(reExportsFolder, name), "utf8") !== text)
       problems.push(`host/src/shared-packages/${name} gives other names than the list.`);
   }
   for (const problem of problems) console.error(problem);

@@ -1,49 +1,55 @@
 import { findTextProblems, type TextFile } from "./text-keys.ts";
 
-const inBothLanguages = (namespace: string, en: unknown, es: unknown = en): TextFile[] => [
+const createBothLanguages = (namespace: string, en: unknown, es: unknown = en): TextFile[] => [
   { language: "en", namespace, owner: "x", content: en },
   { language: "es", namespace, owner: "x", content: es },
 ];
 const findProblems = (text: string, texts: readonly TextFile[]): string[] =>
   findTextProblems([{ path: "a.tsx", text }], texts, ["en", "es"]);
-const componentSource = (body: string, namespace = "home"): string =>
+const buildComponentSource = (body: string, namespace = "home"): string =>
   `const { t } = useTranslation("${namespace}"); ${body}`;
 
 describe("problemsOfTexts", () => {
   it("has nothing to say when every key is used and exists", () => {
     expect(
-      findProblems(componentSource('t("row.title"); t(`phase.${x}_status`); t(y ? "a" : "b"); t("errors:offline")'), [
-        ...inBothLanguages("home", {
-          row: { title: "T" },
-          phase: { one_status: "1", two_status: "2" },
-          a: "a",
-          b: "b",
-        }),
-        ...inBothLanguages("errors", { offline: "Offline" }),
-      ]),
+      findProblems(
+        buildComponentSource('t("row.title"); t(`phase.${x}_status`); t(y ? "a" : "b"); t("errors:offline")'),
+        [
+          ...createBothLanguages("home", {
+            row: { title: "T" },
+            phase: { one_status: "1", two_status: "2" },
+            a: "a",
+            b: "b",
+          }),
+          ...createBothLanguages("errors", { offline: "Offline" }),
+        ],
+      ),
     ).toEqual([]);
   });
 
   it("finds a key that is used and not there", () => {
     expect(
-      findProblems(componentSource('t("row.titel"); t("row.title")'), inBothLanguages("home", { row: { title: "T" } })),
+      findProblems(
+        buildComponentSource('t("row.titel"); t("row.title")'),
+        createBothLanguages("home", { row: { title: "T" } }),
+      ),
     ).toEqual([expect.stringContaining('"row.titel" is in no text file')]);
   });
 
   it("finds a template that fits no key", () => {
     expect(
       findProblems(
-        componentSource('t(`row.${x}_body`); t("row.title")'),
-        inBothLanguages("home", { row: { title: "T" } }),
+        buildComponentSource('t(`row.${x}_body`); t("row.title")'),
+        createBothLanguages("home", { row: { title: "T" } }),
       ),
     ).toEqual([expect.stringContaining("is in no text file")]);
   });
 
   it("finds a key in the wrong namespace", () => {
     expect(
-      findProblems(componentSource('t("title")', "list"), [
-        ...inBothLanguages("home", { title: "T" }),
-        ...inBothLanguages("list", {}),
+      findProblems(buildComponentSource('t("title")', "list"), [
+        ...createBothLanguages("home", { title: "T" }),
+        ...createBothLanguages("list", {}),
       ]),
     ).toContainEqual(expect.stringContaining('"title" is in no text file (list)'));
   });
@@ -51,48 +57,51 @@ describe("problemsOfTexts", () => {
   it("finds a title that a manifest names and nobody wrote, and counts one that is there as used", () => {
     const manifestTitles = ["home:row.title", "home:row.titel"].map((key) => ({ path: "remote-x/manifest.json", key }));
     expect(
-      findTextProblems([], inBothLanguages("home", { row: { title: "T" } }), ["en", "es"], manifestTitles),
+      findTextProblems([], createBothLanguages("home", { row: { title: "T" } }), ["en", "es"], manifestTitles),
     ).toEqual(['remote-x/manifest.json: "home:row.titel" is in no text file (home).']);
   });
 
   it("finds a key that nobody uses", () => {
-    expect(findProblems(componentSource('t("a")'), inBothLanguages("home", { a: "A", left_over: "B" }))).toEqual([
-      "home:left_over is used nowhere.",
-    ]);
+    expect(
+      findProblems(buildComponentSource('t("a")'), createBothLanguages("home", { a: "A", left_over: "B" })),
+    ).toEqual(["home:left_over is used nowhere."]);
   });
 
   it("counts a key that is named outside a call as used", () => {
     expect(
       findProblems(
         'export const r = { titleKey: "home:a" }; const z = "b";',
-        inBothLanguages("home", { a: "A", b: "B" }),
+        createBothLanguages("home", { a: "A", b: "B" }),
       ),
     ).toEqual([]);
   });
 
   it("finds a key that one language lacks", () => {
     expect(
-      findProblems(componentSource('t("a"); t("b")'), inBothLanguages("home", { a: "A", b: "B" }, { a: "A" })),
+      findProblems(buildComponentSource('t("a"); t("b")'), createBothLanguages("home", { a: "A", b: "B" }, { a: "A" })),
     ).toEqual(["home:b is missing in es."]);
   });
 
   it("asks for every plural form of a language", () => {
     expect(
-      findProblems(componentSource('t("n", { count })'), inBothLanguages("home", { n_one: "1", n_other: "{{count}}" })),
+      findProblems(
+        buildComponentSource('t("n", { count })'),
+        createBothLanguages("home", { n_one: "1", n_other: "{{count}}" }),
+      ),
     ).toEqual(["home:n_many is missing in es."]);
   });
 
   it("finds placeholders that differ", () => {
     expect(
       findProblems(
-        componentSource('t("a", { name })'),
-        inBothLanguages("home", { a: "Hello {{name}}" }, { a: "Hola {{nombre}}" }),
+        buildComponentSource('t("a", { name })'),
+        createBothLanguages("home", { a: "Hello {{name}}" }, { a: "Hola {{nombre}}" }),
       ),
     ).toEqual([expect.stringContaining("other placeholders in es (nombre)")]);
   });
 
   it("finds an empty text", () => {
-    expect(findProblems(componentSource('t("a")'), inBothLanguages("home", { a: " " }, { a: "A" }))).toEqual([
+    expect(findProblems(buildComponentSource('t("a")'), createBothLanguages("home", { a: " " }, { a: "A" }))).toEqual([
       "home:a is empty in en.",
     ]);
   });
@@ -100,8 +109,8 @@ describe("problemsOfTexts", () => {
   it("finds words in the code", () => {
     expect(
       findProblems(
-        componentSource('t("a"); const x = <p title="Close it">Hello there</p>;'),
-        inBothLanguages("home", { a: "A" }),
+        buildComponentSource('t("a"); const x = <p title="Close it">Hello there</p>;'),
+        createBothLanguages("home", { a: "A" }),
       ),
     ).toEqual([
       expect.stringContaining('title="Close it" is written in the code'),

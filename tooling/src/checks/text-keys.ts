@@ -19,7 +19,7 @@ export interface TextFile {
   readonly content: unknown;
 }
 
-const plural = /_(zero|one|two|few|many|other)$/;
+const pluralSuffix = /_(zero|one|two|few|many|other)$/;
 const textAttributes = new Set(["aria-label", "aria-description", "alt", "title", "placeholder", "label"]);
 
 /** A text that is asked for outside the code: `<namespace>:<key>`. */
@@ -36,17 +36,17 @@ export function findTextProblems(
   languages: readonly string[],
   references: readonly TextReference[] = [],
 ): string[] {
-  const keys = new Map<string, Map<string, string>>(); // language -> "ns:key" -> text
-  for (const language of languages) keys.set(language, new Map());
+  const textsByLanguage = new Map<string, Map<string, string>>(); // language -> "ns:key" -> text
+  for (const language of languages) textsByLanguage.set(language, new Map());
   const namespaces = new Set<string>();
   for (const { language, namespace, content } of texts) {
     namespaces.add(namespace);
-    for (const [key, value] of flatten(content)) keys.get(language)?.set(`${namespace}:${key}`, value);
+    for (const [key, value] of flattenTexts(content)) textsByLanguage.get(language)?.set(`${namespace}:${key}`, value);
   }
 
-  const problems = [...checkParity(keys, languages)];
+  const problems = [...checkParity(textsByLanguage, languages)];
   const allKeys = new Set(
-    [...keys.values()].flatMap((languageTexts) => [...languageTexts.keys()].map(stripPluralSuffix)),
+    [...textsByLanguage.values()].flatMap((languageTexts) => [...languageTexts.keys()].map(stripPluralSuffix)),
   );
   const allUsages: KeyUsage[] = [];
   const usagesBySource = [
@@ -58,7 +58,8 @@ export function findTextProblems(
     for (const usage of usages) {
       allUsages.push(usage);
       const searchedNamespaces = usage.namespaces.length > 0 ? usage.namespaces : [...namespaces];
-      if (!usage.isCertain || searchedNamespaces.some((namespace) => matches(usage, namespace, allKeys))) continue;
+      if (!usage.isCertain || searchedNamespaces.some((namespace) => matchesAnyKey(usage, namespace, allKeys)))
+        continue;
       problems.push(
         `${path}: ${usage.displayText} is in no text file (${searchedNamespaces.length > 4 ? "any namespace" : searchedNamespaces.join(", ")}).`,
       );
@@ -91,7 +92,11 @@ interface KeyUsage {
   readonly isCertain: boolean;
 }
 
-function matches({ pattern, explicitNamespace }: KeyUsage, namespace: string, allKeys: ReadonlySet<string>): boolean {
+function matchesAnyKey(
+  { pattern, explicitNamespace }: KeyUsage,
+  namespace: string,
+  allKeys: ReadonlySet<string>,
+): boolean {
   for (const key of allKeys) {
     const [keyNamespace, name] = splitKey(key);
     if (keyNamespace === (explicitNamespace ?? namespace) && pattern.test(name)) return true;
@@ -100,41 +105,41 @@ function matches({ pattern, explicitNamespace }: KeyUsage, namespace: string, al
 }
 
 function* checkParity(
-  keys: ReadonlyMap<string, ReadonlyMap<string, string>>,
+  textsByLanguage: ReadonlyMap<string, ReadonlyMap<string, string>>,
   languages: readonly string[],
 ): Generator<string> {
   const allKeys = new Set(
-    [...keys.values()].flatMap((languageTexts) => [...languageTexts.keys()].map(stripPluralSuffix)),
+    [...textsByLanguage.values()].flatMap((languageTexts) => [...languageTexts.keys()].map(stripPluralSuffix)),
   );
   for (const language of languages) {
-    const ownTexts = keys.get(language) ?? new Map<string, string>();
+    const ownTexts = textsByLanguage.get(language) ?? new Map<string, string>();
     const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
-    for (const base of allKeys) {
-      const forms = [...ownTexts.keys()].filter((key) => stripPluralSuffix(key) === base);
-      if (forms.length === 0) yield `${base} is missing in ${language}.`;
-      const isPlural = forms.some((key) => plural.test(key));
+    for (const baseKey of allKeys) {
+      const forms = [...ownTexts.keys()].filter((key) => stripPluralSuffix(key) === baseKey);
+      if (forms.length === 0) yield `${baseKey} is missing in ${language}.`;
+      const isPlural = forms.some((key) => pluralSuffix.test(key));
       for (const category of isPlural ? categories : []) {
-        if (!ownTexts.has(`${base}_${category}`)) yield `${base}_${category} is missing in ${language}.`;
+        if (!ownTexts.has(`${baseKey}_${category}`)) yield `${baseKey}_${category} is missing in ${language}.`;
       }
       for (const key of forms) if ((ownTexts.get(key) ?? "").trim() === "") yield `${key} is empty in ${language}.`;
     }
   }
   const [referenceLanguage, ...otherLanguages] = languages;
-  for (const base of allKeys) {
-    const expected = placeholders(keys.get(referenceLanguage ?? ""), base);
+  for (const baseKey of allKeys) {
+    const expected = listPlaceholders(textsByLanguage.get(referenceLanguage ?? ""), baseKey);
     for (const language of otherLanguages) {
-      const actual = placeholders(keys.get(language), base);
+      const actual = listPlaceholders(textsByLanguage.get(language), baseKey);
       if (actual !== "" || expected !== "")
         if (actual !== expected)
-          yield `${base} has other placeholders in ${language} (${actual || "none"}) than in ${referenceLanguage ?? ""} (${expected || "none"}).`;
+          yield `${baseKey} has other placeholders in ${language} (${actual || "none"}) than in ${referenceLanguage ?? ""} (${expected || "none"}).`;
     }
   }
 }
 
-function placeholders(texts: ReadonlyMap<string, string> | undefined, base: string): string {
+function listPlaceholders(texts: ReadonlyMap<string, string> | undefined, baseKey: string): string {
   const names = new Set<string>();
   for (const [key, text] of texts ?? []) {
-    if (stripPluralSuffix(key) !== base) continue;
+    if (stripPluralSuffix(key) !== baseKey) continue;
     for (const [, name] of text.matchAll(/\{\{\s*([a-zA-Z_]+)[^}]*\}\}|<([a-zA-Z0-9]+)>/g))
       if (name !== undefined && name !== "count") names.add(name);
   }
@@ -152,11 +157,11 @@ function scanSource({ path, text }: SourceFile): { usages: KeyUsage[]; hardcoded
   const namespaces: string[] = [];
   const usages: KeyUsage[] = [];
   const hardcodedTexts: string[] = [];
-  const locationOf = (node: ts.Node): string =>
+  const formatLocation = (node: ts.Node): string =>
     `${path}:${String(file.getLineAndCharacterOfPosition(node.getStart()).line + 1)}`;
 
   const findNamespaces = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && nameOf(node.expression) === "useTranslation") {
+    if (ts.isCallExpression(node) && getIdentifierName(node.expression) === "useTranslation") {
       const [argument] = node.arguments;
       for (const element of argument !== undefined && ts.isArrayLiteralExpression(argument)
         ? argument.elements
@@ -177,12 +182,12 @@ function scanSource({ path, text }: SourceFile): { usages: KeyUsage[]; hardcoded
     } else if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) {
       collectKeys(node.right);
     } else {
-      const literal = literalOf(node);
+      const literal = parseLiteral(node);
       if (literal !== null) usages.push(toUsage(literal, namespaces, true));
     }
   };
   const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && nameOf(node.expression) === "t" && node.arguments[0] !== undefined)
+    if (ts.isCallExpression(node) && getIdentifierName(node.expression) === "t" && node.arguments[0] !== undefined)
       collectKeys(node.arguments[0]);
     if (
       ts.isJsxAttribute(node) &&
@@ -192,13 +197,13 @@ function scanSource({ path, text }: SourceFile): { usages: KeyUsage[]; hardcoded
     ) {
       usages.push(toUsage({ parts: [node.initializer.text] }, namespaces, true));
     }
-    const literal = ts.isExpression(node) ? literalOf(node) : null;
+    const literal = ts.isExpression(node) ? parseLiteral(node) : null;
     // Outside of a call of `t`, a template that begins with a hole would fit anything.
     if (literal !== null && (literal.parts.length === 1 || (literal.parts[0] ?? "").length > 2))
       usages.push(toUsage(literal, [], false));
     if (ts.isJsxText(node) && /\p{L}{2}/u.test(node.text))
       hardcodedTexts.push(
-        `${locationOf(node)}: "${node.text.trim()}" is written in the code, so it has one language only.`,
+        `${formatLocation(node)}: "${node.text.trim()}" is written in the code, so it has one language only.`,
       );
     if (
       ts.isJsxAttribute(node) &&
@@ -208,7 +213,7 @@ function scanSource({ path, text }: SourceFile): { usages: KeyUsage[]; hardcoded
       /\p{L}{2}/u.test(node.initializer.text)
     ) {
       hardcodedTexts.push(
-        `${locationOf(node)}: ${node.name.getText()}="${node.initializer.text}" is written in the code, so it has one language only.`,
+        `${formatLocation(node)}: ${node.name.getText()}="${node.initializer.text}" is written in the code, so it has one language only.`,
       );
     }
     ts.forEachChild(node, visit);
@@ -218,7 +223,7 @@ function scanSource({ path, text }: SourceFile): { usages: KeyUsage[]; hardcoded
 }
 
 /** The fixed parts of a literal or template; a hole is between each two of them. */
-function literalOf(node: ts.Expression): { parts: string[] } | null {
+function parseLiteral(node: ts.Expression): { parts: string[] } | null {
   if (ts.isStringLiteralLike(node)) return { parts: [node.text] };
   if (ts.isTemplateExpression(node))
     return { parts: [node.head.text, ...node.templateSpans.map((span) => span.literal.text)] };
@@ -238,19 +243,20 @@ function toUsage({ parts }: { parts: readonly string[] }, namespaces: readonly s
   };
 }
 
-function nameOf(node: ts.Expression): string | null {
+function getIdentifierName(node: ts.Expression): string | null {
   if (ts.isIdentifier(node)) return node.text;
   return ts.isPropertyAccessExpression(node) ? node.name.text : null;
 }
 
-function* flatten(content: unknown, prefix = ""): Generator<[string, string]> {
+function* flattenTexts(content: unknown, prefix = ""): Generator<[string, string]> {
   if (typeof content === "string") {
     yield [prefix, content];
   } else if (typeof content === "object" && content !== null) {
-    for (const [key, value] of Object.entries(content)) yield* flatten(value, prefix === "" ? key : `${prefix}.${key}`);
+    for (const [key, value] of Object.entries(content))
+      yield* flattenTexts(value, prefix === "" ? key : `${prefix}.${key}`);
   }
 }
 
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-const stripPluralSuffix = (key: string): string => key.replace(plural, "");
+const stripPluralSuffix = (key: string): string => key.replace(pluralSuffix, "");
 const splitKey = (key: string): [string, string] => [key.slice(0, key.indexOf(":")), key.slice(key.indexOf(":") + 1)];

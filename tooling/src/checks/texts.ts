@@ -35,7 +35,7 @@ for (const owner of ["host", "shared", ...remotes]) {
 }
 
 // Titles of screens stand in the manifests.
-const titles = remotes.flatMap((owner): TextReference[] => {
+const titleReferences = remotes.flatMap((owner): TextReference[] => {
   const path = `${owner}/manifest.json`;
   return RemoteManifest.parse(JSON.parse(readFileSync(join(rootFolder, path), "utf8"))).routes.map(({ titleKey }) => ({
     path,
@@ -43,7 +43,7 @@ const titles = remotes.flatMap((owner): TextReference[] => {
   }));
 });
 
-const problems = findTextProblems(sources, texts, languages, titles);
+const problems = findTextProblems(sources, texts, languages, titleReferences);
 const owners = new Map<string, Set<string>>();
 for (const { namespace, owner } of texts) owners.set(namespace, (owners.get(namespace) ?? new Set()).add(owner));
 for (const [namespace, namespaceOwners] of owners)

@@ -7,19 +7,25 @@ import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
-import { packages } from "../remotes.ts";
+import { packageFolders } from "../remotes.ts";
 
 // A package that was updated lies in another folder: TypeScript would find the former one
 // unchanged, and look no further.
 const installedAt = statSync(join(rootFolder, "node_modules/.pnpm/lock.yaml")).mtimeMs;
-for (const folder of packages) {
+for (const folder of packageFolders) {
   const buildInfo = join(rootFolder, folder, "tsconfig.tsbuildinfo");
   if (existsSync(buildInfo) && statSync(buildInfo).mtimeMs < installedAt) rmSync(buildInfo);
 }
 
 const { status } = spawnSync(
   process.execPath,
-  [join(rootFolder, "node_modules/typescript-7/bin/tsc"), "--build", "--incremental", "--singleThreaded", ...packages],
+  [
+    join(rootFolder, "node_modules/typescript-7/bin/tsc"),
+    "--build",
+    "--incremental",
+    "--singleThreaded",
+    ...packageFolders,
+  ],
   { cwd: rootFolder, stdio: "inherit" },
 );
 process.exitCode = status ?? 1;

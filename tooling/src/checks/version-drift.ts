@@ -1,4 +1,4 @@
-interface Manifest {
+interface PackageManifest {
   readonly name: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ interface Manifest {
 }
 
 export interface VersionSources {
-  readonly manifests: readonly Manifest[];
+  readonly manifests: readonly PackageManifest[];
   /** `pnpm-workspace.yaml`. */
   readonly workspace: string;
   /** `pnpm-lock.yaml`. */
@@ -25,7 +25,7 @@ const toleratedDuplicates: Readonly<Record<string, string>> = {
 /** All problems, each in one sentence. */
 export function findVersionProblems({ manifests, workspace, lockfile }: VersionSources): string[] {
   const problems: string[] = [];
-  const pinned = new Map(
+  const pinnedVersions = new Map(
     [...workspace.matchAll(/^ {2}"?([@a-zA-Z0-9/._-]+)"?: (?:npm:\S+@)?(\d\S*)$/gm)].map(([, name, version]) => [
       name ?? "",
       version ?? "",
@@ -47,14 +47,14 @@ export function findVersionProblems({ manifests, workspace, lockfile }: VersionS
         );
     }
   }
-  for (const [name, version] of pinned) {
+  for (const [name, version] of pinnedVersions) {
     if (!usedDependencies.has(name) && version !== "" && /^\d+\.\d+\.\d+/.test(version) && name !== "nodeVersion")
       problems.push(`The catalog pins ${name}, and no package asks for it.`);
     if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(version))
       problems.push(`The catalog pins ${name} to "${version}", which is not one version.`);
   }
   for (const [name, versions] of parseInstalledVersions(lockfile)) {
-    if (pinned.has(name) && versions.size > 1 && toleratedDuplicates[name] === undefined)
+    if (pinnedVersions.has(name) && versions.size > 1 && toleratedDuplicates[name] === undefined)
       problems.push(`${name} is installed in ${String(versions.size)} versions: ${[...versions].join(", ")}.`);
   }
   return problems;

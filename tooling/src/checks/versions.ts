@@ -8,11 +8,11 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { packages } from "../remotes.ts";
+import { packageFolders } from "../remotes.ts";
 import { findVersionProblems } from "./version-drift.ts";
 
 const Dependencies = z.record(z.string(), z.string()).default({});
-const Manifest = z.object({
+const PackageManifest = z.object({
   name: z.string(),
   dependencies: Dependencies,
   devDependencies: Dependencies,
@@ -20,8 +20,8 @@ const Manifest = z.object({
   peerDependencies: Dependencies,
 });
 
-const manifests = [".", ...packages].map((folder) =>
-  Manifest.parse(JSON.parse(readFileSync(join(rootFolder, folder, "package.json"), "utf8"))),
+const manifests = [".", ...packageFolders].map((folder) =>
+  PackageManifest.parse(JSON.parse(readFileSync(join(rootFolder, folder, "package.json"), "utf8"))),
 );
 const problems = findVersionProblems({
   manifests,

@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { loadTeamKey } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { findCurrentRelease } from "../release/release.ts";
 import { remoteNames } from "../remotes.ts";
@@ -14,12 +14,12 @@ import { remoteNames } from "../remotes.ts";
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new TypeError("say where to");
 mkdirSync(join(folder, "records"), { recursive: true });
-const keys: Record<string, unknown[]> = {};
+const teamKeys: Record<string, unknown[]> = {};
 for (const name of remoteNames) {
-  const key = await loadTeamKey(name);
-  const release = await findCurrentRelease(join(rootFolder, `remote-${name}`), key);
+  const keyPair = await loadTeamKeyPair(name);
+  const release = await findCurrentRelease(join(rootFolder, `remote-${name}`), keyPair);
   if (release === null) throw new Error(`${name} is not built`);
   writeFileSync(join(folder, "records", `${name}.jws`), release.jws);
-  keys[name] = [key.publicKey];
+  teamKeys[name] = [keyPair.publicKey];
 }
-writeFileSync(join(folder, "team-keys.json"), JSON.stringify(keys));
+writeFileSync(join(folder, "team-keys.json"), JSON.stringify(teamKeys));

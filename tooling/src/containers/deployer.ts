@@ -5,12 +5,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { PortalPage, ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
+import { PortalTrustAnchors, ReleaseRecord, type RemoteName } from "@relicario/shared/contract";
 import { compactVerify, importJWK } from "jose";
 import { z } from "zod";
 
 import { publishDeployment } from "../deployment/deployment.ts";
-import { loadOrCreateKey } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair } from "../keys/development-keys.ts";
 import { readEnvironment } from "../serve/environment.ts";
 
 const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
@@ -29,8 +29,8 @@ const settings = readEnvironment("deployer", {
 });
 const renewalIntervalMs = 24 * 60 * 60_000;
 
-const portalKey = await loadOrCreateKey(settings.KEYS_FOLDER, "portal");
-const teamKeys = PortalPage.shape.team_keys.parse(
+const portalKeyPair = await loadOrCreateKeyPair(settings.KEYS_FOLDER, "portal");
+const teamKeys = PortalTrustAnchors.shape.team_keys.parse(
   JSON.parse(readFileSync(join(settings.RELEASES_FOLDER, "team-keys.json"), "utf8")),
 );
 
@@ -56,17 +56,21 @@ async function publish(): Promise<void> {
       api: { base_url: settings.API_BASE_URL, credentials: false },
       releases: await Promise.all(Object.keys(teamKeys).map(readRelease)),
     },
-    portalKey,
+    portalKeyPair,
   );
   console.log(
     JSON.stringify({ signed: deployment.vendor_id, sequence: deployment.sequence, not_after: deployment.not_after }),
   );
 }
 
-const page: PortalPage = { vendor_id: settings.VENDOR_ID, portal_keys: [portalKey.publicKey], team_keys: teamKeys };
+const trustAnchors: PortalTrustAnchors = {
+  vendor_id: settings.VENDOR_ID,
+  portal_keys: [portalKeyPair.publicKey],
+  team_keys: teamKeys,
+};
 await publish();
 // The gateway puts this into the host's page; public keys only.
-writeFileSync(join(settings.DEPLOYMENTS_FOLDER, "page"), JSON.stringify(page));
+writeFileSync(join(settings.DEPLOYMENTS_FOLDER, "page"), JSON.stringify(trustAnchors));
 
 const renewal = setInterval(() => {
   publish().catch((error: unknown) => console.error(error instanceof Error ? error.message : "unknown"));

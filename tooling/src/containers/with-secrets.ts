@@ -10,12 +10,12 @@ import { pathToFileURL } from "node:url";
 import { rootFolder } from "../paths.ts";
 import { loadDemoAccount, loadIdentitySecrets, loadServiceSecrets } from "../keys/secrets.ts";
 
-const keys = process.env["KEYS_FOLDER"] ?? "/keys";
+const keysFolder = process.env["KEYS_FOLDER"] ?? "/keys";
 const roles = {
-  service: { script: "api/src/main.ts", secrets: () => loadServiceSecrets(keys) },
+  service: { script: "api/src/main.ts", secrets: () => loadServiceSecrets(keysFolder) },
   identity: {
     script: "api/src/identity/main.ts",
-    secrets: async () => ({ ...(await loadIdentitySecrets(keys)), DEMO_ACCOUNT: await logDemoAccount() }),
+    secrets: async () => ({ ...(await loadIdentitySecrets(keysFolder)), DEMO_ACCOUNT: await logDemoAccount() }),
   },
   gateway: {
     script: "tooling/src/serve/gateway-main.ts",
@@ -31,7 +31,7 @@ await import(pathToFileURL(join(rootFolder, role.script)).href);
 
 /** The demo account's password is random, so somebody has to be told. */
 async function logDemoAccount(): Promise<string> {
-  const account = await loadDemoAccount(keys);
+  const account = await loadDemoAccount(keysFolder);
   console.log(`Demo account: ${account.email}, password ${account.password}`);
   return JSON.stringify(account);
 }

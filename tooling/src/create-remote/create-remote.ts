@@ -16,7 +16,7 @@ import { runPnpm } from "../release/pnpm.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
 const usage = "create-relicario-remote <folder> [--name <name>]";
-const template = join(rootFolder, "tooling/template");
+const templateFolder = join(rootFolder, "tooling/template");
 /** What the template builds and tests with, beside what `shared` asks for. */
 const devPackages = ["@types/jest", "@types/node", "@types/react", "@types/react-dom", "jest", "typescript"];
 
@@ -31,7 +31,7 @@ export async function createRemote(folder: string, name: string): Promise<void> 
   if (existsSync(folder) && readdirSync(folder).length > 0) throw new UserFacingError(`${folder} has files already.`);
 
   mkdirSync(folder, { recursive: true });
-  cpSync(template, folder, { recursive: true });
+  cpSync(templateFolder, folder, { recursive: true });
   renameSync(join(folder, "gitignore"), join(folder, ".gitignore")); // npm leaves out files of that name when it packs
   const fillTemplate = (text: string): string =>
     text.replaceAll("__name__", name).replaceAll("__Name__", `${name.charAt(0).toUpperCase()}${name.slice(1)}`);
@@ -50,8 +50,8 @@ export async function createRemote(folder: string, name: string): Promise<void> 
 
 /** The versions that the portal has: a remote is built against just these. */
 function resolveDependencies(): Record<string, string> {
-  const Shared = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) });
-  const { version, peerDependencies } = Shared.parse(
+  const SharedPackage = z.object({ version: z.string(), peerDependencies: z.record(z.string(), z.string()) });
+  const { version, peerDependencies } = SharedPackage.parse(
     JSON.parse(readFileSync(join(rootFolder, "shared/package.json"), "utf8")),
   );
   const { catalog } = z

@@ -6,19 +6,19 @@ import { join } from "node:path";
 
 import { Client } from "pg";
 
-import { startDatabase, type Database } from "./embedded.ts";
+import { startDatabaseServer, type DatabaseServer } from "./embedded.ts";
 
 /** A 0700 folder, where only its owner can go. */
 let folder: string;
-const startedDatabases: Database[] = [];
+const startedDatabases: DatabaseServer[] = [];
 
-const start = async (): Promise<Database> => {
-  const database = await startDatabase({ folder });
+const start = async (): Promise<DatabaseServer> => {
+  const database = await startDatabaseServer({ folder });
   startedDatabases.push(database);
   return database;
 };
 
-const query = async (url: string, text: string): Promise<unknown[]> => {
+const runQuery = async (url: string, text: string): Promise<unknown[]> => {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -41,26 +41,28 @@ describe("startDatabase", () => {
     const first = await start();
     await first.createDatabase("relicario");
     await first.createDatabase("relicario");
-    await query(first.url("relicario"), "create table kept as select 7 as number");
+    await runQuery(first.url("relicario"), "create table kept as select 7 as number");
     await first.stop();
     startedDatabases.pop();
 
     const second = await start();
-    expect(await query(second.url("relicario"), "select number from kept")).toEqual([{ number: 7 }]);
-    expect(await query(second.url("relicario"), "show fsync")).toEqual([{ fsync: "on" }]);
+    expect(await runQuery(second.url("relicario"), "select number from kept")).toEqual([{ number: 7 }]);
+    expect(await runQuery(second.url("relicario"), "show fsync")).toEqual([{ fsync: "on" }]);
   });
 
   it("keeps its password readable by its owner alone and asks for it", async () => {
     const database = await start();
     expect((await stat(join(folder, "password"))).mode & 0o777).toBe(0o600);
     const password = await readFile(join(folder, "password"), "utf8");
-    await expect(query(database.url("postgres").replace(password, "guessed"), "select 1")).rejects.toThrow(/password/);
+    await expect(runQuery(database.url("postgres").replace(password, "guessed"), "select 1")).rejects.toThrow(
+      /password/,
+    );
   });
 
   it("says so in one line when another living process uses the folder", async () => {
     await start();
     await writeFile(join(folder, "starter.pid"), String(process.ppid));
-    await expect(startDatabase({ folder })).rejects.toThrow(/in use by process \d+.*set DATABASE_URL/);
+    await expect(startDatabaseServer({ folder })).rejects.toThrow(/in use by process \d+.*set DATABASE_URL/);
   });
 
   it("starts when the pid file names a process that is something else", async () => {
@@ -72,7 +74,7 @@ describe("startDatabase", () => {
     try {
       await writeFile(join(folder, "cluster", "postmaster.pid"), `${String(unrelatedProcess.pid)}\n${folder}\n`);
       const second = await start();
-      expect(await query(second.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+      expect(await runQuery(second.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
     } finally {
       unrelatedProcess.kill();
     }
@@ -89,7 +91,7 @@ describe("startDatabase", () => {
     await once(starter, "exit");
 
     const database = await start();
-    expect(await query(database.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
+    expect(await runQuery(database.url("postgres"), "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
   it("says what keeps it from starting while a killed one still has work under way", async () => {
@@ -99,7 +101,7 @@ describe("startDatabase", () => {
     await client.connect();
     const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
     const busy = client.query("do $$ begin loop perform 1; end loop; end $$").catch(() => undefined);
-    await query(killed.url("postgres"), "select 1");
+    await runQuery(killed.url("postgres"), "select 1");
     await killed.kill();
     try {
       await expect(start()).rejects.toThrow(/shared memory block .* still in use/);
@@ -111,6 +113,6 @@ describe("startDatabase", () => {
 
   it("leaves nothing half made when its folder cannot be made", async () => {
     await writeFile(join(folder, "cluster"), "in the way");
-    await expect(startDatabase({ folder })).rejects.toThrow(/PostgreSQL cannot run here/);
+    await expect(startDatabaseServer({ folder })).rejects.toThrow(/PostgreSQL cannot run here/);
   });
 });

@@ -7,16 +7,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Client, escapeIdentifier } from "pg";
 
 import {
-  startFailure,
-  resolveRunAs,
+  createStartError,
+  resolveProcessUser,
   findPostgresPrograms,
   runProgram,
   spawnServer,
-  type RunAs,
+  type ProcessUser,
   type SpawnedServer,
 } from "./programs.ts";
 
-export interface DatabaseSettings {
+export interface DatabaseServerSettings {
   /** Everything of the server lies here: data, password (0600), log. Made when it is missing. */
   readonly folder: string;
   /** Where it listens; a free port by default. */
@@ -25,7 +25,7 @@ export interface DatabaseSettings {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-export interface Database {
+export interface DatabaseServer {
   /** Address of one database on this server, password included: never for a log. */
   url(database: string): string;
   /** Makes a database when there is none of this name. */
@@ -50,30 +50,35 @@ const user = "relicario";
  *
  * @throws DatabaseUnavailable with one clear line when this machine cannot run it.
  */
-export async function startDatabase({
+export async function startDatabaseServer({
   folder,
   settings = {},
   port: requestedPort,
-}: DatabaseSettings): Promise<Database> {
+}: DatabaseServerSettings): Promise<DatabaseServer> {
   const root = resolve(folder);
   await mkdir(root, { recursive: true, mode: 0o700 });
   const programs = findPostgresPrograms();
   await stopOrphanedServer(root);
   await writeFile(join(root, "starter.pid"), String(process.pid));
-  const runAs = await resolveRunAs(programs, root);
+  const processUser = await resolveProcessUser(programs, root);
   const password = await loadOrCreatePassword(root);
-  await initializeCluster(programs.initdb, runAs, root);
+  await initializeCluster(programs.initdb, processUser, root);
 
   for (let attempt = 1; ; attempt++) {
     const port = requestedPort ?? (await findFreePort());
     const log = await open(join(root, "postgres.log"), "w", 0o600);
-    const server = spawnServer(programs.postgres, runAs, serverFlags(join(root, "cluster"), port, settings), log.fd);
+    const server = spawnServer(
+      programs.postgres,
+      processUser,
+      buildServerFlags(join(root, "cluster"), port, settings),
+      log.fd,
+    );
     await log.close(); // the server has its own copy
-    if (await waitUntilReady(root, server)) return createDatabaseHandle(root, port, password, server);
+    if (await waitUntilReady(root, server)) return createServerHandle(root, port, password, server);
     const logText = await readFile(join(root, "postgres.log"), "utf8");
     // Between asking for a free port and taking it somebody else may have taken it.
     if (!/could not bind|Address already in use/.test(logText) || attempt === 5)
-      throw startFailure(failureReason(logText));
+      throw createStartError(parseFailureReason(logText));
   }
 }
 
@@ -81,27 +86,27 @@ export async function startDatabase({
  * Address of a database on the server that another process runs on this folder now; null when none
  * does.
  */
-export async function findRunningDatabase(folder: string): Promise<Database["url"] | null> {
+export async function findRunningServer(folder: string): Promise<DatabaseServer["url"] | null> {
   const root = resolve(folder);
   const lines = (await readTextOrEmpty(join(root, "cluster", "postmaster.pid"))).split("\n");
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   if (lines[7]?.trim() !== "ready" || !isAlive(pid)) return null;
-  return urlBuilder(port, await loadOrCreatePassword(root));
+  return createUrlBuilder(port, await loadOrCreatePassword(root));
 }
 
-const urlBuilder =
-  (port: number, password: string): Database["url"] =>
+const createUrlBuilder =
+  (port: number, password: string): DatabaseServer["url"] =>
   (database) =>
     `postgresql://${user}:${password}@127.0.0.1:${String(port)}/${encodeURIComponent(database)}`;
 
-function createDatabaseHandle(root: string, port: number, password: string, server: SpawnedServer): Database {
-  const url = urlBuilder(port, password);
+function createServerHandle(root: string, port: number, password: string, server: SpawnedServer): DatabaseServer {
+  const getUrl = createUrlBuilder(port, password);
   return {
-    url,
+    url: getUrl,
     port,
     ended: server.ended,
     async createDatabase(name) {
-      const client = new Client({ connectionString: url("postgres") });
+      const client = new Client({ connectionString: getUrl("postgres") });
       await client.connect();
       try {
         const existing = await client.query("select 1 from pg_database where datname = $1", [name]);
@@ -122,12 +127,12 @@ function createDatabaseHandle(root: string, port: number, password: string, serv
   };
 }
 
-async function initializeCluster(initdb: string, runAs: RunAs, root: string): Promise<void> {
+async function initializeCluster(initdb: string, processUser: ProcessUser, root: string): Promise<void> {
   const cluster = join(root, "cluster");
   if (await readTextOrEmpty(join(cluster, "PG_VERSION"))) return;
   const temporaryCluster = join(root, `cluster.${randomBytes(4).toString("hex")}`);
   try {
-    await runProgram(initdb, runAs, [
+    await runProgram(initdb, processUser, [
       `--pgdata=${temporaryCluster}`,
       `--username=${user}`,
       `--pwfile=${join(root, "password")}`,
@@ -140,11 +145,11 @@ async function initializeCluster(initdb: string, runAs: RunAs, root: string): Pr
     await rename(temporaryCluster, cluster);
   } catch (cause) {
     await rm(temporaryCluster, { recursive: true, force: true });
-    throw startFailure("making its folder failed", cause);
+    throw createStartError("making its folder failed", cause);
   }
 }
 
-function serverFlags(cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] {
+function buildServerFlags(cluster: string, port: number, settings: Readonly<Record<string, string>>): string[] {
   const allSettings = {
     listen_addresses: "127.0.0.1",
     port: String(port),
@@ -184,7 +189,7 @@ async function stopOrphanedServer(root: string): Promise<void> {
   const pidFile = join(root, "cluster", "postmaster.pid");
   const pid = Number((await readTextOrEmpty(pidFile)).split("\n")[0]);
   if (!Number.isInteger(pid) || pid <= 0) return;
-  const command = await commandLineOf(pid);
+  const command = await readCommandLine(pid);
   if (command !== null && !(command.includes("postgres") && command.includes(join(root, "cluster")))) {
     await rm(pidFile, { force: true });
     return;
@@ -192,14 +197,14 @@ async function stopOrphanedServer(root: string): Promise<void> {
   if (!isAlive(pid)) return; // PostgreSQL itself clears a pid file without a process
   const starter = Number(await readTextOrEmpty(join(root, "starter.pid")));
   if (Number.isInteger(starter) && starter > 0 && starter !== process.pid && isAlive(starter)) {
-    throw startFailure(`the folder is in use by process ${String(starter)}`);
+    throw createStartError(`the folder is in use by process ${String(starter)}`);
   }
   process.kill(pid, "SIGINT");
   while (isAlive(pid) && (await readTextOrEmpty(pidFile)) !== "") await pause(10);
 }
 
 /** The command line of a process; null where the system does not tell. */
-async function commandLineOf(pid: number): Promise<string | null> {
+async function readCommandLine(pid: number): Promise<string | null> {
   if (process.platform !== "linux") return null;
   return (await readTextOrEmpty(`/proc/${String(pid)}/cmdline`)).replaceAll("\0", " ");
 }
@@ -242,7 +247,7 @@ function findFreePort(): Promise<number> {
 }
 
 /** What ended it, which a few lines more may follow. */
-function failureReason(text: string): string {
+function parseFailureReason(text: string): string {
   const lines = text.trim().split("\n");
   return lines.findLast((line) => line.includes("FATAL:")) ?? lines.at(-1) ?? "it ended without a word";
 }

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
-import { startDatabase, type Database } from "./embedded.ts";
+import { startDatabaseServer, type DatabaseServer } from "./embedded.ts";
 import { testServerVariable } from "./test-database.ts";
 
 declare global {
-  var relicarioTestDatabase: { database: Database; folder: string } | undefined;
+  var relicarioTestDatabase: { database: DatabaseServer; folder: string } | undefined;
 }
 
 /**
@@ -14,14 +14,14 @@ declare global {
  */
 export default async function startTestDatabase(): Promise<void> {
   if (process.env["DATABASE_URL"] !== undefined || globalThis.relicarioTestDatabase !== undefined) return;
-  const databasesFolder = (await hasRoom(sharedMemory))
-    ? join(sharedMemory, "relicario-test-databases")
+  const databasesFolder = (await hasFreeSpace(sharedMemoryFolder))
+    ? join(sharedMemoryFolder, "relicario-test-databases")
     : join(__dirname, "../../../.cache/test-databases");
   await mkdir(databasesFolder, { recursive: true });
   await removeOrphanedDatabases(databasesFolder);
   const folder = join(databasesFolder, String(process.pid));
   // What the tests write need not survive a loss of power.
-  const database = await startDatabase({
+  const database = await startDatabaseServer({
     folder,
     settings: { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" },
   });
@@ -33,10 +33,10 @@ export default async function startTestDatabase(): Promise<void> {
  * Linux's folder in memory. A database of its own for each test, some three hundred files, is made
  * there in a tenth of the time.
  */
-const sharedMemory = "/dev/shm";
+const sharedMemoryFolder = "/dev/shm";
 
 /** Containers often have no more than 64 MB of it. */
-async function hasRoom(folder: string): Promise<boolean> {
+async function hasFreeSpace(folder: string): Promise<boolean> {
   const { bavail, bsize } = await statfs(folder).catch(() => ({ bavail: 0, bsize: 0 })); // other systems have none
   return bavail * bsize > 4 * 2 ** 30;
 }

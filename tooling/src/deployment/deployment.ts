@@ -10,15 +10,15 @@ import { Deployment, type ReleaseRecord } from "@relicario/shared/contract";
 import { GeneralSign, type GeneralJWS } from "jose";
 import { z } from "zod";
 
-import { codeOf } from "../error-code.ts";
-import type { SigningKey } from "../keys/development-keys.ts";
+import { getErrorCode } from "../error-code.ts";
+import type { SigningKeyPair } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { findConflicts } from "../release/compatibility.ts";
 import type { Release } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
 /** A vendor's own choices: `tooling/vendors/<vendor>.json`. */
-const Vendor = z.strictObject(
+const VendorSettings = z.strictObject(
   Deployment.pick({ branding: true, features: true, messages: true, drives: true, payments: true }).shape,
 );
 
@@ -43,11 +43,11 @@ export interface DeploymentInput {
 export async function publishDeployment(
   folder: string,
   input: DeploymentInput,
-  key: SigningKey,
+  keyPair: SigningKeyPair,
   now: Date = new Date(),
 ): Promise<Deployment> {
   const deployment = makeDeployment(input, nextSequence(folder, input.vendorId, now), now);
-  await issueDeployment(folder, deployment, key);
+  await writeSignedDeployment(folder, deployment, keyPair);
   return deployment;
 }
 
@@ -55,31 +55,35 @@ export async function publishDeployment(
  * Signs a document into `<folder>/<vendor>.json`. Its sequence is noted before it can be seen: a
  * number is never given twice.
  */
-export async function issueDeployment(folder: string, deployment: Deployment, key: SigningKey): Promise<void> {
+export async function writeSignedDeployment(
+  folder: string,
+  deployment: Deployment,
+  keyPair: SigningKeyPair,
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  writeFileAtomically(sequenceFile(folder, deployment.vendor_id), `${String(deployment.sequence)}\n`);
+  writeFileAtomically(getSequenceFile(folder, deployment.vendor_id), `${String(deployment.sequence)}\n`);
   writeFileAtomically(
     join(folder, `${deployment.vendor_id}.json`),
-    JSON.stringify(await signDeployment(deployment, key)),
+    JSON.stringify(await signDeployment(deployment, keyPair)),
   );
 }
 
 /** What changes with every signing, of a document that is signed now. */
-export function signingFields(
+export function createSigningFields(
   folder: string,
   vendorId: string,
   now: Date,
 ): Pick<Deployment, "sequence" | "issued_at" | "not_after"> {
-  return { sequence: nextSequence(folder, vendorId, now), ...validityFields(now) };
+  return { sequence: nextSequence(folder, vendorId, now), ...createValidityFields(now) };
 }
 
 /** A week from now. */
-export function validityFields(now: Date): Pick<Deployment, "issued_at" | "not_after"> {
+export function createValidityFields(now: Date): Pick<Deployment, "issued_at" | "not_after"> {
   return { issued_at: now.toISOString(), not_after: new Date(now.getTime() + validityMs).toISOString() };
 }
 
 export function makeDeployment(input: DeploymentInput, sequence: number, now: Date): Deployment {
-  const vendor = Vendor.parse(
+  const vendor = VendorSettings.parse(
     JSON.parse(readFileSync(join(rootFolder, `tooling/vendors/${input.vendorId}.json`), "utf8")),
   );
   rejectConflictingClaims(input.releases.map(({ record }) => record.manifest));
@@ -91,7 +95,7 @@ export function makeDeployment(input: DeploymentInput, sequence: number, now: Da
     vendor_id: input.vendorId,
     origin: input.origin,
     sequence,
-    ...validityFields(now),
+    ...createValidityFields(now),
     environment: input.environment,
     app_version: input.appVersion,
     ...vendor,
@@ -115,10 +119,10 @@ export function rejectConflictingClaims(manifests: readonly ReleaseRecord["manif
 }
 
 /** JWS General JSON with one signature (EdDSA). */
-export function signDeployment(deployment: Deployment, key: SigningKey): Promise<GeneralJWS> {
+export function signDeployment(deployment: Deployment, keyPair: SigningKeyPair): Promise<GeneralJWS> {
   return new GeneralSign(new TextEncoder().encode(JSON.stringify(deployment)))
-    .addSignature(key.privateKey)
-    .setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid })
+    .addSignature(keyPair.privateKey)
+    .setProtectedHeader({ alg: "EdDSA", kid: keyPair.publicKey.kid })
     .sign();
 }
 
@@ -133,15 +137,15 @@ function nextSequence(folder: string, vendorId: string, now: Date): number {
     lastSequence = z.coerce
       .number()
       .int()
-      .parse(readFileSync(sequenceFile(folder, vendorId), "utf8").trim());
+      .parse(readFileSync(getSequenceFile(folder, vendorId), "utf8").trim());
   } catch (error) {
     // None was signed here yet. A file that is there and unreadable is no reason to begin anew.
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (getErrorCode(error) !== "ENOENT") throw error;
   }
   return Math.max(lastSequence + 1, nowSeconds);
 }
 
-function sequenceFile(folder: string, vendorId: string): string {
+function getSequenceFile(folder: string, vendorId: string): string {
   return join(folder, `${vendorId}.sequence`);
 }
 

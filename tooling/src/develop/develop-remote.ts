@@ -14,7 +14,7 @@ import webpackDevMiddleware from "webpack-dev-middleware";
 import { z } from "zod";
 
 import { loadConfigsFrom } from "../bundle/run-webpack.ts";
-import { codeOf } from "../error-code.ts";
+import { getErrorCode } from "../error-code.ts";
 import { openStore, readVendor } from "../portal/store.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { buildDevelopmentHost } from "./development-host.ts";
@@ -101,7 +101,7 @@ export async function developRemote({ folder, portal, port, log }: DevelopmentSe
     await app.listen({ port, host: "localhost" });
   } catch (error) {
     await close();
-    throw codeOf(error) === "EADDRINUSE"
+    throw getErrorCode(error) === "EADDRINUSE"
       ? new UserFacingError(`Port ${String(port)}, the third after the portal's, is in use by another program.`)
       : error;
   }

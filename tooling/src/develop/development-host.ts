@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { computeFingerprint } from "../bundle/fingerprint.ts";
 import { assembleHost } from "../bundle/host-files.ts";
-import { loadConfigs, run } from "../bundle/run-webpack.ts";
+import { loadConfigs, runWebpack } from "../bundle/run-webpack.ts";
 import { rootFolder } from "../paths.ts";
 
 const folder = join(rootFolder, "host/build/development");
@@ -35,7 +35,7 @@ export async function buildDevelopmentHost(log: (line: string) => void): Promise
   log("Building the host in development mode.");
   rmSync(folder, { recursive: true, force: true });
   const web = join(folder, "web");
-  await run(
+  await runWebpack(
     (await loadConfigs("host", { mode: "development" })).map((config) => ({
       ...config,
       output: { ...config.output, path: web },

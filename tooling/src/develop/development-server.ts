@@ -7,8 +7,8 @@ import httpProxy from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
 import fastify, { type FastifyInstance } from "fastify";
 
-import { basePageHeaders, buildHostPolicy, renewalPolicy } from "../serve/headers.ts";
-import { createPage } from "../serve/page.ts";
+import { buildBasePageHeaders, buildHostPolicy, renewalPolicy } from "../serve/headers.ts";
+import { createHostPage } from "../serve/page.ts";
 import type { SourceRelease } from "./release-from-source.ts";
 
 export interface DevelopmentServerSettings {
@@ -31,7 +31,7 @@ export async function buildDevelopmentServer({
   origin,
   portalOrigin,
   identityOrigin,
-  vendor,
+  vendor: vendorId,
   hostFolder,
   localesFolder,
   release,
@@ -60,12 +60,12 @@ export async function buildDevelopmentServer({
     decorateReply: false,
     cacheControl: false,
   });
-  app.get(`/deployments/${vendor}`, async (_request, reply) => {
+  app.get(`/deployments/${vendorId}`, async (_request, reply) => {
     await waitForBuild();
     return reply.type("application/jose+json").send(await release.buildDocument(origin));
   });
   app.get("/silent-renew.html", async (_request, reply) =>
-    reply.headers(basePageHeaders(renewalPolicy)).sendFile("silent-renew.html"),
+    reply.headers(buildBasePageHeaders(renewalPolicy)).sendFile("silent-renew.html"),
   );
   await app.register(fastifyStatic, {
     root: hostFolder,
@@ -78,7 +78,7 @@ export async function buildDevelopmentServer({
     if (request.method !== "GET" || /\.[a-z0-9]+$/i.test(new URL(request.url, origin).pathname))
       return reply.code(404).send({ status: 404 });
     const nonce = randomBytes(16).toString("base64url");
-    const page = createPage(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.buildPage());
+    const page = createHostPage(readFileSync(join(hostFolder, "index.html"), "utf8"), await release.buildPage());
     return reply
       .header(
         "content-security-policy",

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { PortalPage, RemoteName } from "@relicario/shared/contract";
+import type { PortalTrustAnchors, RemoteName } from "@relicario/shared/contract";
 import type { GeneralJWS } from "jose";
 import { z } from "zod";
 
-import { signDeployment, validityFields } from "../deployment/deployment.ts";
-import { loadTeamKey } from "../keys/development-keys.ts";
+import { signDeployment, createValidityFields } from "../deployment/deployment.ts";
+import { loadTeamKeyPair } from "../keys/development-keys.ts";
 import { readVendor, type PortalStore } from "../portal/store.ts";
 import { listFiles } from "../release/files.ts";
 import { computeFileIntegrity } from "../release/integrity.ts";
@@ -27,7 +27,7 @@ export interface SourceRelease {
   /** The portal's document in force, for `origin` and with this release as it is at this moment. */
   readonly buildDocument: (origin: string) => Promise<GeneralJWS>;
   /** The portal's page, whose team of this remote is this machine's. */
-  readonly buildPage: () => Promise<PortalPage>;
+  readonly buildPage: () => Promise<PortalTrustAnchors>;
 }
 
 /**
@@ -40,7 +40,7 @@ export function createSourceRelease(
     folder,
     webFolder,
     store,
-    vendor,
+    vendor: vendorId,
   }: { readonly folder: string; readonly webFolder: string; readonly store: PortalStore; readonly vendor: string },
 ): SourceRelease {
   const { version } = z
@@ -51,7 +51,7 @@ export function createSourceRelease(
     remote,
     path: `/r/${remote}/${release}`,
     buildDocument: async (origin) => {
-      const { deployment } = await readVendor(store, vendor);
+      const { deployment } = await readVendor(store, vendorId);
       const record = createReleaseRecord(
         { remote, packageFolder: folder, webFolder },
         hashFiles(folder, webFolder),
@@ -61,20 +61,23 @@ export function createSourceRelease(
       const developmentDeployment = {
         ...deployment,
         origin,
-        ...validityFields(new Date()),
+        ...createValidityFields(new Date()),
         sequence: Math.floor(Date.now() / 1000),
         api: { ...api, base_url: `${origin}/api`, issuer: api.issuer ?? api.base_url },
         releases: { ...deployment.releases, [remote]: { stable: release } },
         release_records: {
           ...deployment.release_records,
-          [release]: await signCompact(record, await loadTeamKey(remote)),
+          [release]: await signCompact(record, await loadTeamKeyPair(remote)),
         },
       };
       return signDeployment(developmentDeployment, store.key);
     },
     buildPage: async () => {
-      const { page } = await readVendor(store, vendor);
-      return { ...page, team_keys: { ...page.team_keys, [remote]: [(await loadTeamKey(remote)).publicKey] } };
+      const { page: trustAnchors } = await readVendor(store, vendorId);
+      return {
+        ...trustAnchors,
+        team_keys: { ...trustAnchors.team_keys, [remote]: [(await loadTeamKeyPair(remote)).publicKey] },
+      };
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { calculateJwkThumbprint } from "jose";
 
-import { loadOrCreateKey } from "./development-keys.ts";
+import { loadOrCreateKeyPair } from "./development-keys.ts";
 
 describe("developmentKey", () => {
   let folder: string;
@@ -16,26 +16,26 @@ describe("developmentKey", () => {
   });
 
   it("makes a key once and keeps it, for its owner only", async () => {
-    const first = await loadOrCreateKey(folder, "portal");
-    const second = await loadOrCreateKey(folder, "portal");
+    const first = await loadOrCreateKeyPair(folder, "portal");
+    const second = await loadOrCreateKeyPair(folder, "portal");
     expect(second.publicKey).toEqual(first.publicKey);
     expect(statSync(join(folder, "portal.json")).mode & 0o777).toBe(0o600);
   });
 
   it("gives the same key to all who ask at once", async () => {
-    const keys = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateKey(folder, "portal")));
+    const keys = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateKeyPair(folder, "portal")));
     expect(new Set(keys.map(({ publicKey }) => publicKey.kid)).size).toBe(1);
   });
 
   it("names a key by its thumbprint, and hands out no private part", async () => {
-    const { publicKey } = await loadOrCreateKey(folder, "portal");
+    const { publicKey } = await loadOrCreateKeyPair(folder, "portal");
     expect(publicKey.kid).toBe(await calculateJwkThumbprint(publicKey));
     expect(Object.keys(publicKey).sort()).toEqual(["crv", "kid", "kty", "x"]);
   });
 
   it("refuses a damaged file and leaves it as it is", async () => {
     writeFileSync(join(folder, "portal.json"), '{"kid":"x"}');
-    await expect(loadOrCreateKey(folder, "portal")).rejects.toThrow();
+    await expect(loadOrCreateKeyPair(folder, "portal")).rejects.toThrow();
     expect(readFileSync(join(folder, "portal.json"), "utf8")).toBe('{"kid":"x"}');
   });
 });

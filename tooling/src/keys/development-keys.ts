@@ -16,26 +16,26 @@ const teamKeysFolder = join(rootFolder, ".data/keys");
  */
 export const StoredKey = z.strictObject({ ...VerificationKey.shape, d: z.string().length(43) });
 
-export interface SigningKey {
+export interface SigningKeyPair {
   readonly publicKey: VerificationKey;
   readonly privateKey: CryptoKey;
 }
 
 /** The key of a name, made the first time. Two processes that ask at once get the same one. */
-export async function loadOrCreateKey(folder: string, name: string): Promise<SigningKey> {
-  const { d, ...publicKey } = StoredKey.parse(await readOrCreate(join(folder, `${name}.json`), makeKey));
+export async function loadOrCreateKeyPair(folder: string, name: string): Promise<SigningKeyPair> {
+  const { d, ...publicKey } = StoredKey.parse(await readOrCreate(join(folder, `${name}.json`), generateKey));
   const privateKey = await importJWK({ ...publicKey, d }, "EdDSA");
   if (privateKey instanceof Uint8Array) throw new TypeError(`the key ${name} is no key pair`);
   return { publicKey, privateKey };
 }
 
 /** The key with which the team of a remote signs its releases on this machine. */
-export function loadTeamKey(remote: RemoteName, folder: string = teamKeysFolder): Promise<SigningKey> {
-  return loadOrCreateKey(folder, `team-${remote}`);
+export function loadTeamKeyPair(remote: RemoteName, folder: string = teamKeysFolder): Promise<SigningKeyPair> {
+  return loadOrCreateKeyPair(folder, `team-${remote}`);
 }
 
 /** A fresh private key with its id. */
-export async function makeKey(): Promise<z.infer<typeof StoredKey>> {
+export async function generateKey(): Promise<z.infer<typeof StoredKey>> {
   const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
   const jwk = await exportJWK(privateKey);
   return StoredKey.parse({ kid: await calculateJwkThumbprint(jwk), kty: jwk.kty, crv: jwk.crv, x: jwk.x, d: jwk.d });

@@ -9,11 +9,11 @@ import { promisify } from "node:util";
 
 import { z } from "zod";
 
-import { makeKey, StoredKey } from "./development-keys.ts";
+import { generateKey, StoredKey } from "./development-keys.ts";
 import { readOrCreate } from "./write-once.ts";
 import { rootFolder } from "../paths.ts";
 
-const execute = promisify(execFile);
+const execFileAsync = promisify(execFile);
 
 const ServiceSecrets = z.strictObject({
   SESSION_KEYS: z.strictObject({ keys: z.array(StoredKey).min(1) }),
@@ -73,7 +73,7 @@ export async function loadDemoAccount(keysFolder: string): Promise<DemoAccount> 
 /** The first key signs sessions, the next is published already, so that rotation breaks nobody. */
 async function makeServiceSecrets(): Promise<z.infer<typeof ServiceSecrets>> {
   return {
-    SESSION_KEYS: { keys: [await makeKey(), await makeKey()] },
+    SESSION_KEYS: { keys: [await generateKey(), await generateKey()] },
     RECORD_KEY: randomBytes(32).toString("base64url"),
   };
 }
@@ -85,7 +85,9 @@ async function makeServiceSecrets(): Promise<z.infer<typeof ServiceSecrets>> {
 async function makeIdentitySecrets(): Promise<unknown> {
   const script =
     'import { generateIdentityKeys } from "./api/src/identity/keys.ts"; console.log(JSON.stringify(await generateIdentityKeys()));';
-  const { stdout } = await execute(process.execPath, ["--input-type=module", "--eval", script], { cwd: rootFolder });
+  const { stdout } = await execFileAsync(process.execPath, ["--input-type=module", "--eval", script], {
+    cwd: rootFolder,
+  });
   return JSON.parse(stdout);
 }
 

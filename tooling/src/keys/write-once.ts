@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { codeOf } from "../error-code.ts";
+import { getErrorCode } from "../error-code.ts";
 
 /**
  * Writes a private file (0600) unless it is there already; returns what then stands in it. Never
@@ -16,7 +16,7 @@ export function writeOnce(file: string, text: string): string {
     linkSync(temporaryFile, file);
   } catch (error) {
     // Somebody else was first: theirs counts.
-    if (codeOf(error) !== "EEXIST") throw error;
+    if (getErrorCode(error) !== "EEXIST") throw error;
   } finally {
     rmSync(temporaryFile, { force: true });
   }
@@ -29,7 +29,7 @@ export async function readOrCreate(file: string, create: () => Promise<unknown>)
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (getErrorCode(error) !== "ENOENT") throw error;
     text = writeOnce(file, `${JSON.stringify(await create(), null, 2)}\n`);
   }
   return JSON.parse(text);

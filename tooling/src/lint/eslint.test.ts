@@ -12,7 +12,7 @@ const lintErrors = async (file: string, source: string): Promise<(string | null)
   return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => ruleId ?? message));
 };
 
-const component = (body: string, prelude = ""): string =>
+const buildComponent = (body: string, prelude = ""): string =>
   `import { useEffect, useMemo, useRef, useState, Component } from "react";\nexport const all = [useEffect, useMemo, useRef, useState, Component];\n${prelude}\nexport function Shown({ a, list }: { a: string; list: string[] }) {\n${body}\n}\n`;
 
 // The imports of each folder: import-boundaries.test.ts.
@@ -50,24 +50,24 @@ describe("ESLint, as it is configured", () => {
   });
 
   it.each([
-    ["rules-of-hooks", component("if (a) useState(1);\nreturn null;")],
-    ["exhaustive-deps", component("useEffect(() => { document.title = a; }, []);\nreturn null;")],
-    ["static-components", component("const Inner = () => <p>{a}</p>;\nreturn <Inner />;")],
-    ["use-memo", component("const shown = useMemo((b) => b, [a]);\nreturn <p>{shown}</p>;")],
-    ["immutability", component("const [b] = useState({ n: 1 });\nb.n = 2;\nreturn <p>{b.n}</p>;")],
-    ["globals", component("count = 1;\nreturn <p>{count}</p>;", "let count = 0;")],
-    ["refs", component("const kept = useRef(a);\nreturn <p>{kept.current}</p>;")],
+    ["rules-of-hooks", buildComponent("if (a) useState(1);\nreturn null;")],
+    ["exhaustive-deps", buildComponent("useEffect(() => { document.title = a; }, []);\nreturn null;")],
+    ["static-components", buildComponent("const Inner = () => <p>{a}</p>;\nreturn <Inner />;")],
+    ["use-memo", buildComponent("const shown = useMemo((b) => b, [a]);\nreturn <p>{shown}</p>;")],
+    ["immutability", buildComponent("const [b] = useState({ n: 1 });\nb.n = 2;\nreturn <p>{b.n}</p>;")],
+    ["globals", buildComponent("count = 1;\nreturn <p>{count}</p>;", "let count = 0;")],
+    ["refs", buildComponent("const kept = useRef(a);\nreturn <p>{kept.current}</p>;")],
     [
       "set-state-in-effect",
-      component("const [b, setB] = useState(a);\nuseEffect(() => { setB(a); }, [a]);\nreturn <p>{b}</p>;"),
+      buildComponent("const [b, setB] = useState(a);\nuseEffect(() => { setB(a); }, [a]);\nreturn <p>{b}</p>;"),
     ],
-    ["set-state-in-render", component("const [b, setB] = useState(a);\nsetB(a);\nreturn <p>{b}</p>;")],
-    ["error-boundaries", component("try { return <p>{a}</p>; } catch { return null; }")],
-    ["purity", component("const b = Math.random();\nreturn <p>{b}</p>;")],
-    ["unsupported-syntax", component("const b: unknown = eval(a);\nreturn <p>{String(b)}</p>;")],
+    ["set-state-in-render", buildComponent("const [b, setB] = useState(a);\nsetB(a);\nreturn <p>{b}</p>;")],
+    ["error-boundaries", buildComponent("try { return <p>{a}</p>; } catch { return null; }")],
+    ["purity", buildComponent("const b = Math.random();\nreturn <p>{b}</p>;")],
+    ["unsupported-syntax", buildComponent("const b: unknown = eval(a);\nreturn <p>{String(b)}</p>;")],
     [
       "incompatible-library",
-      `import { useVirtualizer } from "@tanstack/react-virtual";\n${component("const rows = useVirtualizer({ count: list.length, estimateSize: () => 1, getScrollElement: () => null });\nreturn <p>{rows.getTotalSize()}</p>;")}`,
+      `import { useVirtualizer } from "@tanstack/react-virtual";\n${buildComponent("const rows = useVirtualizer({ count: list.length, estimateSize: () => 1, getScrollElement: () => null });\nreturn <p>{rows.getTotalSize()}</p>;")}`,
     ],
   ])("refuses what react-hooks/%s forbids", async (rule, source) => {
     expect(await lintErrors("host/src/a.tsx", source)).toContain(`react-hooks/${rule}`);

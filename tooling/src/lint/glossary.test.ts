@@ -1,4 +1,4 @@
-import { folderProblems, phraseProblems, readGlossary } from "./glossary.ts";
+import { findFolderProblems, findPhraseProblems, readGlossary } from "./glossary.ts";
 
 const markdown = `# Words
 
@@ -36,22 +36,22 @@ describe("the glossary", () => {
 
   it("finds a phrase in any case, deep in a text, as whole words of its language", () => {
     const texts = { a: { b: "Go on", c: "Ergo on, go once" }, d: "¿Seguir?" };
-    expect(phraseProblems(glossary, "x.json", "en", texts)).toEqual([
+    expect(findPhraseProblems(glossary, "x.json", "en", texts)).toEqual([
       'x.json, a.b: "go on" is not said; say "Continue".',
     ]);
-    expect(phraseProblems(glossary, "x.json", "es", texts)).toEqual([
+    expect(findPhraseProblems(glossary, "x.json", "es", texts)).toEqual([
       'x.json, d: "seguir" is not said; say "Continuar".',
     ]);
-    expect(phraseProblems(glossary, "x.json", "es", { a: "conseguirá, seguirás, seguirían" })).toEqual([]);
-    expect(phraseProblems(glossary, "x.json", "en", { a: "{{link}}/go on", b: "{{link}}/let-go on" })).toEqual([
+    expect(findPhraseProblems(glossary, "x.json", "es", { a: "conseguirá, seguirás, seguirían" })).toEqual([]);
+    expect(findPhraseProblems(glossary, "x.json", "en", { a: "{{link}}/go on", b: "{{link}}/let-go on" })).toEqual([
       'x.json, a: "go on" is not said; say "Continue".',
     ]);
   });
 
   it("finds a folder by name", () => {
-    expect(folderProblems(glossary, "vault/src/acts/open.ts")).toEqual([
+    expect(findFolderProblems(glossary, "vault/src/acts/open.ts")).toEqual([
       'vault/src/acts/open.ts: no folder is called "acts"; say operations.',
     ]);
-    expect(folderProblems(glossary, "vault/src/facts/acts.ts")).toEqual([]);
+    expect(findFolderProblems(glossary, "vault/src/facts/acts.ts")).toEqual([]);
   });
 });

@@ -18,40 +18,41 @@ export interface Glossary {
 export function readGlossary(markdown: string): Glossary {
   const names = new Map<string, string>();
   const folders = new Map<string, string>();
-  for (const [insteadOf = "", say = ""] of rowsBelow(markdown, "Names that code does not have")) {
-    const spans = [...insteadOf.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
+  for (const [discouraged = "", replacement = ""] of parseTableRows(markdown, "Names that code does not have")) {
+    const spans = [...discouraged.matchAll(/`([^`]+)`/g)].map(([, span = ""]) => span);
     for (const span of spans)
-      if (span.endsWith("/")) folders.set(span.slice(0, -1), say);
-      else names.set(span, say);
+      if (span.endsWith("/")) folders.set(span.slice(0, -1), replacement);
+      else names.set(span, replacement);
   }
   if (names.size === 0) throw new Error("The glossary has no names that can be checked.");
-  const phrases = rowsBelow(markdown, "Phrases that texts do not have").flatMap(
-    ([language = "", all = "", instead = ""]) => all.split(", ").map((phrase) => ({ language, phrase, instead })),
+  const phrases = parseTableRows(markdown, "Phrases that texts do not have").flatMap(
+    ([language = "", all = "", replacement = ""]) =>
+      all.split(", ").map((phrase) => ({ language, phrase, instead: replacement })),
   );
   return { names, folders, phrases };
 }
 
 /** One problem for each text that has a phrase of its language, anywhere in it as whole words. */
-export function phraseProblems({ phrases }: Glossary, file: string, language: string, texts: unknown): string[] {
-  return textsOf(texts).flatMap(({ key, text }) =>
+export function findPhraseProblems({ phrases }: Glossary, file: string, language: string, texts: unknown): string[] {
+  return listTexts(texts).flatMap(({ key, text }) =>
     phrases
       .filter((entry) => entry.language === language && containsPhrase(text, entry.phrase))
-      .map(({ phrase, instead }) => `${file}, ${key}: "${phrase}" is not said; say "${instead}".`),
+      .map(({ phrase, instead: replacement }) => `${file}, ${key}: "${phrase}" is not said; say "${replacement}".`),
   );
 }
 
 /** One problem for each folder of a file's path that has a name of the table. */
-export function folderProblems({ folders }: Glossary, path: string): string[] {
+export function findFolderProblems({ folders }: Glossary, path: string): string[] {
   return path
     .split("/")
     .slice(0, -1)
     .flatMap((folder) => {
-      const instead = folders.get(folder);
-      return instead === undefined ? [] : [`${path}: no folder is called "${folder}"; say ${instead}.`];
+      const replacement = folders.get(folder);
+      return replacement === undefined ? [] : [`${path}: no folder is called "${folder}"; say ${replacement}.`];
     });
 }
 
-function rowsBelow(markdown: string, heading: string): string[][] {
+function parseTableRows(markdown: string, heading: string): string[][] {
   const section = markdown.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
   if (section === undefined) throw new Error(`The glossary has no "${heading}".`);
   const lines = section.split("\n").filter((line) => line.startsWith("|"));
@@ -68,8 +69,8 @@ function containsPhrase(text: string, phrase: string): boolean {
   return new RegExp(`(?<![\\p{L}-])${phrase}(?![\\p{L}-])`, "iu").test(text);
 }
 
-function textsOf(value: unknown, key = ""): { key: string; text: string }[] {
+function listTexts(value: unknown, key = ""): { key: string; text: string }[] {
   if (typeof value === "string") return [{ key, text: value }];
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => textsOf(inner, key === "" ? name : `${key}.${name}`));
+  return Object.entries(value).flatMap(([name, inner]) => listTexts(inner, key === "" ? name : `${key}.${name}`));
 }

@@ -9,19 +9,19 @@ import type { Linter } from "eslint";
 import boundaries from "eslint-plugin-boundaries";
 
 import { rootFolder } from "../paths.ts";
-import { packages } from "../remotes.ts";
+import { packageFolders } from "../remotes.ts";
 
-const packageName = (folder: string): string => posix.basename(folder);
-const packageNames = packages.map(packageName);
+const getPackageName = (folder: string): string => posix.basename(folder);
+const packageNames = packageFolders.map(getPackageName);
 const remotes = packageNames.filter((name) => name.startsWith("remote-"));
 /** They may use all of `shared`. */
 const uiPackages = [...remotes, "host", "engine", "vault", "e2e"];
 /** Packages inside an area: only that area, and those beside them, use them. */
-const nestedPackages = packages.filter((folder) => folder.includes("/"));
+const nestedPackages = packageFolders.filter((folder) => folder.includes("/"));
 
-const tests = ["**/*.test.{ts,tsx}", "**/testing/**"];
+const testPatterns = ["**/*.test.{ts,tsx}", "**/testing/**"];
 
-const from = (...type: readonly string[]) => ({ element: { type } });
+const fromPackages = (...type: readonly string[]) => ({ element: { type } });
 const fromFiles = (...path: readonly string[]) => ({ file: { path } });
 const byName = (...types: readonly string[]) => ({ module: { source: types.map((name) => `@relicario/${name}`) } });
 const byPath = (...type: readonly string[]) => ({ element: { type }, module: { origin: "local" } });
@@ -34,13 +34,13 @@ const imported = "{{#if to.module.source}}{{ to.module.source }}{{else}}{{ to.el
 
 /** What a package may import of the others, by name. */
 const allowedImports = [
-  { from: from(...uiPackages), targets: ["shared"] },
-  { from: from("remote-recovery"), targets: ["engine", "vault"] },
-  { from: from("vault"), targets: ["engine"] },
+  { from: fromPackages(...uiPackages), targets: ["shared"] },
+  { from: fromPackages("remote-recovery"), targets: ["engine", "vault"] },
+  { from: fromPackages("vault"), targets: ["engine"] },
   // What the vault's tests take for the service is compared with it.
   { from: fromFiles("remote-recovery/vault/src/contracts/**"), targets: ["api"] },
   // The engine's browsers, and what a person's picture gives, for attacks.
-  { from: from("e2e"), targets: ["tooling", "engine"] },
+  { from: fromPackages("e2e"), targets: ["tooling", "engine"] },
   // Tests of the service start a database server.
   { from: fromFiles("api/**/*.test.ts", "api/**/testing/**", "api/**/*.{config,setup}.*"), targets: ["tooling"] },
 ];
@@ -217,37 +217,37 @@ const policies = [
     message: `${importer} may not import host: the host supplies what shared/contract declares; use usePortal().`,
   },
   {
-    from: from("tooling"),
+    from: fromPackages("tooling"),
     disallow: { to: byName("shared") },
     message:
       "tooling may import only shared/contract, shared/errors, shared/api and shared/webpack: the others need a browser.",
   },
   {
-    from: from("api"),
+    from: fromPackages("api"),
     disallow: { to: byName("shared") },
     message: "api may import only shared/api, shared/errors and shared/contract: the others need a browser.",
   },
   {
-    from: from("host"),
+    from: fromPackages("host"),
     disallow: { to: byNameOrPath(...remotes) },
     message: `host may not import ${imported}: remotes are loaded at run time from the signed deployment document, so that each can be released alone.`,
   },
   {
-    from: from("shared"),
+    from: fromPackages("shared"),
     disallow: { to: byNameOrPath(...packageNames) },
     message: `shared may not import ${imported}: everything else is built on it. Declare what you need in shared/contract and let ${imported} supply it.`,
   },
   {
-    from: from(...remotes),
+    from: fromPackages(...remotes),
     disallow: { to: byNameOrPath(...remotes) },
     message: `${importer} may not import ${imported}: ask the portal for the service, or link to a route.`,
   },
   ...nestedPackages.map((folder) => ({
-    disallow: { to: byNameOrPath(packageName(folder)) },
+    disallow: { to: byNameOrPath(getPackageName(folder)) },
     message: `${importer} may not import ${imported}, which belongs to ${posix.dirname(folder)}: ask the portal for the outcome (usePortal().vault).`,
   })),
   {
-    from: from("engine"),
+    from: fromPackages("engine"),
     disallow: { to: byNameOrPath("vault") },
     message: "engine may not import vault: it knows nothing of keys, and the vault is built on it.",
   },
@@ -260,30 +260,30 @@ const policies = [
       message: "Import {{ to.element.type }} by its name, @relicario/{{ to.element.type }}, not by a path into it.",
     },
   ]),
-  { from: from("api"), allow: { to: entryPoint("api", "errors", "contract") } },
+  { from: fromPackages("api"), allow: { to: entryPoint("api", "errors", "contract") } },
   {
-    from: from("tooling"),
+    from: fromPackages("tooling"),
     allow: { to: entryPoint("contract", "contract/compatibility", "errors", "api", "webpack") },
   },
 
   {
-    from: from(...uiPackages),
+    from: fromPackages(...uiPackages),
     disallow: { to: entryPoint("webpack") },
     message:
       "The build is no part of the product: only webpack.config.ts, and a folder webpack beside it, import @relicario/shared/webpack.",
   },
   // Tests of releases give them what the host's build gives.
   {
-    from: { ...from(...uiPackages), ...fromFiles("**/webpack.config.ts", "**/webpack/**", "host/released/**") },
+    from: { ...fromPackages(...uiPackages), ...fromFiles("**/webpack.config.ts", "**/webpack/**", "host/released/**") },
     allow: { to: entryPoint("webpack") },
   },
   {
-    from: from(...uiPackages),
+    from: fromPackages(...uiPackages),
     disallow: { to: entryPoint("testing") },
     message: "Test doubles stay out of the product: only tests and standalone.tsx import @relicario/shared/testing.",
   },
   {
-    from: [from("e2e"), { ...from(...uiPackages), ...fromFiles(...tests, "**/standalone.tsx") }],
+    from: [fromPackages("e2e"), { ...fromPackages(...uiPackages), ...fromFiles(...testPatterns, "**/standalone.tsx") }],
     allow: { to: entryPoint("testing") },
   },
 
@@ -301,7 +301,7 @@ const policies = [
   { allow: withinPackage },
   ...serviceOrder,
   ...layerPolicies,
-  { from: fromFiles(...tests), allow: withinPackage },
+  { from: fromFiles(...testPatterns), allow: withinPackage },
 
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {
@@ -309,7 +309,7 @@ const policies = [
       message: `{{ dependency.source }} belongs in ${folders.join(", ")}: ${advice}.`,
     },
     {
-      from: fromFiles(...folders.map((folder) => `${folder}/**`), ...tests),
+      from: fromFiles(...folders.map((folder) => `${folder}/**`), ...testPatterns),
       allow: { to: { module: { source: library } } },
     },
   ]),
@@ -320,9 +320,9 @@ export const importBoundaries: Linter.Config = {
   settings: {
     "boundaries/root-path": rootFolder,
     // The first that fits is taken: a package inside an area stands before it.
-    "boundaries/elements": packages
+    "boundaries/elements": packageFolders
       .toSorted((a, b) => b.length - a.length)
-      .map((folder) => ({ type: packageName(folder), pattern: folder, partialMatch: false })),
+      .map((folder) => ({ type: getPackageName(folder), pattern: folder, partialMatch: false })),
     "boundaries/dependency-nodes": ["import", "export", "dynamic-import", "require"],
     "boundaries/additional-dependency-nodes": [
       { selector: "TSImportType > Literal.source", kind: "type", name: "import-type" },

@@ -6,15 +6,15 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { allowedSources, violations } from "./violations.ts";
+import { allowedSources, violationsByRule } from "./violations.ts";
 
 const Report = z.object({
   diagnostics: z.array(z.object({ code: z.string(), filename: z.string(), message: z.string() })),
 });
 const Configuration = z.object({ overrides: z.array(z.object({ rules: z.record(z.string(), z.unknown()) })) });
 
-const ruleName = (code: string): string => /(?:\(|\/|^)([^()/]+)\)?$/.exec(code)?.[1] ?? code;
-const oxlint = (folder: string, ...args: string[]): unknown =>
+const parseRuleName = (code: string): string => /(?:\(|\/|^)([^()/]+)\)?$/.exec(code)?.[1] ?? code;
+const runOxlint = (folder: string, ...args: string[]): unknown =>
   JSON.parse(
     spawnSync(process.execPath, [join(rootFolder, "node_modules/oxlint/bin/oxlint"), ...args], {
       cwd: folder,
@@ -43,22 +43,24 @@ describe("oxlint, as it is configured", () => {
       }),
     );
     write("host/src/kinds.ts", 'export interface Kind { kind: "a" | "b" }');
-    for (const [rule, source] of Object.entries(violations)) write(`host/src/${rule}.ts`, `${source}\n`);
+    for (const [rule, source] of Object.entries(violationsByRule)) write(`host/src/${rule}.ts`, `${source}\n`);
     for (const [file, source] of allowedSources) write(file, `${source}\n`);
-    diagnostics = Report.parse(oxlint(folder, "--threads=1", "--format=json")).diagnostics;
+    diagnostics = Report.parse(runOxlint(folder, "--threads=1", "--format=json")).diagnostics;
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it("has a violation here of each rule that is on", () => {
-    const rules = Configuration.parse(oxlint(rootFolder, "--print-config"))
+    const rules = Configuration.parse(runOxlint(rootFolder, "--print-config"))
       .overrides.flatMap((override) => Object.entries(override.rules))
       .filter(([, level]) => level !== "allow");
-    expect(Object.keys(violations).toSorted()).toEqual([...new Set(rules.map(([rule]) => ruleName(rule)))].toSorted());
+    expect(Object.keys(violationsByRule).toSorted()).toEqual(
+      [...new Set(rules.map(([rule]) => parseRuleName(rule)))].toSorted(),
+    );
   });
 
-  it.each(Object.keys(violations))("refuses what %s forbids", (rule) => {
+  it.each(Object.keys(violationsByRule))("refuses what %s forbids", (rule) => {
     expect(
-      diagnostics.filter(({ filename }) => filename === `host/src/${rule}.ts`).map(({ code }) => ruleName(code)),
+      diagnostics.filter(({ filename }) => filename === `host/src/${rule}.ts`).map(({ code }) => parseRuleName(code)),
     ).toContain(rule);
   });
 

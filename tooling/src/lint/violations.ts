@@ -1,7 +1,7 @@
 /**
  * One violation of each rule that oxlint holds the sources to; `.tsx` where it takes a component.
  */
-export const violations: Readonly<Record<string, string>> = {
+export const violationsByRule: Readonly<Record<string, string>> = {
   "adjacent-overload-signatures": "export interface Shape { a(x: string): void; b(): void; a(x: number): void }",
   "array-type": "export const list: Array<string> = [];",
   "await-thenable": "export const f = async () => { await 1; };",

@@ -18,7 +18,7 @@ describe("the audit log", () => {
   afterEach(() => {
     rmSync(folder, { recursive: true, force: true });
   });
-  const edit = (change: (lines: string[]) => string[]): void => {
+  const editLog = (change: (lines: string[]) => string[]): void => {
     writeFileSync(file, `${change(readFileSync(file, "utf8").trimEnd().split("\n")).join("\n")}\n`);
   };
 
@@ -39,7 +39,7 @@ describe("the audit log", () => {
     ],
     ["a line is no entry", ([firstLine = "", ...otherLines]) => [firstLine, "{}", ...otherLines], 2],
   ])("is refused, with the line, when %s", (_case, change, line) => {
-    edit(change);
+    editLog(change);
     expect(() => readAuditLog(file)).toThrow(`line ${String(line)} is not what was written there`);
     expect(() => {
       appendToAuditLog(file, { action: "renew", by: "Ana" }, now);

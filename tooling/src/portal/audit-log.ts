@@ -10,10 +10,10 @@ import { dirname } from "node:path";
 import { ReleaseId, RemoteName } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { codeOf } from "../error-code.ts";
+import { getErrorCode } from "../error-code.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
-const Facts = z.strictObject({
+const AuditEventFields = z.strictObject({
   action: z.enum(["release", "start", "promote", "canary", "rollback", "disable", "enable", "renew", "override"]),
   /** Who did it, as the command was told. */
   by: z.string().min(1).max(100),
@@ -29,12 +29,12 @@ const Facts = z.strictObject({
   forced: z.array(z.string()).optional(),
   reason: z.string().max(500).optional(),
 });
-export type AuditFacts = z.infer<typeof Facts>;
+export type AuditEvent = z.infer<typeof AuditEventFields>;
 
 const Entry = z.strictObject({
   v: z.literal(1),
   at: z.iso.datetime({ precision: 3 }),
-  ...Facts.shape,
+  ...AuditEventFields.shape,
   former: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type AuditEntry = z.infer<typeof Entry>;
@@ -56,14 +56,14 @@ export function readAuditLog(file: string): readonly AuditEntry[] {
 }
 
 /** Adds one entry, after the whole log was read and found unchanged. */
-export function appendToAuditLog(file: string, facts: AuditFacts, now: Date): void {
+export function appendToAuditLog(file: string, event: AuditEvent, now: Date): void {
   readAuditLog(file);
   const last = readLines(file).at(-1);
   mkdirSync(dirname(file), { recursive: true });
   const entry = Entry.parse({
     v: 1,
     at: now.toISOString(),
-    ...facts,
+    ...event,
     former: last === undefined ? genesisHash : hashLine(last),
   });
   appendFileSync(file, `${JSON.stringify(entry)}\n`, { mode: 0o600, flush: true });
@@ -73,7 +73,7 @@ function readLines(file: string): readonly string[] {
   try {
     return readFileSync(file, "utf8").split("\n").slice(0, -1);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (getErrorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

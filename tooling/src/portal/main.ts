@@ -12,26 +12,26 @@ import { z } from "zod";
 
 import { buildables } from "../bundle/packages.ts";
 import { hashBuiltFiles, describeDifferences, rebuild, type BuiltFiles } from "../bundle/rebuild.ts";
-import { loadTeamKey } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { writeBillOfMaterials } from "../release/bill-of-materials.ts";
 import { remoteNames } from "../remotes.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { loadMetricsToken } from "../keys/secrets.ts";
 import {
-  canary,
-  override,
+  setCanary,
+  createOverrideLinks,
   promote,
-  release,
-  renew,
-  rollback,
+  registerRelease,
+  renewDocuments,
+  rollBack,
   setDisabled,
-  verify,
+  verifyRelease,
   type Compatibility,
 } from "./operations.ts";
 import { readAuditLog } from "./audit-log.ts";
 import { findHostProblems, fetchServedHost } from "./published-host.ts";
-import { auditFile, openStore, type PortalStore } from "./store.ts";
+import { getAuditFile, openStore, type PortalStore } from "./store.ts";
 import { formatStatus } from "./status.ts";
 
 const usage = `portal release <remote>                   make a release of what is built, into the registry; of a remote from elsewhere by its folder
@@ -56,11 +56,11 @@ const resolveDataFolder = (): string => resolveFolder("DATA_DIR", join(rootFolde
 const resolveKeysFolder = (): string => resolveFolder("KEYS_FOLDER", join(resolveDataFolder(), "keys"));
 
 async function openPortalStore(): Promise<PortalStore> {
-  const data = resolveDataFolder();
+  const dataFolder = resolveDataFolder();
   const folders = {
     keys: resolveKeysFolder(),
-    deployments: resolveFolder("DEPLOYMENTS_FOLDER", join(data, "deployments")),
-    registry: resolveFolder("RELEASES_FOLDER", join(data, "releases")),
+    deployments: resolveFolder("DEPLOYMENTS_FOLDER", join(dataFolder, "deployments")),
+    registry: resolveFolder("RELEASES_FOLDER", join(dataFolder, "releases")),
   };
   // A key that nobody knows would be made otherwise, and could sign nothing that counts.
   if (!existsSync(join(folders.keys, "portal.json")))
@@ -95,15 +95,15 @@ try {
       const { remote, packageFolder, isExternal } = locatePackage(requireSubject());
       if (isExternal) await writeBillOfMaterials(packageFolder);
       return [
-        (await release(portal, { remote, packageFolder, key: await loadTeamKey(remote), ...commonOptions })).record
-          .release,
+        (await registerRelease(portal, { remote, packageFolder, key: await loadTeamKeyPair(remote), ...commonOptions }))
+          .record.release,
       ];
     },
     verify: async (portal) => {
       if (subject === "host") return verifyHost(values.origin);
-      const { release: opened, matrix } = await verify(portal, requireSubject());
+      const { release: registeredRelease, matrix } = await verifyRelease(portal, requireSubject());
       if (matrix.some(({ objections }) => objections.length > 0)) process.exitCode = 1;
-      const { files, manifest } = opened.signedRecord;
+      const { files, manifest } = registeredRelease.signedRecord;
       return [
         `${requireSubject()}: ${String(Object.keys(files).length)} files are what the team signed.`,
         ...matrix.map(formatCompatibility),
@@ -114,30 +114,30 @@ try {
       (await promote(portal, requireSubject(), { ...commonOptions, force: values.force })).map(formatSigned),
     canary: async (portal) =>
       (
-        await canary(portal, requireSubject(), Number(values.percent ?? Number.NaN), {
+        await setCanary(portal, requireSubject(), Number(values.percent ?? Number.NaN), {
           ...commonOptions,
           force: values.force,
         })
       ).map(formatSigned),
     rollback: async (portal) =>
-      (await rollback(portal, requireSubject(), commonOptions)).map(
+      (await rollBack(portal, requireSubject(), commonOptions)).map(
         (deployment) =>
           `${formatSigned(deployment)} ${requireSubject()} runs ${deployment.releases[requireSubject()]?.stable ?? "nothing"}.`,
       ),
     override: async (portal) => {
-      const key = await loadTeamKey(requireSubject().split("-")[0] ?? "");
-      return override(portal, requireSubject(), { ...commonOptions, key, hours: Number(values.hours ?? 8) });
+      const key = await loadTeamKeyPair(requireSubject().split("-")[0] ?? "");
+      return createOverrideLinks(portal, requireSubject(), { ...commonOptions, key, hours: Number(values.hours ?? 8) });
     },
     disable: async (portal) =>
       (await setDisabled(portal, requireSubject(), true, commonOptions)).map(
         (deployment) => `${formatSigned(deployment)} Open pages stop it within a minute.`,
       ),
     enable: async (portal) => (await setDisabled(portal, requireSubject(), false, commonOptions)).map(formatSigned),
-    renew: async (portal) => (await renew(portal, commonOptions)).map(formatSigned),
+    renew: async (portal) => (await renewDocuments(portal, commonOptions)).map(formatSigned),
     status: async (portal) =>
       formatStatus(portal, process.env["METRICS_TOKEN"] ?? (await loadMetricsToken(resolveKeysFolder()))),
     log: async (portal) =>
-      readAuditLog(auditFile(portal)).map(
+      readAuditLog(getAuditFile(portal)).map(
         ({ v: _v, former: _former, at, by, action, ...facts }) =>
           `${at}  ${by}  ${action}  ${Object.entries(facts)
             .map(([name, value]) => `${name}=${String(value)}`)

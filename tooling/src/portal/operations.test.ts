@@ -1,12 +1,20 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { loadOrCreateKey } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair } from "../keys/development-keys.ts";
 import { UserFacingError } from "../user-facing-error.ts";
-import { canary, promote, release, renew, rollback, setDisabled, verify } from "./operations.ts";
+import {
+  setCanary,
+  promote,
+  registerRelease,
+  renewDocuments,
+  rollBack,
+  setDisabled,
+  verifyRelease,
+} from "./operations.ts";
 import { readAuditLog } from "./audit-log.ts";
 import { formatStatus } from "./status.ts";
-import { auditFile, openStore, readVendor } from "./store.ts";
+import { getAuditFile, openStore, readVendor } from "./store.ts";
 import { createTestPortal, type TestPortal } from "./testing/test-portal.ts";
 
 let portal: TestPortal;
@@ -17,18 +25,18 @@ afterEach(() => {
   portal.remove();
 });
 
-const by = "Ana";
+const operator = "Ana";
 const publishRelease = async (remote: string, script: string, manifest: object = {}): Promise<string> =>
   (
-    await release(portal.store, {
+    await registerRelease(portal.store, {
       remote,
       packageFolder: portal.build(remote, script, manifest),
       key: await portal.team(remote),
-      by,
+      by: operator,
     })
   ).record.release;
 const readCurrentDeployment = async (vendor = "relicario") => (await readVendor(portal.store, vendor)).deployment;
-const rejectionMessage = async (promise: Promise<unknown>): Promise<string> => {
+const getRejectionMessage = async (promise: Promise<unknown>): Promise<string> => {
   const error: unknown = await promise.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(UserFacingError);
   return error instanceof Error ? error.message : "";
@@ -37,43 +45,45 @@ const releaseFile = (id: string, name: string): string => join(portal.store.regi
 
 describe("release and promote", () => {
   it("put a release beside the one in force, and then in its place, for every vendor that has the remote", async () => {
-    const first = await portal.start();
+    const firstDeployment = await portal.start();
     await portal.start("acme");
-    const next = await publishRelease("notes", "notes of the second day");
-    expect((await readCurrentDeployment()).releases).toEqual(first.releases);
+    const nextRelease = await publishRelease("notes", "notes of the second day");
+    expect((await readCurrentDeployment()).releases).toEqual(firstDeployment.releases);
 
-    await promote(portal.store, next, { by });
+    await promote(portal.store, nextRelease, { by: operator });
     for (const vendor of ["relicario", "acme"]) {
       const { releases, release_records, sequence } = await readCurrentDeployment(vendor);
-      expect(releases["notes"]).toEqual({ stable: next });
-      expect(Object.keys(release_records).sort()).toEqual([next, releases["garden"]?.stable].sort());
-      expect(sequence).toBeGreaterThan(first.sequence);
+      expect(releases["notes"]).toEqual({ stable: nextRelease });
+      expect(Object.keys(release_records).sort()).toEqual([nextRelease, releases["garden"]?.stable].sort());
+      expect(sequence).toBeGreaterThan(firstDeployment.sequence);
     }
   });
 
   it("reach one vendor alone when it is named", async () => {
     await portal.start();
     const acmeBefore = await portal.start("acme");
-    const next = await publishRelease("notes", "notes of the second day");
-    await promote(portal.store, next, { by, vendor: "relicario" });
-    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(next);
+    const nextRelease = await publishRelease("notes", "notes of the second day");
+    await promote(portal.store, nextRelease, { by: operator, vendor: "relicario" });
+    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(nextRelease);
     expect(await readCurrentDeployment("acme")).toEqual(acmeBefore);
   });
 
   it("refuse a release built for another contract at every vendor, in a matrix, and go past it only by force, which is noted", async () => {
     await portal.start();
     await portal.start("acme");
-    const next = await publishRelease("notes", "notes of a later host", { contract: "^4" });
-    const auditLogBefore = readFileSync(auditFile(portal.store), "utf8");
-    const message = await rejectionMessage(promote(portal.store, next, { by }));
+    const nextRelease = await publishRelease("notes", "notes of a later host", { contract: "^4" });
+    const auditLogBefore = readFileSync(getAuditFile(portal.store), "utf8");
+    const message = await getRejectionMessage(promote(portal.store, nextRelease, { by: operator }));
     for (const vendor of ["acme", "relicario"])
       expect(message).toMatch(new RegExp(`${vendor}: it is built for contract \\^4, and the host offers 3\\.`));
-    expect(readFileSync(auditFile(portal.store), "utf8")).toBe(auditLogBefore);
-    expect((await verify(portal.store, next)).matrix.map(({ objections }) => objections.length)).toEqual([1, 1]);
+    expect(readFileSync(getAuditFile(portal.store), "utf8")).toBe(auditLogBefore);
+    expect((await verifyRelease(portal.store, nextRelease)).matrix.map(({ objections }) => objections.length)).toEqual([
+      1, 1,
+    ]);
 
-    await promote(portal.store, next, { by, force: true });
-    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(next);
-    expect(readAuditLog(auditFile(portal.store)).at(-1)).toMatchObject({
+    await promote(portal.store, nextRelease, { by: operator, force: true });
+    expect((await readCurrentDeployment()).releases["notes"]?.stable).toBe(nextRelease);
+    expect(readAuditLog(getAuditFile(portal.store)).at(-1)).toMatchObject({
       action: "promote",
       forced: [expect.stringContaining("contract ^4")],
     });
@@ -88,7 +98,9 @@ describe("release and promote", () => {
   ])("refuse a release that claims %s", async (_case, manifest, message) => {
     await portal.start();
     expect(
-      await rejectionMessage(promote(portal.store, await publishRelease("notes", "new", manifest), { by })),
+      await getRejectionMessage(
+        promote(portal.store, await publishRelease("notes", "new", manifest), { by: operator }),
+      ),
     ).toContain(message);
   });
 
@@ -99,13 +111,15 @@ describe("release and promote", () => {
       join(folder, "build/web/mf-manifest.json"),
       JSON.stringify({ id: "notes", name: "notes", shared: [{ name: "react", requiredVersion: "^99.0.0" }] }),
     );
-    const { record } = await release(portal.store, {
+    const { record } = await registerRelease(portal.store, {
       remote: "notes",
       packageFolder: folder,
       key: await portal.team("notes"),
-      by,
+      by: operator,
     });
-    expect(await rejectionMessage(promote(portal.store, record.release, { by }))).toContain("it needs react ^99.0.0");
+    expect(await getRejectionMessage(promote(portal.store, record.release, { by: operator }))).toContain(
+      "it needs react ^99.0.0",
+    );
   });
 
   it.each<[string, (id: string) => void, string]>([
@@ -119,42 +133,46 @@ describe("release and promote", () => {
     ],
   ])("refuse a release with a file that is %s, force or not", async (_case, damage, message) => {
     await portal.start();
-    const next = await publishRelease("notes", "notes of the second day");
-    damage(next);
-    expect(await rejectionMessage(promote(portal.store, next, { by, force: true }))).toContain(message);
-    expect(await rejectionMessage(verify(portal.store, next))).toContain(message);
+    const nextRelease = await publishRelease("notes", "notes of the second day");
+    damage(nextRelease);
+    expect(await getRejectionMessage(promote(portal.store, nextRelease, { by: operator, force: true }))).toContain(
+      message,
+    );
+    expect(await getRejectionMessage(verifyRelease(portal.store, nextRelease))).toContain(message);
   });
 
   it("refuse a release that another team signed, or one under another name", async () => {
     const { releases } = await portal.start();
-    const next = await publishRelease("notes", "notes of the second day");
-    const record = releaseFile(next, "release.json");
+    const nextRelease = await publishRelease("notes", "notes of the second day");
+    const record = releaseFile(nextRelease, "release.json");
     const originalRecord = readFileSync(record, "utf8");
     writeFileSync(record, readFileSync(releaseFile(releases["garden"]?.stable ?? "", "release.json")));
-    expect(await rejectionMessage(promote(portal.store, next, { by, force: true }))).toContain(
+    expect(await getRejectionMessage(promote(portal.store, nextRelease, { by: operator, force: true }))).toContain(
       "is not signed by a key of the team of notes",
     );
     writeFileSync(record, readFileSync(releaseFile(releases["notes"]?.stable ?? "", "release.json")));
-    expect(await rejectionMessage(promote(portal.store, next, { by, force: true }))).toContain(
-      `signed in ${next} is ${releases["notes"]?.stable ?? ""} of notes`,
+    expect(await getRejectionMessage(promote(portal.store, nextRelease, { by: operator, force: true }))).toContain(
+      `signed in ${nextRelease} is ${releases["notes"]?.stable ?? ""} of notes`,
     );
     writeFileSync(record, originalRecord);
-    await expect(promote(portal.store, next, { by })).resolves.toHaveLength(1);
+    await expect(promote(portal.store, nextRelease, { by: operator })).resolves.toHaveLength(1);
   });
 
   it("say which release, remote or vendor they do not know", async () => {
     await portal.start();
-    expect(await rejectionMessage(promote(portal.store, "notes-9.9.9-000000000000", { by }))).toContain(
+    expect(await getRejectionMessage(promote(portal.store, "notes-9.9.9-000000000000", { by: operator }))).toContain(
       "There is no release",
     );
-    expect(await rejectionMessage(promote(portal.store, "../keys", { by }))).toContain("No vendor here has the remote");
-    expect(await rejectionMessage(promote(portal.store, "notes-../../keys", { by }))).toContain(
+    expect(await getRejectionMessage(promote(portal.store, "../keys", { by: operator }))).toContain(
+      "No vendor here has the remote",
+    );
+    expect(await getRejectionMessage(promote(portal.store, "notes-../../keys", { by: operator }))).toContain(
       "is not the name of a release",
     );
-    expect(await rejectionMessage(rollback(portal.store, "attic", { by, vendor: "relicario" }))).toContain(
+    expect(await getRejectionMessage(rollBack(portal.store, "attic", { by: operator, vendor: "relicario" }))).toContain(
       "relicario has no remote attic",
     );
-    expect(await rejectionMessage(renew(portal.store, { by, vendor: "nobody" }))).toContain(
+    expect(await getRejectionMessage(renewDocuments(portal.store, { by: operator, vendor: "nobody" }))).toContain(
       "There is no vendor nobody here",
     );
   });
@@ -162,42 +180,44 @@ describe("release and promote", () => {
 
 describe("canary and rollback", () => {
   it("give a release to a share of sessions, end that, and go back release by release", async () => {
-    const first = (await portal.start()).releases["notes"]?.stable ?? "";
+    const firstReleaseId = (await portal.start()).releases["notes"]?.stable ?? "";
     const second = await publishRelease("notes", "notes of the second day");
     const third = await publishRelease("notes", "notes of the third day");
-    await canary(portal.store, second, 50, { by });
+    await setCanary(portal.store, second, 50, { by: operator });
     const withCanary = await readCurrentDeployment();
-    expect(withCanary.releases["notes"]).toEqual({ stable: first, canary: { release: second, percent: 50 } });
-    expect(Object.keys(withCanary.release_records)).toEqual(expect.arrayContaining([first, second]));
+    expect(withCanary.releases["notes"]).toEqual({ stable: firstReleaseId, canary: { release: second, percent: 50 } });
+    expect(Object.keys(withCanary.release_records)).toEqual(expect.arrayContaining([firstReleaseId, second]));
 
-    await rollback(portal.store, "notes", { by });
-    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: first });
-    await promote(portal.store, second, { by });
-    await promote(portal.store, third, { by });
-    await rollback(portal.store, "notes", { by });
+    await rollBack(portal.store, "notes", { by: operator });
+    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: firstReleaseId });
+    await promote(portal.store, second, { by: operator });
+    await promote(portal.store, third, { by: operator });
+    await rollBack(portal.store, "notes", { by: operator });
     expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: second });
-    await rollback(portal.store, "notes", { by });
-    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: first });
-    expect(await rejectionMessage(rollback(portal.store, "notes", { by }))).toContain(
+    await rollBack(portal.store, "notes", { by: operator });
+    expect((await readCurrentDeployment()).releases["notes"]).toEqual({ stable: firstReleaseId });
+    expect(await getRejectionMessage(rollBack(portal.store, "notes", { by: operator }))).toContain(
       "knows no release of notes that relicario had before",
     );
     expect(
-      readAuditLog(auditFile(portal.store))
-        .filter((entry) => entry.by === by)
+      readAuditLog(getAuditFile(portal.store))
+        .filter((entry) => entry.by === operator)
         .map(({ action }) => action),
     ).toEqual(["release", "release", "canary", "rollback", "promote", "promote", "rollback", "rollback"]);
   });
 
   it.each([-1, 101, 1.5, Number.NaN])("take no share of %s per cent", async (percent) => {
     const { releases } = await portal.start();
-    expect(() => canary(portal.store, releases["notes"]?.stable ?? "", percent, { by })).toThrow("0 to 100");
+    expect(() => setCanary(portal.store, releases["notes"]?.stable ?? "", percent, { by: operator })).toThrow(
+      "0 to 100",
+    );
   });
 
   it("do not go back to what was switched off", async () => {
-    const first = (await portal.start()).releases["notes"]?.stable ?? "";
-    await promote(portal.store, await publishRelease("notes", "notes of the second day"), { by });
-    await setDisabled(portal.store, first, true, { by });
-    expect(await rejectionMessage(rollback(portal.store, "notes", { by }))).toContain("is switched off");
+    const firstReleaseId = (await portal.start()).releases["notes"]?.stable ?? "";
+    await promote(portal.store, await publishRelease("notes", "notes of the second day"), { by: operator });
+    await setDisabled(portal.store, firstReleaseId, true, { by: operator });
+    expect(await getRejectionMessage(rollBack(portal.store, "notes", { by: operator }))).toContain("is switched off");
   });
 });
 
@@ -206,17 +226,19 @@ describe("disable", () => {
     const { releases } = await portal.start();
     const stable = releases["notes"]?.stable ?? "";
     rmSync(portal.store.registry, { recursive: true });
-    await renew(portal.store, { by });
-    await setDisabled(portal.store, stable, true, { by, reason: "it sends everything home" });
+    await renewDocuments(portal.store, { by: operator });
+    await setDisabled(portal.store, stable, true, { by: operator, reason: "it sends everything home" });
     expect((await readCurrentDeployment()).disabled).toEqual([stable]);
-    expect(readAuditLog(auditFile(portal.store)).at(-1)).toMatchObject({
+    expect(readAuditLog(getAuditFile(portal.store)).at(-1)).toMatchObject({
       action: "disable",
       reason: "it sends everything home",
     });
     await portal.start();
     expect((await readCurrentDeployment()).disabled).toEqual([stable]);
-    expect(await rejectionMessage(promote(portal.store, stable, { by }))).toContain("it is switched off there");
-    await setDisabled(portal.store, stable, false, { by });
+    expect(await getRejectionMessage(promote(portal.store, stable, { by: operator }))).toContain(
+      "it is switched off there",
+    );
+    await setDisabled(portal.store, stable, false, { by: operator });
     expect((await readCurrentDeployment()).disabled).toEqual([]);
   });
 });
@@ -224,32 +246,32 @@ describe("disable", () => {
 describe("renew and status", () => {
   it("sign the same for another week, and tell what is in force", async () => {
     const { releases, not_after } = await portal.start("relicario", {}, new Date("2026-11-21T12:00:00.000Z"));
-    const next = await publishRelease("notes", "notes of the second day");
-    await renew(portal.store, { by, now: new Date("2026-11-25T12:00:00.000Z") });
+    const nextRelease = await publishRelease("notes", "notes of the second day");
+    await renewDocuments(portal.store, { by: operator, now: new Date("2026-11-25T12:00:00.000Z") });
     const renewed = await readCurrentDeployment();
     expect(renewed.releases).toEqual(releases);
     expect(Date.parse(renewed.not_after) - Date.parse(not_after)).toBe(4 * 24 * 3_600_000);
     const lines = await formatStatus(portal.store, "");
     expect(lines.join("\n")).toContain(`notes  ${releases["notes"]?.stable ?? ""}`);
-    expect(lines).toContain(`    also there: ${next}`);
+    expect(lines).toContain(`    also there: ${nextRelease}`);
   });
 });
 
 describe("a start", () => {
   it("keeps what an operator chose until something else is built", async () => {
-    const first = (await portal.start()).releases["notes"]?.stable;
+    const firstReleaseId = (await portal.start()).releases["notes"]?.stable;
     portal.build("notes", "notes of the second day");
     const second = (await portal.start()).releases["notes"]?.stable;
-    expect(second).not.toBe(first);
-    await rollback(portal.store, "notes", { by });
-    expect((await portal.start()).releases["notes"]).toEqual({ stable: first });
+    expect(second).not.toBe(firstReleaseId);
+    await rollBack(portal.store, "notes", { by: operator });
+    expect((await portal.start()).releases["notes"]).toEqual({ stable: firstReleaseId });
     portal.build("notes", "notes of the third day");
-    expect([first, second]).not.toContain((await portal.start()).releases["notes"]?.stable);
+    expect([firstReleaseId, second]).not.toContain((await portal.start()).releases["notes"]?.stable);
   });
 
   it("signs with a new key of the portal when the former one was taken away, and what was switched off stays off", async () => {
     const { releases } = await portal.start();
-    await setDisabled(portal.store, releases["notes"]?.stable ?? "", true, { by });
+    await setDisabled(portal.store, releases["notes"]?.stable ?? "", true, { by: operator });
     rmSync(join(portal.store.keys, "portal.json"));
     const restarted = await portal.start();
     expect(restarted.disabled).toEqual([releases["notes"]?.stable]);
@@ -258,29 +280,31 @@ describe("a start", () => {
     await expect(readVendor(store, "relicario")).resolves.toMatchObject({
       deployment: { sequence: restarted.sequence },
     });
-    expect(await rejectionMessage(renew(portal.store, { by }))).toContain("is not signed by the portal's key");
+    expect(await getRejectionMessage(renewDocuments(portal.store, { by: operator }))).toContain(
+      "is not signed by the portal's key",
+    );
   });
 
   it("runs nothing that a team's former key signed, once the team has another one", async () => {
     await portal.start();
     const stolenKey = await portal.team("notes");
     const forged = (
-      await release(portal.store, {
+      await registerRelease(portal.store, {
         remote: "notes",
         packageFolder: portal.build("notes", "a thief's notes"),
         key: stolenKey,
-        by,
+        by: operator,
       })
     ).record.release;
     portal.build("notes", "notes of the second day");
     rmSync(join(portal.store.keys, "team-notes.json"));
     const { releases, release_records: records } = await portal.start();
-    const kid = (jws: string | undefined): unknown =>
+    const readKeyId = (jws: string | undefined): unknown =>
       JSON.parse(Buffer.from(jws?.split(".")[0] ?? "", "base64url").toString());
-    expect(kid(records[releases["notes"]?.stable ?? ""])).toMatchObject({
+    expect(readKeyId(records[releases["notes"]?.stable ?? ""])).toMatchObject({
       kid: (await portal.team("notes")).publicKey.kid,
     });
-    expect(await rejectionMessage(promote(portal.store, forged, { by, force: true }))).toContain(
+    expect(await getRejectionMessage(promote(portal.store, forged, { by: operator, force: true }))).toContain(
       "is not signed by a key of the team of notes",
     );
   });
@@ -289,17 +313,19 @@ describe("a start", () => {
 describe("what is signed without the log", () => {
   it("is noticed by the next command", async () => {
     await portal.start();
-    await renew(portal.store, { by });
-    const lines = readFileSync(auditFile(portal.store), "utf8").trimEnd().split("\n");
-    writeFileSync(auditFile(portal.store), `${lines.slice(0, -1).join("\n")}\n`);
-    expect(await rejectionMessage(renew(portal.store, { by }))).toContain("The audit log lacks the signing of number");
+    await renewDocuments(portal.store, { by: operator });
+    const lines = readFileSync(getAuditFile(portal.store), "utf8").trimEnd().split("\n");
+    writeFileSync(getAuditFile(portal.store), `${lines.slice(0, -1).join("\n")}\n`);
+    expect(await getRejectionMessage(renewDocuments(portal.store, { by: operator }))).toContain(
+      "The audit log lacks the signing of number",
+    );
   });
 
   it("and a document of another key is nobody's", async () => {
     await portal.start();
-    const otherStore = { ...portal.store, key: await loadOrCreateKey(portal.store.keys, "stranger") };
-    expect(await rejectionMessage(setDisabled(otherStore, "notes-1.0.0-000000000000", true, { by }))).toContain(
-      "is not signed by the portal's key",
-    );
+    const otherStore = { ...portal.store, key: await loadOrCreateKeyPair(portal.store.keys, "stranger") };
+    expect(
+      await getRejectionMessage(setDisabled(otherStore, "notes-1.0.0-000000000000", true, { by: operator })),
+    ).toContain("is not signed by the portal's key");
   });
 });

@@ -2,24 +2,24 @@
  * What the `portal` command does. Each act signs new deployment documents, for one vendor or for
  * all whom it concerns.
  */
-import type { Deployment, PortalPage, ReleaseOverride, ReleaseRecord } from "@relicario/shared/contract";
+import type { Deployment, PortalTrustAnchors, ReleaseOverride, ReleaseRecord } from "@relicario/shared/contract";
 
-import type { SigningKey } from "../keys/development-keys.ts";
+import type { SigningKeyPair } from "../keys/development-keys.ts";
 import { makeRelease, signCompact, type Release } from "../release/release.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { appendToAuditLog } from "./audit-log.ts";
-import { hostEnvironmentWith, findObjections } from "../release/compatibility.ts";
-import { addToRegistry, openRelease, type RegisteredRelease } from "../release/registry.ts";
+import { createHostEnvironment, findObjections } from "../release/compatibility.ts";
+import { addToRegistry, loadVerifiedRelease, type RegisteredRelease } from "../release/registry.ts";
 import {
   withStoreLock,
-  auditFile,
+  getAuditFile,
   readVendorLog,
   listManifests,
   readVendor,
-  signDocument,
+  signAndPublish,
   hasValidDocument,
-  listVendors,
-  writePage,
+  listVendorIds,
+  writeTrustAnchors,
   type PortalStore,
   type VendorDeployment,
 } from "./store.ts";
@@ -43,7 +43,7 @@ export interface Compatibility {
  * Makes a release of what a remote's package has built, signed by its team, and puts it into the
  * registry. Nobody runs it yet.
  */
-export async function release(
+export async function registerRelease(
   store: PortalStore,
   {
     remote,
@@ -51,12 +51,12 @@ export async function release(
     key,
     by,
     now = new Date(),
-  }: { readonly remote: string; readonly packageFolder: string; readonly key: SigningKey } & OperationOptions,
+  }: { readonly remote: string; readonly packageFolder: string; readonly key: SigningKeyPair } & OperationOptions,
 ): Promise<Release> {
   const newRelease = await makeRelease({ remote, packageFolder, webFolder: `${packageFolder}/build/web`, key });
   await withStoreLock(store, async () => {
     addToRegistry(store.registry, remote, newRelease.folder, newRelease.record.release);
-    appendToAuditLog(auditFile(store), { action: "release", by, remote, release: newRelease.record.release }, now);
+    appendToAuditLog(getAuditFile(store), { action: "release", by, remote, release: newRelease.record.release }, now);
   });
   return newRelease;
 }
@@ -65,15 +65,16 @@ export async function release(
  * Every file of a release against what its team signed, and for each vendor that has this remote
  * whether it fits there.
  */
-export async function verify(
+export async function verifyRelease(
   store: PortalStore,
   releaseId: string,
 ): Promise<{ readonly release: RegisteredRelease; readonly matrix: readonly Compatibility[] }> {
-  const vendors = await readVendorsWithRemote(store, remoteNameOf(releaseId), undefined);
+  const vendors = await readVendorsWithRemote(store, parseRemoteName(releaseId), undefined);
   const [firstVendor] = vendors;
-  if (firstVendor === undefined) throw new UserFacingError(`No vendor here has the remote ${remoteNameOf(releaseId)}.`);
+  if (firstVendor === undefined)
+    throw new UserFacingError(`No vendor here has the remote ${parseRemoteName(releaseId)}.`);
   return {
-    release: await openReleaseFor(store, firstVendor, releaseId),
+    release: await loadVerifiedReleaseFor(store, firstVendor, releaseId),
     matrix: await checkCompatibility(store, releaseId, vendors),
   };
 }
@@ -94,7 +95,7 @@ export function promote(
 }
 
 /** Gives a release to a share of all sessions; 0 per cent ends that. */
-export function canary(
+export function setCanary(
   store: PortalStore,
   releaseId: string,
   percent: number,
@@ -110,14 +111,14 @@ export function canary(
 }
 
 /** Ends the canary of a remote; without one, goes back to the release that was stable before. */
-export function rollback(
+export function rollBack(
   store: PortalStore,
   remote: string,
-  { by, vendor, reason, now = new Date() }: OperationOptions,
+  { by, vendor: vendorId, reason, now = new Date() }: OperationOptions,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, async () => {
     const plans = await Promise.all(
-      (await readVendorsWithRemote(store, remote, vendor)).map(async (vendorDeployment) => {
+      (await readVendorsWithRemote(store, remote, vendorId)).map(async (vendorDeployment) => {
         const { deployment } = vendorDeployment;
         const { stable, canary: currentCanary } = requireReleaseChoice(deployment, remote);
         const targetRelease =
@@ -126,7 +127,7 @@ export function rollback(
           throw new UserFacingError(
             `${targetRelease}, which ${deployment.vendor_id} would go back to, is switched off: promote another one.`,
           );
-        const { jws } = await openReleaseFor(store, vendorDeployment, targetRelease);
+        const { jws } = await loadVerifiedReleaseFor(store, vendorDeployment, targetRelease);
         return {
           next: {
             ...deployment,
@@ -139,7 +140,7 @@ export function rollback(
       }),
     );
     return mapSequentially(plans, ({ next, targetRelease, replacedRelease }) =>
-      signDocument(
+      signAndPublish(
         store,
         next,
         {
@@ -161,23 +162,23 @@ export function rollback(
  * It changes no document.
  * @throws UserFacingError for a portal in production, whose hosts would refuse it
  */
-export async function override(
+export async function createOverrideLinks(
   store: PortalStore,
   releaseId: string,
   {
     key,
     hours,
     by,
-    vendor,
+    vendor: vendorId,
     reason,
     now = new Date(),
-  }: OperationOptions & { readonly key: SigningKey; readonly hours: number },
+  }: OperationOptions & { readonly key: SigningKeyPair; readonly hours: number },
 ): Promise<readonly string[]> {
   if (!(hours > 0 && hours <= 24))
     throw new UserFacingError("An override is valid for more than 0 and at most 24 hours.");
   return withStoreLock(store, async () => {
-    const remote = remoteNameOf(releaseId);
-    const vendors = await readVendorsWithRemote(store, remote, vendor);
+    const remote = parseRemoteName(releaseId);
+    const vendors = await readVendorsWithRemote(store, remote, vendorId);
     if (vendors.length === 0) throw new UserFacingError(`No vendor here has the remote ${remote}.`);
     return mapSequentially(vendors, async (vendorDeployment) => {
       const { vendor_id, origin, environment } = vendorDeployment.deployment;
@@ -187,7 +188,7 @@ export async function override(
         throw new UserFacingError(
           `The key of ${remote}'s team on this machine (${key.publicKey.kid}) is none that the page of ${vendor_id} knows.`,
         );
-      const { jws: release_record } = await openReleaseFor(store, vendorDeployment, releaseId);
+      const { jws: release_record } = await loadVerifiedReleaseFor(store, vendorDeployment, releaseId);
       const overrideDocument: ReleaseOverride = {
         v: 1,
         kind: "release-override",
@@ -199,7 +200,7 @@ export async function override(
         not_after: new Date(now.getTime() + hours * 60 * 60_000).toISOString(),
       };
       appendToAuditLog(
-        auditFile(store),
+        getAuditFile(store),
         {
           action: "override",
           by,
@@ -220,14 +221,14 @@ export function setDisabled(
   store: PortalStore,
   releaseId: string,
   disabled: boolean,
-  { by, vendor, reason, now = new Date() }: OperationOptions,
+  { by, vendor: vendorId, reason, now = new Date() }: OperationOptions,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, async () => {
-    const remote = remoteNameOf(releaseId);
-    const vendors = await readVendorsWithRemote(store, remote, vendor);
+    const remote = parseRemoteName(releaseId);
+    const vendors = await readVendorsWithRemote(store, remote, vendorId);
     return mapSequentially(vendors, ({ deployment }) => {
       const otherDisabled = (deployment.disabled ?? []).filter((id) => id !== releaseId);
-      return signDocument(
+      return signAndPublish(
         store,
         { ...deployment, disabled: disabled ? [...otherDisabled, releaseId] : otherDisabled },
         {
@@ -244,13 +245,13 @@ export function setDisabled(
 }
 
 /** Signs what is in force for another week. */
-export function renew(
+export function renewDocuments(
   store: PortalStore,
-  { by, vendor, now = new Date() }: OperationOptions,
+  { by, vendor: vendorId, now = new Date() }: OperationOptions,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, () =>
-    mapSequentially(vendor === undefined ? listVendors(store) : [vendor], async (vendorId) =>
-      signDocument(store, (await readVendor(store, vendorId)).deployment, { action: "renew", by }, now),
+    mapSequentially(vendorId === undefined ? listVendorIds(store) : [vendorId], async (vendorId) =>
+      signAndPublish(store, (await readVendor(store, vendorId)).deployment, { action: "renew", by }, now),
     ),
   );
 }
@@ -258,7 +259,7 @@ export function renew(
 /** What the start command gives: a vendor's settings, and what is built at present. */
 export interface StartInput {
   readonly deployment: Deployment;
-  readonly page: PortalPage;
+  readonly page: PortalTrustAnchors;
   readonly releases: readonly { readonly record: ReleaseRecord; readonly jws: string; readonly folder: string }[];
 }
 
@@ -268,20 +269,20 @@ export interface StartInput {
  */
 export function startVendor(
   store: PortalStore,
-  { deployment: initialDeployment, page, releases }: StartInput,
+  { deployment: initialDeployment, page: trustAnchors, releases }: StartInput,
   now: Date = new Date(),
 ): Promise<Deployment> {
   return withStoreLock(store, async () => {
-    const vendor = initialDeployment.vendor_id;
+    const vendorId = initialDeployment.vendor_id;
     for (const { record, folder } of releases)
       addToRegistry(store.registry, record.manifest.name, folder, record.release);
-    writePage(store, page);
+    writeTrustAnchors(store, trustAnchors);
     // Begun anew without a log, or with another key of the portal; what is switched off stays off
     // all the same.
-    const previousDeployment = (await hasValidDocument(store, vendor))
-      ? (await readVendor(store, vendor)).deployment
+    const previousDeployment = (await hasValidDocument(store, vendorId))
+      ? (await readVendor(store, vendorId)).deployment
       : null;
-    const disabledReleases = listDisabledReleases(store, vendor);
+    const disabledReleases = listDisabledReleases(store, vendorId);
     let next: Deployment = {
       ...initialDeployment,
       releases: {},
@@ -292,9 +293,9 @@ export function startVendor(
       const { name } = record.manifest;
       const previousChoice = previousDeployment?.releases[name];
       const isUnchanged =
-        readVendorLog(store, vendor).findLast(({ action, remote }) => action === "start" && remote === name)
+        readVendorLog(store, vendorId).findLast(({ action, remote }) => action === "start" && remote === name)
           ?.release === record.release;
-      const records = await readChosenRecords(store, previousChoice, page, name);
+      const records = await readChosenRecords(store, previousChoice, trustAnchors, name);
       if (isUnchanged && previousChoice !== undefined && records !== null) {
         next = {
           ...next,
@@ -303,11 +304,11 @@ export function startVendor(
         };
       } else {
         appendToAuditLog(
-          auditFile(store),
+          getAuditFile(store),
           {
             action: "start",
             by: "start",
-            vendor,
+            vendor: vendorId,
             remote: name,
             release: record.release,
             ...(previousChoice !== undefined &&
@@ -322,7 +323,7 @@ export function startVendor(
         };
       }
     }
-    return signDocument(store, next, { action: "renew", by: "start" }, now);
+    return signAndPublish(store, next, { action: "renew", by: "start" }, now);
   });
 }
 
@@ -333,21 +334,25 @@ export function startVendor(
 async function readChosenRecords(
   store: PortalStore,
   previousChoice: Deployment["releases"][string] | undefined,
-  page: PortalPage,
+  trustAnchors: PortalTrustAnchors,
   remote: string,
 ): Promise<Deployment["release_records"] | null> {
-  const names =
+  const releaseIds =
     previousChoice === undefined
       ? []
       : previousChoice.canary === undefined
         ? [previousChoice.stable]
         : [previousChoice.stable, previousChoice.canary.release];
   const openedRecords = await Promise.all(
-    names.map(
+    releaseIds.map(
       async (name) =>
         [
           name,
-          (await openRelease(store.registry, name, () => page.team_keys[remote] ?? []).catch(() => null))?.jws,
+          (
+            await loadVerifiedRelease(store.registry, name, () => trustAnchors.team_keys[remote] ?? []).catch(
+              () => null,
+            )
+          )?.jws,
         ] as const,
     ),
   );
@@ -357,9 +362,9 @@ async function readChosenRecords(
 }
 
 /** Releases that were switched off and not allowed again. */
-function listDisabledReleases(store: PortalStore, vendor: string): string[] {
+function listDisabledReleases(store: PortalStore, vendorId: string): string[] {
   const disabledReleases = new Set<string>();
-  for (const { action, release: releaseId } of readVendorLog(store, vendor)) {
+  for (const { action, release: releaseId } of readVendorLog(store, vendorId)) {
     if (releaseId === undefined) continue;
     if (action === "disable") disabledReleases.add(releaseId);
     if (action === "enable") disabledReleases.delete(releaseId);
@@ -375,7 +380,7 @@ function changeReleases(
   releaseId: string,
   {
     by,
-    vendor,
+    vendor: vendorId,
     reason,
     force,
     action,
@@ -385,8 +390,8 @@ function changeReleases(
   change: ReleaseChange,
 ): Promise<readonly Deployment[]> {
   return withStoreLock(store, async () => {
-    const remote = remoteNameOf(releaseId);
-    const vendors = await readVendorsWithRemote(store, remote, vendor);
+    const remote = parseRemoteName(releaseId);
+    const vendors = await readVendorsWithRemote(store, remote, vendorId);
     if (vendors.length === 0) throw new UserFacingError(`No vendor here has the remote ${remote}.`);
     const matrix = percent === 0 ? [] : await checkCompatibility(store, releaseId, vendors);
     const incompatible = matrix.filter(({ objections }) => objections.length > 0);
@@ -401,10 +406,10 @@ function changeReleases(
       );
     return mapSequentially(vendors, async (vendorDeployment) => {
       const { deployment } = vendorDeployment;
-      const { jws } = await openReleaseFor(store, vendorDeployment, releaseId);
+      const { jws } = await loadVerifiedReleaseFor(store, vendorDeployment, releaseId);
       const previousStable = deployment.releases[remote]?.stable;
       const forcedObjections = incompatible.find((row) => row.vendor === deployment.vendor_id)?.objections;
-      return signDocument(
+      return signAndPublish(
         store,
         {
           ...deployment,
@@ -437,7 +442,7 @@ async function checkCompatibility(
   return Promise.all(
     vendors.map(async (vendorDeployment) => {
       const otherManifests = listManifests(vendorDeployment.deployment).filter(
-        ({ name }) => name !== remoteNameOf(releaseId),
+        ({ name }) => name !== parseRemoteName(releaseId),
       );
       const disabledObjections =
         vendorDeployment.deployment.disabled?.includes(releaseId) === true
@@ -448,8 +453,8 @@ async function checkCompatibility(
         objections: [
           ...disabledObjections,
           ...findObjections(
-            await openReleaseFor(store, vendorDeployment, releaseId),
-            hostEnvironmentWith(otherManifests),
+            await loadVerifiedReleaseFor(store, vendorDeployment, releaseId),
+            createHostEnvironment(otherManifests),
           ),
         ],
       };
@@ -457,21 +462,22 @@ async function checkCompatibility(
   );
 }
 
-const openReleaseFor = (
+const loadVerifiedReleaseFor = (
   store: PortalStore,
-  { page }: VendorDeployment,
+  { page: trustAnchors }: VendorDeployment,
   releaseId: string,
-): Promise<RegisteredRelease> => openRelease(store.registry, releaseId, (remote) => page.team_keys[remote] ?? []);
+): Promise<RegisteredRelease> =>
+  loadVerifiedRelease(store.registry, releaseId, (remote) => trustAnchors.team_keys[remote] ?? []);
 
 async function readVendorsWithRemote(
   store: PortalStore,
   remote: string,
-  vendor: string | undefined,
+  vendorId: string | undefined,
 ): Promise<readonly VendorDeployment[]> {
   const vendorDeployments = await Promise.all(
-    (vendor === undefined ? listVendors(store) : [vendor]).map((vendorId) => readVendor(store, vendorId)),
+    (vendorId === undefined ? listVendorIds(store) : [vendorId]).map((vendorId) => readVendor(store, vendorId)),
   );
-  return vendor === undefined
+  return vendorId === undefined
     ? vendorDeployments.filter(({ deployment }) => deployment.releases[remote] !== undefined)
     : vendorDeployments;
 }
@@ -483,8 +489,8 @@ function requireReleaseChoice(deployment: Deployment, remote: string): Deploymen
 }
 
 /** What was stable before this release was promoted. */
-function findPreviousRelease(store: PortalStore, vendor: string, remote: string, stable: string): string {
-  const promotion = readVendorLog(store, vendor).findLast(
+function findPreviousRelease(store: PortalStore, vendorId: string, remote: string, stable: string): string {
+  const promotion = readVendorLog(store, vendorId).findLast(
     (entry) =>
       (entry.action === "promote" || entry.action === "start") &&
       entry.remote === remote &&
@@ -492,11 +498,11 @@ function findPreviousRelease(store: PortalStore, vendor: string, remote: string,
       entry.instead_of !== undefined,
   );
   if (promotion?.instead_of === undefined)
-    throw new UserFacingError(`The audit log knows no release of ${remote} that ${vendor} had before ${stable}.`);
+    throw new UserFacingError(`The audit log knows no release of ${remote} that ${vendorId} had before ${stable}.`);
   return promotion.instead_of;
 }
 
-function remoteNameOf(release: string): string {
+function parseRemoteName(release: string): string {
   return release.split("-")[0] ?? "";
 }
 

@@ -64,24 +64,24 @@ const pagePatterns = {
  * In words, in what it is not what the sources give: its files, the list that it publishes, and
  * what its page starts. None when all is the same.
  */
-export function findHostProblems(built: BuiltFiles, { published, files, page }: ServedHost): string[] {
+export function findHostProblems(builtFiles: BuiltFiles, { published, files, page }: ServedHost): string[] {
   const problems: string[] = [];
   for (const [source, listed] of [
     ["its list", published],
     ["its page's list", parseEmbeddedList(page)],
   ] as const) {
-    for (const path of new Set([...Object.keys(built), ...Object.keys(listed)])) {
+    for (const path of new Set([...Object.keys(builtFiles), ...Object.keys(listed)])) {
       if (listed[path] === undefined) problems.push(`${path} is missing in ${source}`);
-      else if (built[path] === undefined) problems.push(`${path} in ${source} is not built of these sources`);
-      else if (listed[path] !== built[path]) problems.push(`${path} in ${source} differs`);
+      else if (builtFiles[path] === undefined) problems.push(`${path} in ${source} is not built of these sources`);
+      else if (listed[path] !== builtFiles[path]) problems.push(`${path} in ${source} differs`);
     }
   }
-  for (const [path, integrity] of Object.entries(built))
+  for (const [path, integrity] of Object.entries(builtFiles))
     if (files[path] !== integrity)
       problems.push(`${path} as it is served ${files[path] === undefined ? "is missing" : "differs"}`);
   for (const { address, integrity } of findExecutedResources(page)) {
     if (address === null) problems.push("its page has a script of its own");
-    else if (integrity === null || built[address.replace(/^\//, "")] !== integrity)
+    else if (integrity === null || builtFiles[address.replace(/^\//, "")] !== integrity)
       problems.push(`its page starts ${address}, which is not built of these sources`);
   }
   return problems;

@@ -4,18 +4,18 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { PortalPage } from "@relicario/shared/contract";
+import { PortalTrustAnchors } from "@relicario/shared/contract";
 import { z } from "zod";
 
-import { compileCache } from "../compile-cache.ts";
-import { release } from "./operations.ts";
-import { openStore, pageFile, readVendor } from "./store.ts";
+import { compileCacheEnvironment } from "../compile-cache.ts";
+import { registerRelease } from "./operations.ts";
+import { openStore, getTrustAnchorsFile, readVendor } from "./store.ts";
 import { createTestPortal, type TestPortal } from "./testing/test-portal.ts";
 
 jest.setTimeout(120_000); // each command is a process of its own
 
 const run = promisify(execFile);
-const by = "Ana";
+const operator = "Ana";
 
 let portal: TestPortal;
 beforeEach(async () => {
@@ -30,7 +30,7 @@ async function runPortalCommand(...args: readonly string[]): Promise<string> {
   const { keys, deployments, registry } = portal.store;
   const environment = {
     ...process.env,
-    ...compileCache,
+    ...compileCacheEnvironment,
     NODE_OPTIONS: "",
     KEYS_FOLDER: keys,
     DEPLOYMENTS_FOLDER: deployments,
@@ -38,7 +38,7 @@ async function runPortalCommand(...args: readonly string[]): Promise<string> {
   };
   const execution = run(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts"), ...args, "--by", by],
+    ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts"), ...args, "--by", operator],
     { env: environment },
   );
   const { stdout } = await execution.catch((error: unknown) => {
@@ -49,31 +49,37 @@ async function runPortalCommand(...args: readonly string[]): Promise<string> {
 
 const publishRelease = async (script: string): Promise<string> =>
   (
-    await release(portal.store, {
+    await registerRelease(portal.store, {
       remote: "notes",
       packageFolder: portal.build("notes", script),
       key: await portal.team("notes"),
-      by,
+      by: operator,
     })
   ).record.release;
 /** As a page would have it: by the key that is there now. */
 const readCurrentDeployment = async () => (await readVendor(await openStore(portal.store), "relicario")).deployment;
-const readPage = (): PortalPage =>
-  PortalPage.parse(JSON.parse(readFileSync(pageFile(portal.store, "relicario"), "utf8")));
-const kidOf = (record: string | undefined): string =>
+const readPage = (): PortalTrustAnchors =>
+  PortalTrustAnchors.parse(JSON.parse(readFileSync(getTrustAnchorsFile(portal.store, "relicario"), "utf8")));
+const readKeyId = (record: string | undefined): string =>
   z.object({ kid: z.string() }).parse(JSON.parse(Buffer.from(record?.split(".")[0] ?? "", "base64url").toString())).kid;
 
 it("a released remote is bad: it is stopped, and the one before runs again", async () => {
   const first = (await portal.start()).releases["notes"]?.stable;
-  const bad = await publishRelease("notes that send everything home");
-  await runPortalCommand("promote", bad);
-  expect(await runPortalCommand("disable", bad, "--reason", "it sends everything home")).toContain(
+  const badRelease = await publishRelease("notes that send everything home");
+  await runPortalCommand("promote", badRelease);
+  expect(await runPortalCommand("disable", badRelease, "--reason", "it sends everything home")).toContain(
     "Open pages stop it within a minute.",
   );
-  expect(await readCurrentDeployment()).toMatchObject({ disabled: [bad], releases: { notes: { stable: bad } } });
+  expect(await readCurrentDeployment()).toMatchObject({
+    disabled: [badRelease],
+    releases: { notes: { stable: badRelease } },
+  });
   expect(await runPortalCommand("rollback", "notes")).toContain(`notes runs ${first ?? ""}.`);
-  expect(await readCurrentDeployment()).toMatchObject({ disabled: [bad], releases: { notes: { stable: first } } });
-  await expect(runPortalCommand("promote", bad)).rejects.toThrow("it is switched off there");
+  expect(await readCurrentDeployment()).toMatchObject({
+    disabled: [badRelease],
+    releases: { notes: { stable: first } },
+  });
+  await expect(runPortalCommand("promote", badRelease)).rejects.toThrow("it is switched off there");
   expect(await runPortalCommand("log")).toMatch(/promote.*\n.*disable.*reason=it sends everything home.*\n.*rollback/);
 });
 
@@ -88,9 +94,9 @@ it("a team's key is taken: after a start with a new one nothing that the former 
     "is not signed by a key of the team of notes",
   );
   const { releases, release_records: records } = await readCurrentDeployment();
-  expect(kidOf(records[releases["notes"]?.stable ?? ""])).not.toBe(formerKid);
+  expect(readKeyId(records[releases["notes"]?.stable ?? ""])).not.toBe(formerKid);
   expect(readPage().team_keys["notes"]?.map(({ kid }) => kid)).toEqual([
-    kidOf(records[releases["notes"]?.stable ?? ""]),
+    readKeyId(records[releases["notes"]?.stable ?? ""]),
   ]);
 });
 

@@ -6,20 +6,20 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { VendorId } from "@relicario/shared/api";
-import { Deployment, PortalPage, ReleaseRecord, type VerificationKey } from "@relicario/shared/contract";
+import { Deployment, PortalTrustAnchors, ReleaseRecord, type VerificationKey } from "@relicario/shared/contract";
 import { createLocalJWKSet, generalVerify, type GeneralJWSInput } from "jose";
 import { z } from "zod";
 
 import {
-  signingFields,
-  issueDeployment,
+  createSigningFields,
+  writeSignedDeployment,
   rejectConflictingClaims,
   writeFileAtomically,
 } from "../deployment/deployment.ts";
-import { loadOrCreateKey, type SigningKey } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/development-keys.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 import { waitForLock } from "../keys/lock.ts";
-import { appendToAuditLog, readAuditLog, type AuditEntry, type AuditFacts } from "./audit-log.ts";
+import { appendToAuditLog, readAuditLog, type AuditEntry, type AuditEvent } from "./audit-log.ts";
 
 export interface PortalFolders {
   readonly keys: string;
@@ -28,25 +28,25 @@ export interface PortalFolders {
 }
 
 export interface PortalStore extends PortalFolders {
-  readonly key: SigningKey;
+  readonly key: SigningKeyPair;
 }
 
 /** A vendor's document in force, and the page whose keys it is verified by. */
 export interface VendorDeployment {
   readonly deployment: Deployment;
-  readonly page: PortalPage;
+  readonly page: PortalTrustAnchors;
 }
 
 /** What a document says of releases; everything else is the vendor's settings. */
 type ReleaseChoice = Pick<Deployment, "disabled" | "release_records" | "releases">;
 
-const Signed = z.object({
+const SignedDocument = z.object({
   payload: z.string(),
   signatures: z.array(z.object({ protected: z.string(), signature: z.string() })).min(1),
 });
 
 export async function openStore(folders: PortalFolders): Promise<PortalStore> {
-  return { ...folders, key: await loadOrCreateKey(folders.keys, "portal") };
+  return { ...folders, key: await loadOrCreateKeyPair(folders.keys, "portal") };
 }
 
 /** Runs an act alone: two commands, or a command and a running portal, never sign at once. */
@@ -59,20 +59,20 @@ export async function withStoreLock<T>(store: PortalFolders, operation: () => Pr
   }
 }
 
-export const pageFile = ({ deployments }: PortalFolders, vendor: string): string =>
-  join(deployments, `${vendor}.page.json`);
+export const getTrustAnchorsFile = ({ deployments: deploymentsFolder }: PortalFolders, vendorId: string): string =>
+  join(deploymentsFolder, `${vendorId}.page.json`);
 
-export function writePage(store: PortalFolders, page: PortalPage): void {
-  writeFileAtomically(pageFile(store, page.vendor_id), JSON.stringify(page));
+export function writeTrustAnchors(store: PortalFolders, trustAnchors: PortalTrustAnchors): void {
+  writeFileAtomically(getTrustAnchorsFile(store, trustAnchors.vendor_id), JSON.stringify(trustAnchors));
 }
 
 /** Vendors that have a document here. */
-export function listVendors({ deployments }: PortalFolders): readonly string[] {
-  if (!existsSync(deployments)) return [];
-  return readdirSync(deployments)
+export function listVendorIds({ deployments: deploymentsFolder }: PortalFolders): readonly string[] {
+  if (!existsSync(deploymentsFolder)) return [];
+  return readdirSync(deploymentsFolder)
     .filter((file) => file.endsWith(".json"))
     .map((file) => file.slice(0, -".json".length))
-    .filter((vendor) => VendorId.safeParse(vendor).success)
+    .filter((vendorId) => VendorId.safeParse(vendorId).success)
     .sort();
 }
 
@@ -80,61 +80,62 @@ export function listVendors({ deployments }: PortalFolders): readonly string[] {
  * @throws UserFacingError when the document is not signed by the portal's key, or its signing is
  *   not in the audit log
  */
-export async function readVendor(store: PortalStore, vendor: string): Promise<VendorDeployment> {
-  if (!listVendors(store).includes(vendor))
+export async function readVendor(store: PortalStore, vendorId: string): Promise<VendorDeployment> {
+  if (!listVendorIds(store).includes(vendorId))
     throw new UserFacingError(
-      `There is no vendor ${vendor} here: ${listVendors(store).join(", ") || "none has a deployment document yet"}.`,
+      `There is no vendor ${vendorId} here: ${listVendorIds(store).join(", ") || "none has a deployment document yet"}.`,
     );
-  const page = PortalPage.parse(JSON.parse(readFileSync(pageFile(store, vendor), "utf8")));
-  const deployment = await verifyDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey);
+  const trustAnchors = PortalTrustAnchors.parse(JSON.parse(readFileSync(getTrustAnchorsFile(store, vendorId), "utf8")));
+  const deployment = await verifyDocument(join(store.deployments, `${vendorId}.json`), store.key.publicKey);
   if (deployment === null)
     throw new UserFacingError(
-      `The deployment document of ${vendor} is not signed by the portal's key (${store.key.publicKey.kid}).`,
+      `The deployment document of ${vendorId} is not signed by the portal's key (${store.key.publicKey.kid}).`,
     );
-  if (!readVendorLog(store, vendor).some(({ sequence }) => sequence === deployment.sequence))
+  if (!readVendorLog(store, vendorId).some(({ sequence }) => sequence === deployment.sequence))
     throw new UserFacingError(
-      `The audit log lacks the signing of number ${String(deployment.sequence)} for ${vendor}: lines at its end are gone, or somebody signed without it. When you know which, move ${auditFile(store)} aside: the next start begins another one.`,
+      `The audit log lacks the signing of number ${String(deployment.sequence)} for ${vendorId}: lines at its end are gone, or somebody signed without it. When you know which, move ${getAuditFile(store)} aside: the next start begins another one.`,
     );
-  return { deployment, page };
+  return { deployment, page: trustAnchors };
 }
 
 /**
  * Whether there is a document of this vendor that the portal's present key signed, and a log of it.
  */
-export async function hasValidDocument(store: PortalStore, vendor: string): Promise<boolean> {
+export async function hasValidDocument(store: PortalStore, vendorId: string): Promise<boolean> {
   return (
-    listVendors(store).includes(vendor) &&
-    readVendorLog(store, vendor).length > 0 &&
-    (await verifyDocument(join(store.deployments, `${vendor}.json`), store.key.publicKey)) !== null
+    listVendorIds(store).includes(vendorId) &&
+    readVendorLog(store, vendorId).length > 0 &&
+    (await verifyDocument(join(store.deployments, `${vendorId}.json`), store.key.publicKey)) !== null
   );
 }
 
 /** What the audit log says of a vendor. */
-export function readVendorLog(store: PortalFolders, vendor: string): readonly AuditEntry[] {
-  return readAuditLog(auditFile(store)).filter((entry) => entry.vendor === vendor);
+export function readVendorLog(store: PortalFolders, vendorId: string): readonly AuditEntry[] {
+  return readAuditLog(getAuditFile(store)).filter((entry) => entry.vendor === vendorId);
 }
 
-export const auditFile = ({ deployments }: PortalFolders): string => join(deployments, "audit.jsonl");
+export const getAuditFile = ({ deployments: deploymentsFolder }: PortalFolders): string =>
+  join(deploymentsFolder, "audit.jsonl");
 
 /**
  * Signs a document with another choice of releases, or with the same one for a new week. It is
  * noted before it can be seen, so the log never knows less than browsers do.
  */
-export async function signDocument(
+export async function signAndPublish(
   store: PortalStore,
   document: Deployment,
-  auditFacts: Omit<AuditFacts, "sequence" | "vendor">,
+  auditEvent: Omit<AuditEvent, "sequence" | "vendor">,
   now: Date,
 ): Promise<Deployment> {
-  const vendor = document.vendor_id;
+  const vendorId = document.vendor_id;
   const deployment = Deployment.parse({
     ...document,
     release_records: pickReferencedRecords(document),
-    ...signingFields(store.deployments, vendor, now),
+    ...createSigningFields(store.deployments, vendorId, now),
   });
   rejectConflictingClaims(listManifests(deployment));
-  appendToAuditLog(auditFile(store), { ...auditFacts, vendor, sequence: deployment.sequence }, now);
-  await issueDeployment(store.deployments, deployment, store.key);
+  appendToAuditLog(getAuditFile(store), { ...auditEvent, vendor: vendorId, sequence: deployment.sequence }, now);
+  await writeSignedDeployment(store.deployments, deployment, store.key);
   return deployment;
 }
 
@@ -162,8 +163,8 @@ function pickReferencedRecords({ releases, release_records: records }: ReleaseCh
 
 async function verifyDocument(file: string, key: VerificationKey): Promise<Deployment | null> {
   try {
-    const signed: GeneralJWSInput = Signed.parse(JSON.parse(readFileSync(file, "utf8")));
-    const { payload } = await generalVerify(signed, createLocalJWKSet({ keys: [key] }), { algorithms: ["EdDSA"] });
+    const jws: GeneralJWSInput = SignedDocument.parse(JSON.parse(readFileSync(file, "utf8")));
+    const { payload } = await generalVerify(jws, createLocalJWKSet({ keys: [key] }), { algorithms: ["EdDSA"] });
     return Deployment.parse(JSON.parse(new TextDecoder().decode(payload)));
   } catch {
     return null; // whatever the reason, this key did not sign it

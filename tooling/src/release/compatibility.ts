@@ -3,7 +3,7 @@
  * wants to promote it.
  */
 import { CONTRACT_VERSION, pathsOverlap, type ReleaseRecord, type RemoteManifest } from "@relicario/shared/contract";
-import { isInCaretRange, unmetRequirements } from "@relicario/shared/contract/compatibility";
+import { isInCaretRange, findUnmetRequirements } from "@relicario/shared/contract/compatibility";
 import { sharedModules } from "@relicario/shared/webpack";
 
 import { parseRecord, type RegisteredRelease } from "./registry.ts";
@@ -18,7 +18,7 @@ export interface HostEnvironment {
 }
 
 /** The host of this checkout beside those remotes. */
-export const hostEnvironmentWith = (otherRemotes: readonly RemoteManifest[]): HostEnvironment => ({
+export const createHostEnvironment = (otherRemotes: readonly RemoteManifest[]): HostEnvironment => ({
   contract: CONTRACT_VERSION,
   offered: hostVersions,
   otherRemotes,
@@ -29,16 +29,16 @@ export const hostEnvironmentWith = (otherRemotes: readonly RemoteManifest[]): Ho
  */
 export function findObjections(
   release: Pick<RegisteredRelease, "signedRecord">,
-  { contract, offered: versions, otherRemotes }: HostEnvironment,
+  { contract, offered: offeredVersions, otherRemotes }: HostEnvironment,
 ): readonly string[] {
   const requiredContract = release.signedRecord.manifest.contract;
   if (!isInCaretRange(contract, requiredContract))
     return [`it is built for contract ${requiredContract}, and the host offers ${contract}`];
   const record = parseRecord(release);
   if (record === null) return ["its record is not one that the host can read"];
-  const unmet = unmetRequirements(record, versions).map(
+  const unmet = findUnmetRequirements(record, offeredVersions).map(
     ({ name, requiredVersion }) =>
-      `it needs ${name} ${requiredVersion}, and the host gives ${versions[name] ?? "none"}`,
+      `it needs ${name} ${requiredVersion}, and the host gives ${offeredVersions[name] ?? "none"}`,
   );
   return [...unmet, ...findConflicts(record.manifest, otherRemotes)];
 }
@@ -49,15 +49,15 @@ export function findConflicts(
   otherRemotes: readonly RemoteManifest[],
 ): readonly string[] {
   return otherRemotes.flatMap((otherRemote) => {
-    const paths = manifest.routes.flatMap(({ path }) => {
+    const pathConflicts = manifest.routes.flatMap(({ path }) => {
       const overlapping = otherRemote.routes.find((route) => pathsOverlap(route.path, path));
       return overlapping === undefined
         ? []
         : [`${otherRemote.name} and ${manifest.name} both claim a path: ${overlapping.path} and ${path}`];
     });
-    const texts = manifest.namespaces
+    const textConflicts = manifest.namespaces
       .filter((namespace) => otherRemote.namespaces.includes(namespace))
       .map((namespace) => `${otherRemote.name} and ${manifest.name} both own the texts ${namespace}`);
-    return [...paths, ...texts];
+    return [...pathConflicts, ...textConflicts];
   });
 }

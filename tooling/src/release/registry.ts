@@ -37,9 +37,9 @@ const recordFile = "release.json";
  * Copies the folder of a release into the registry, whole or not at all; one that is there already
  * stays.
  */
-export function addToRegistry(registry: string, remote: string, folder: string, release: string): void {
-  const target = join(registry, remote, release);
-  const stagingFolder = join(registry, remote, `.part-${release}-${String(process.pid)}`);
+export function addToRegistry(registry: string, remote: string, folder: string, releaseId: string): void {
+  const target = join(registry, remote, releaseId);
+  const stagingFolder = join(registry, remote, `.part-${releaseId}-${String(process.pid)}`);
   if (existsSync(target)) {
     // The same files; its team may have signed them anew.
     cpSync(join(folder, recordFile), join(target, `${recordFile}.part`));
@@ -65,27 +65,27 @@ export function listReleases(registry: string, remote: string): readonly string[
  * A release whose record one of these keys signed for this id, with every file as it was signed.
  * @throws UserFacingError with the reason
  */
-export async function openRelease(
+export async function loadVerifiedRelease(
   registry: string,
-  release: string,
+  releaseId: string,
   findKeys: (remote: string) => readonly VerificationKey[],
 ): Promise<RegisteredRelease> {
-  const remote = release.split("-")[0] ?? "";
-  const folder = join(registry, remote, release);
-  if (!/^[a-z0-9]+-[0-9.]+-[0-9a-f]{12}$/.test(release))
-    throw new UserFacingError(`${release} is not the name of a release.`);
+  const remote = releaseId.split("-")[0] ?? "";
+  const folder = join(registry, remote, releaseId);
+  if (!/^[a-z0-9]+-[0-9.]+-[0-9a-f]{12}$/.test(releaseId))
+    throw new UserFacingError(`${releaseId} is not the name of a release.`);
   if (!existsSync(join(folder, recordFile)))
-    throw new UserFacingError(`There is no release ${release}. \`portal status\` lists those that are there.`);
+    throw new UserFacingError(`There is no release ${releaseId}. \`portal status\` lists those that are there.`);
   const jws = readFileSync(join(folder, recordFile), "utf8");
   const signedRecord = await verifyRecord(jws, findKeys(remote));
   if (signedRecord === null)
-    throw new UserFacingError(`${release} is not signed by a key of the team of ${remote} that the portal knows.`);
-  if (signedRecord.release !== release || signedRecord.manifest.name !== remote)
+    throw new UserFacingError(`${releaseId} is not signed by a key of the team of ${remote} that the portal knows.`);
+  if (signedRecord.release !== releaseId || signedRecord.manifest.name !== remote)
     throw new UserFacingError(
-      `What the team of ${remote} signed in ${release} is ${signedRecord.release} of ${signedRecord.manifest.name}.`,
+      `What the team of ${remote} signed in ${releaseId} is ${signedRecord.release} of ${signedRecord.manifest.name}.`,
     );
   const problems = findFileProblems(folder, signedRecord.files);
-  if (problems.length > 0) throw new UserFacingError(`${release} is not what was signed: ${problems.join(", ")}.`);
+  if (problems.length > 0) throw new UserFacingError(`${releaseId} is not what was signed: ${problems.join(", ")}.`);
   return { jws, signedRecord, folder };
 }
 

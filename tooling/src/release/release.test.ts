@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-import { loadOrCreateKey, type SigningKey } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair, type SigningKeyPair } from "../keys/development-keys.ts";
 import { makeRelease, verifyReleaseRecord, findCurrentRelease, type ReleaseSources } from "./release.ts";
 
 const federation = { id: "relicario_secrets", name: "relicario_secrets" };
@@ -30,12 +30,12 @@ const script = "console.log('a page of a remote');".repeat(20);
 
 describe("makeRelease", () => {
   let folder: string;
-  let key: SigningKey;
+  let key: SigningKeyPair;
   let sources: ReleaseSources;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "release-"));
-    key = await loadOrCreateKey(join(folder, "keys"), "team");
+    key = await loadOrCreateKeyPair(join(folder, "keys"), "team");
     const packageFolder = join(folder, "package");
     const webFolder = join(packageFolder, "build/web");
     mkdirSync(webFolder, { recursive: true });
@@ -80,11 +80,11 @@ describe("makeRelease", () => {
   });
 
   it("makes the same release of the same sources", async () => {
-    const first = await makeRelease(sources);
-    const inode = statSync(first.folder).ino;
-    const second = await makeRelease(sources);
-    expect(second.record.release).toBe(first.record.release);
-    expect(statSync(second.folder).ino).toBe(inode);
+    const firstRelease = await makeRelease(sources);
+    const inode = statSync(firstRelease.folder).ino;
+    const secondRelease = await makeRelease(sources);
+    expect(secondRelease.record.release).toBe(firstRelease.record.release);
+    expect(statSync(secondRelease.folder).ino).toBe(inode);
   });
 
   it.each([
@@ -97,12 +97,12 @@ describe("makeRelease", () => {
       JSON.stringify({ ...manifest, routes: [{ ...manifest.routes[0], access: "public" }] }),
     ],
   ])("makes another release when %s changes, and keeps the former", async (_case, file, text) => {
-    const first = await makeRelease(sources);
+    const firstRelease = await makeRelease(sources);
     writeSource(file, text);
-    const second = await makeRelease(sources);
-    expect(second.record.release).not.toBe(first.record.release);
-    expect(existsSync(join(first.folder, "release.json"))).toBe(true);
-    expect((await findCurrentRelease(sources.packageFolder, key))?.record.release).toBe(second.record.release);
+    const secondRelease = await makeRelease(sources);
+    expect(secondRelease.record.release).not.toBe(firstRelease.record.release);
+    expect(existsSync(join(firstRelease.folder, "release.json"))).toBe(true);
+    expect((await findCurrentRelease(sources.packageFolder, key))?.record.release).toBe(secondRelease.record.release);
   });
 
   it("keeps two former releases and removes older ones", async () => {
@@ -123,7 +123,9 @@ describe("makeRelease", () => {
 
   it("does not open a record of another key", async () => {
     const { jws } = await makeRelease(sources);
-    await expect(verifyReleaseRecord(jws, await loadOrCreateKey(join(folder, "keys"), "stranger"))).resolves.toBeNull();
+    await expect(
+      verifyReleaseRecord(jws, await loadOrCreateKeyPair(join(folder, "keys"), "stranger")),
+    ).resolves.toBeNull();
   });
 
   it("throws when a signed record was changed", async () => {
@@ -136,11 +138,11 @@ describe("makeRelease", () => {
   });
 
   it("signs an unchanged release again when the team has a new key", async () => {
-    const first = await makeRelease(sources);
-    const newKey = await loadOrCreateKey(join(folder, "keys"), "new");
+    const firstRelease = await makeRelease(sources);
+    const newKey = await loadOrCreateKeyPair(join(folder, "keys"), "new");
     await expect(findCurrentRelease(sources.packageFolder, newKey)).resolves.toBeNull();
     await makeRelease({ ...sources, key: newKey });
-    expect((await findCurrentRelease(sources.packageFolder, newKey))?.record.release).toBe(first.record.release);
+    expect((await findCurrentRelease(sources.packageFolder, newKey))?.record.release).toBe(firstRelease.record.release);
   });
 
   it("has no present release when one of its files is missing", async () => {

@@ -27,7 +27,7 @@ import {
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose";
 import { z } from "zod";
 
-import type { SigningKey } from "../keys/development-keys.ts";
+import type { SigningKeyPair } from "../keys/development-keys.ts";
 import { copyBillOfMaterials } from "./bill-of-materials.ts";
 import { compressFolder, isPrecompressed } from "./compress.ts";
 import { listFiles } from "./files.ts";
@@ -42,7 +42,7 @@ export interface ReleaseSources {
   readonly packageFolder: string;
   /** What webpack made. */
   readonly webFolder: string;
-  readonly key: SigningKey;
+  readonly key: SigningKeyPair;
 }
 
 export interface Release {
@@ -60,7 +60,12 @@ export const isExcludedFromRelease = (path: string) =>
 const retainedReleaseCount = 2;
 
 /** Makes the release, or finds that it is there already, and notes it as the present one. */
-export async function makeRelease({ remote, packageFolder, webFolder, key }: ReleaseSources): Promise<Release> {
+export async function makeRelease({
+  remote,
+  packageFolder,
+  webFolder,
+  key: keyPair,
+}: ReleaseSources): Promise<Release> {
   const dist = join(packageFolder, "dist");
   const stagingFolder = join(dist, `.part-${String(process.pid)}`);
   rmSync(stagingFolder, { recursive: true, force: true });
@@ -83,11 +88,11 @@ export async function makeRelease({ remote, packageFolder, webFolder, key }: Rel
   const record = createReleaseRecord({ remote, packageFolder, webFolder }, computeIntegrities(stagingFolder));
   const { release } = record;
   const folder = join(dist, release);
-  const jws = await signCompact(record, key);
+  const jws = await signCompact(record, keyPair);
   if (existsSync(folder)) {
     rmSync(stagingFolder, { recursive: true });
     // The same files, signed by a key that this machine no longer has.
-    if ((await verifyReleaseRecord(readFileSync(join(folder, "release.json"), "utf8"), key)) === null)
+    if ((await verifyReleaseRecord(readFileSync(join(folder, "release.json"), "utf8"), keyPair)) === null)
       writeFileSync(join(folder, "release.json"), jws);
   } else {
     await compressFolder(stagingFolder);
@@ -127,29 +132,29 @@ export function createReleaseRecord(
  * The present release of a package, or null when none was made, or its signature is not of this
  * key, or a file is missing.
  */
-export async function findCurrentRelease(packageFolder: string, key: SigningKey): Promise<Release | null> {
+export async function findCurrentRelease(packageFolder: string, keyPair: SigningKeyPair): Promise<Release | null> {
   const dist = join(packageFolder, "dist");
   if (!existsSync(join(dist, "current"))) return null;
   const folder = join(dist, readFileSync(join(dist, "current"), "utf8").trim());
   if (!existsSync(join(folder, "release.json"))) return null;
   const jws = readFileSync(join(folder, "release.json"), "utf8");
-  const record = await verifyReleaseRecord(jws, key);
+  const record = await verifyReleaseRecord(jws, keyPair);
   if (record === null || !Object.keys(record.files).every((file) => existsSync(join(folder, file)))) return null;
   return { record, jws, folder };
 }
 
 /** The record of a JWS that this key signed; null for another's. */
-export async function verifyReleaseRecord(jws: string, key: SigningKey): Promise<ReleaseRecord | null> {
-  if (decodeProtectedHeader(jws).kid !== key.publicKey.kid) return null;
-  const { payload } = await compactVerify(jws, await importJWK(key.publicKey, "EdDSA"), { algorithms: ["EdDSA"] });
+export async function verifyReleaseRecord(jws: string, keyPair: SigningKeyPair): Promise<ReleaseRecord | null> {
+  if (decodeProtectedHeader(jws).kid !== keyPair.publicKey.kid) return null;
+  const { payload } = await compactVerify(jws, await importJWK(keyPair.publicKey, "EdDSA"), { algorithms: ["EdDSA"] });
   return ReleaseRecord.parse(JSON.parse(new TextDecoder().decode(payload)));
 }
 
 /** Signs as a team does, a record for `release.json` or an override: JWS compact, EdDSA. */
-export function signCompact(payload: ReleaseOverride | ReleaseRecord, key: SigningKey): Promise<string> {
+export function signCompact(payload: ReleaseOverride | ReleaseRecord, keyPair: SigningKeyPair): Promise<string> {
   return new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
-    .setProtectedHeader({ alg: "EdDSA", kid: key.publicKey.kid })
-    .sign(key.privateKey);
+    .setProtectedHeader({ alg: "EdDSA", kid: keyPair.publicKey.kid })
+    .sign(keyPair.privateKey);
 }
 
 function computeIntegrities(folder: string): Record<string, string> {

@@ -5,13 +5,13 @@ import ipaddr from "ipaddr.js";
 import { z } from "zod";
 
 /** Whether the `X-Forwarded-…` headers of this address are believed. */
-export type IsTrusted = (address: string, hop: number) => boolean;
+export type ProxyTrustCheck = (address: string, hop: number) => boolean;
 
 /**
  * As in the service: `loopback`, `linklocal`, `uniquelocal`, addresses or networks, separated by
  * commas. Empty: nobody is believed.
  */
-export const TrustedProxies = z.string().transform((names, context): IsTrusted => {
+export const TrustedProxies = z.string().transform((names, context): ProxyTrustCheck => {
   if (names.trim() === "") return () => false;
   try {
     return proxyAddr.compile(names.split(",").map((name) => name.trim()));
@@ -30,7 +30,7 @@ export function normalizeAddress(address: string): string {
 }
 
 /** What counts as one address: of IPv6 the /64, of which each line has at least one. */
-export function clientNetwork(address: string): string {
+export function getClientNetwork(address: string): string {
   if (isIP(address) === 0) return address;
   const parsed = ipaddr.process(address);
   return parsed instanceof ipaddr.IPv6

@@ -24,11 +24,11 @@ import { TrustedProxies } from "./address.ts";
 import { buildGateway } from "./gateway.ts";
 import { defaultLimits, type ServeLimits } from "./limits.ts";
 import { buildRemoteServer } from "./remote-server.ts";
-import { portOf } from "./serve.ts";
+import { getPort } from "./serve.ts";
 
 const origin = "http://localhost:3000";
 const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
-const page = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key] } };
+const trustAnchors = { vendor_id: "relicario", portal_keys: [key], team_keys: { secrets: [key] } };
 const mebibyte = 1024 * 1024;
 const large = Buffer.alloc(32 * mebibyte, " ");
 const [attacker, person] = ["203.0.113.1", "198.51.100.7"];
@@ -102,19 +102,19 @@ describe("neighbours at the gateway", () => {
         origin,
         hostFolder: folder,
         deploymentsFolder: folder,
-        page,
+        page: trustAnchors,
         identityOrigin: origin,
         apiBase: `${origin}/api`,
       },
-      service: `http://127.0.0.1:${String(listeningPort(service))}`,
-      remotes: new Map([["secrets", `http://127.0.0.1:${String(listeningPort(service))}`]]),
+      service: `http://127.0.0.1:${String(getListeningPort(service))}`,
+      remotes: new Map([["secrets", `http://127.0.0.1:${String(getListeningPort(service))}`]]),
       trustedProxies: TrustedProxies.parse(trustedProxies),
       limits: { ...defaultLimits, ...limits },
       logFailure: () => undefined,
     });
     gateways.push(gateway);
     await gateway.listen({ host: "127.0.0.1", port: 0 });
-    return portOf(gateway);
+    return getPort(gateway);
   }
 
   /** A connection that sends these bytes and then nothing more. */
@@ -134,7 +134,7 @@ describe("neighbours at the gateway", () => {
   /** How many the gateway at this port has. */
   const countConnections = (port: number): Promise<number> =>
     new Promise((resolve, reject) => {
-      const gateway = gateways.find((candidate) => portOf(candidate) === port);
+      const gateway = gateways.find((candidate) => getPort(candidate) === port);
       gateway?.server.getConnections((error, count) => {
         if (error === null) resolve(count);
         else reject(error);
@@ -395,7 +395,7 @@ describe("neighbours at the gateway", () => {
         jest.restoreAllMocks();
       });
       const countStartedDownloads = (): number => receivedRequests.filter(({ url }) => url?.startsWith("/v2")).length;
-      const sixReaders = async (bytesPerSecondOfAddress: number): Promise<number> => {
+      const runSixReaders = async (bytesPerSecondOfAddress: number): Promise<number> => {
         const port = await startGateway({ bytesPerSecondOfAddress });
         expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
         await Promise.all(
@@ -407,14 +407,14 @@ describe("neighbours at the gateway", () => {
       };
 
       it("wait until those before are paid, and others are answered meanwhile", async () => {
-        const port = await sixReaders(8 * mebibyte); // a second and more for each
+        const port = await runSixReaders(8 * mebibyte); // a second and more for each
         await waitUntil(() => countStartedDownloads() > 0);
         expect((await call(port, "/api/ok", { from: person })).status).toBe(200);
         expect(countStartedDownloads()).toBeLessThan(6);
       });
 
       it("begin one after the other when those before are paid", async () => {
-        await sixReaders(80 * mebibyte);
+        await runSixReaders(80 * mebibyte);
         await waitUntil(() => countStartedDownloads() === 6);
       });
     });
@@ -458,7 +458,7 @@ describe("neighbours at the gateway", () => {
       });
       gateways.push(remote);
       await remote.listen({ host: "127.0.0.1", port: 0 });
-      for (const port of [gateway, portOf(remote)]) {
+      for (const port of [gateway, getPort(remote)]) {
         const socket = await openSocket(port, "");
         socket.write("GET / HTTP/1.1\r\nHost: loc");
         await readUntil(socket, "408");
@@ -474,11 +474,11 @@ describe("neighbours at the gateway", () => {
       });
       gateways.push(remote);
       await remote.listen({ host: "127.0.0.1", port: 0 });
-      const reader = (await openSocket(portOf(remote), "GET /r/large.json HTTP/1.1\nHost: r")).pause();
-      const sender = await openSocket(portOf(remote), post("/r/large.json", "application/json", 100), "{");
-      const connections = () =>
+      const reader = (await openSocket(getPort(remote), "GET /r/large.json HTTP/1.1\nHost: r")).pause();
+      const sender = await openSocket(getPort(remote), post("/r/large.json", "application/json", 100), "{");
+      const countConnections = () =>
         new Promise<number>((resolve) => remote.server.getConnections((_error, count) => resolve(count)));
-      await waitUntil(async () => (await connections()) === 0);
+      await waitUntil(async () => (await countConnections()) === 0);
       expect([reader, sender].map(({ destroyed }) => destroyed)[0]).toBe(false);
     });
   });
@@ -540,7 +540,7 @@ async function readUntil(socket: Socket, expected: string): Promise<string> {
   return received;
 }
 
-function listeningPort(server: Server): number {
+function getListeningPort(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("not listening on a port");
   return address.port;

@@ -5,8 +5,8 @@ import { downloadPath, sharedDownloadPath } from "@relicario/shared/api";
 import { describeStatus } from "@relicario/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { clientNetwork, type IsTrusted } from "./address.ts";
-import { detachBody, bufferedBytes, maxBufferedFormBytes, isStreamed, isTooLarge } from "./request-bodies.ts";
+import { getClientNetwork, type ProxyTrustCheck } from "./address.ts";
+import { detachBody, getBufferedBytes, maxBufferedFormBytes, isStreamed, isTooLarge } from "./request-bodies.ts";
 import type { ServeLimits } from "./limits.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { sendProblem } from "./problem.ts";
@@ -28,7 +28,7 @@ const maxStartingDownloads = 2;
  */
 export class ClientLimiter {
   readonly #limits: ServeLimits;
-  readonly #isTrusted: IsTrusted;
+  readonly #isTrusted: ProxyTrustCheck;
   readonly #connections = new Counter();
   readonly #calls = new Counter();
   readonly #bodyBytes = new Counter();
@@ -37,7 +37,7 @@ export class ClientLimiter {
   readonly #rejectedSockets = new WeakSet<Socket>();
   readonly #leases = new WeakMap<object, RefCountedLease>();
 
-  constructor(limits: ServeLimits, isTrusted: IsTrusted) {
+  constructor(limits: ServeLimits, isTrusted: ProxyTrustCheck) {
     this.#limits = limits;
     this.#isTrusted = isTrusted;
     this.#tokenBucket = new TokenBucket(limits.bytesPerSecondOfAddress);
@@ -53,9 +53,9 @@ export class ClientLimiter {
     app.addHook("onRequest", async (request, reply) => {
       if (this.#rejectedSockets.has(request.raw.socket)) return this.#reject(reply.header("connection", "close"), 429);
       if (isTooLarge(request)) return this.#reject(reply, 413);
-      const client = clientNetwork(request.ip);
+      const client = getClientNetwork(request.ip);
       this.#tokenBucket.recordCall(client);
-      const declaredBytes = bufferedBytes(request);
+      const declaredBytes = getBufferedBytes(request);
       const { callsOfAddress, bodyBytesOfAddress, callsOfAll, bodyBytesOfAll } = this.#limits;
       if (
         this.#calls.get(client) >= callsOfAddress ||
@@ -83,7 +83,7 @@ export class ClientLimiter {
     const downloadSemaphore = new KeyedSemaphore(maxStartingDownloads);
     const releases = new WeakMap<FastifyRequest, () => void>();
     scope.addHook("preHandler", (request, reply, done) => {
-      const client = clientNetwork(request.ip);
+      const client = getClientNetwork(request.ip);
       if (isStreamed(request)) {
         this.#tokenBucket.acquire(client, streamStartCostBytes, () => {
           if (!reply.raw.destroyed) done();
@@ -108,7 +108,7 @@ export class ClientLimiter {
       const release = releases.get(request);
       releases.delete(request);
       const length = Number(reply.getHeader("content-length") ?? 0);
-      const client = clientNetwork(request.ip);
+      const client = getClientNetwork(request.ip);
       const isLarge = payload instanceof Readable && !(length > 0 && length <= maxBufferedFormBytes);
       // Buffers between here and the service take so much, whoever reads it.
       const prepaidBytes = isLarge ? Math.min(length, maxBufferedResponseBytes) : 0;
@@ -120,10 +120,12 @@ export class ClientLimiter {
   /** Lets large bodies come at the pace of their address. */
   throttleBodies(scope: FastifyInstance): void {
     scope.addHook("preParsing", (request, _reply, payload, done) => {
-      const isLarge = isStreamed(request) || bufferedBytes(request) > maxBufferedFormBytes;
+      const isLarge = isStreamed(request) || getBufferedBytes(request) > maxBufferedFormBytes;
       done(
         null,
-        isLarge ? detachBody(request.raw, () => this.#tokenBucket.createTransform(clientNetwork(request.ip))) : payload,
+        isLarge
+          ? detachBody(request.raw, () => this.#tokenBucket.createTransform(getClientNetwork(request.ip)))
+          : payload,
       );
     });
   }
@@ -145,7 +147,7 @@ export class ClientLimiter {
   #admit(socket: Socket): void {
     const address = socket.remoteAddress ?? "";
     if (this.#isTrusted(address, 0)) return;
-    const client = clientNetwork(address);
+    const client = getClientNetwork(address);
     const openConnections = this.#connections.get(client);
     // So many that nobody waits for words any more.
     if (openConnections >= 2 * this.#limits.connectionsOfAddress) return void socket.destroy();

@@ -11,17 +11,17 @@ import { z } from "zod";
  * What the gateway knows of the signed documents. It passes them on and believes what they say of
  * locales and drives; hosts verify.
  */
-export interface Deployments {
+export interface DeploymentReader {
   /** The signed document of a vendor, as it travels; null when there is none. */
-  readonly getDocument: (vendor: string) => SignedDocument | null;
+  readonly getDocument: (vendorId: string) => SignedDocument | null;
   /** Cloud drives that the vendor is registered with. */
-  readonly getDrives: (vendor: string) => Drives;
+  readonly getDrives: (vendorId: string) => Drives;
   /**
    * The promoted release that carries a namespace of texts; null when it is the host's, or
    * nobody's.
    */
   readonly findNamespaceOwner: (
-    vendor: string,
+    vendorId: string,
     namespace: string,
   ) => { readonly remote: RemoteName; readonly release: string } | null;
 }
@@ -42,34 +42,34 @@ interface CachedDeployment {
   readonly owners: ReadonlyMap<string, { readonly remote: RemoteName; readonly release: string }>;
 }
 
-const Signed = z.object({ payload: z.string() });
+const SignedPayload = z.object({ payload: z.string() });
 
-export function openDeployments(folder: string): Deployments {
+export function createDeploymentReader(folder: string): DeploymentReader {
   const cache = new Map<string, CachedDeployment>();
 
-  const readDeployment = (vendor: string): CachedDeployment | null => {
-    if (!VendorId.safeParse(vendor).success) return null;
-    const file = join(folder, `${vendor}.json`);
+  const readDeployment = (vendorId: string): CachedDeployment | null => {
+    if (!VendorId.safeParse(vendorId).success) return null;
+    const file = join(folder, `${vendorId}.json`);
     const modifiedMs = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
     if (modifiedMs === undefined) return null;
-    const cached = cache.get(vendor);
+    const cached = cache.get(vendorId);
     if (cached?.modifiedMs === modifiedMs) return cached;
     const text = readFileSync(file, "utf8");
-    const deployment = Deployment.parse(parseBase64url(Signed.parse(JSON.parse(text)).payload));
+    const deployment = Deployment.parse(decodeBase64urlJson(SignedPayload.parse(JSON.parse(text)).payload));
     const entry = {
       modifiedMs,
       document: encodeDocument(Buffer.from(text)),
       drives: deployment.drives ?? {},
       owners: findNamespaceOwners(deployment),
     };
-    cache.set(vendor, entry);
+    cache.set(vendorId, entry);
     return entry;
   };
 
   return {
-    getDocument: (vendor) => readDeployment(vendor)?.document ?? null,
-    getDrives: (vendor) => readDeployment(vendor)?.drives ?? {},
-    findNamespaceOwner: (vendor, namespace) => readDeployment(vendor)?.owners.get(namespace) ?? null,
+    getDocument: (vendorId) => readDeployment(vendorId)?.document ?? null,
+    getDrives: (vendorId) => readDeployment(vendorId)?.drives ?? {},
+    findNamespaceOwner: (vendorId, namespace) => readDeployment(vendorId)?.owners.get(namespace) ?? null,
   };
 }
 
@@ -89,7 +89,7 @@ function findNamespaceOwners(deployment: Deployment): CachedDeployment["owners"]
     if (payload === undefined) continue;
     // One that a later version of this format describes is for the host to refuse: the other
     // remotes go on.
-    const record = ReleaseRecord.safeParse(parseBase64url(payload));
+    const record = ReleaseRecord.safeParse(decodeBase64urlJson(payload));
     if (!record.success) continue;
     const { release, manifest } = record.data;
     for (const namespace of manifest.namespaces) owners.set(namespace, { remote: manifest.name, release });
@@ -97,6 +97,6 @@ function findNamespaceOwners(deployment: Deployment): CachedDeployment["owners"]
   return owners;
 }
 
-function parseBase64url(text: string): unknown {
+function decodeBase64urlJson(text: string): unknown {
   return JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
 }

@@ -1,5 +1,5 @@
 /** The gateway as a process. */
-import { PortalPage } from "@relicario/shared/contract";
+import { PortalTrustAnchors } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { TrustedProxies } from "./address.ts";
@@ -7,7 +7,7 @@ import { jsonSetting, readEnvironment } from "./environment.ts";
 import { buildGateway } from "./gateway.ts";
 import { ServeLimits } from "./limits.ts";
 import { serve } from "./serve.ts";
-import { remoteAddresses, Upstreams } from "./upstreams.ts";
+import { resolveRemoteAddresses, Upstreams } from "./upstreams.ts";
 
 const HttpUrl = z.url({ protocol: /^https?$/, error: "is not an http(s) address" });
 
@@ -18,7 +18,7 @@ const settings = readEnvironment("gateway", {
   HOST_FOLDER: z.string().min(1),
   DEPLOYMENTS_FOLDER: z.string().min(1),
   /** Vendor and public keys, as the page gets them. */
-  PORTAL_PAGE: jsonSetting(PortalPage),
+  PORTAL_PAGE: jsonSetting(PortalTrustAnchors),
   IDP_AUTHORITY: HttpUrl,
   API_BASE_URL: HttpUrl,
   /** The service and the remotes, as this process reaches them. */
@@ -43,6 +43,6 @@ const app = await buildGateway({
   trustedProxies: settings.TRUSTED_PROXIES,
   limits: settings.GATEWAY_LIMITS,
   // Whoever has a team's key in the page has a place behind the gateway.
-  remotes: remoteAddresses(settings.UPSTREAMS, Object.keys(settings.PORTAL_PAGE.team_keys)),
+  remotes: resolveRemoteAddresses(settings.UPSTREAMS, Object.keys(settings.PORTAL_PAGE.team_keys)),
 });
 await serve(app, { host: settings.GATEWAY_HOST, port: settings.GATEWAY_PORT });

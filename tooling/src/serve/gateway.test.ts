@@ -3,19 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-import type { PortalPage, ReleaseRecord, RemoteName } from "@relicario/shared/contract";
+import type { PortalTrustAnchors, ReleaseRecord, RemoteName } from "@relicario/shared/contract";
 import fastify, { type FastifyInstance } from "fastify";
 
 import { publishDeployment } from "../deployment/deployment.ts";
-import { loadOrCreateKey } from "../keys/development-keys.ts";
+import { loadOrCreateKeyPair } from "../keys/development-keys.ts";
 import { signCompact } from "../release/release.ts";
 import { buildGateway } from "./gateway.ts";
 import { buildRemoteServer } from "./remote-server.ts";
-import { portOf } from "./serve.ts";
+import { getPort } from "./serve.ts";
 
 const origin = "http://localhost:3000";
 const publicKey = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
-const page: PortalPage = {
+const trustAnchors: PortalTrustAnchors = {
   vendor_id: "relicario",
   portal_keys: [publicKey],
   team_keys: { secrets: [publicKey], sharing: [publicKey], recovery: [publicKey], settings: [publicKey] },
@@ -50,7 +50,7 @@ describe("the gateway", () => {
     writeFixture(`remote/${release}/remoteEntry.js`, "remote();");
     writeFixture(`remote/${release}/locales/es/beta-home.json`, '{"a":"Á"}');
 
-    const signingKey = await loadOrCreateKey(join(folder, "keys"), "portal");
+    const signingKey = await loadOrCreateKeyPair(join(folder, "keys"), "portal");
     const buildRecord = (remote: RemoteName): ReleaseRecord => ({
       ...{
         v: 1,
@@ -113,17 +113,17 @@ describe("the gateway", () => {
       origin,
       hostFolder: join(folder, "host"),
       deploymentsFolder: join(folder, "deployments"),
-      page,
+      page: trustAnchors,
       identityOrigin: "http://localhost:3001",
       apiBase: `${origin}/api`,
-      service: `http://127.0.0.1:${String(portOf(service))}`,
+      service: `http://127.0.0.1:${String(getPort(service))}`,
       remotes: new Map([
-        ["secrets", `http://127.0.0.1:${String(portOf(remote))}`],
+        ["secrets", `http://127.0.0.1:${String(getPort(remote))}`],
         ["sharing", unusedAddress],
         ["recovery", unusedAddress],
         ["settings", unusedAddress],
       ]),
-      logFailure: (facts) => failures.push(facts),
+      logFailure: (failure) => failures.push(failure),
     });
   });
   afterAll(async () => {
@@ -191,7 +191,7 @@ describe("the gateway", () => {
     it("carries vendor and keys as inert JSON", async () => {
       const { body } = await get("/", navigation);
       const json = /<script type="application\/json" id="portal-page">(.*?)<\/script>/.exec(body)?.[1] ?? "";
-      expect(JSON.parse(json)).toEqual(page);
+      expect(JSON.parse(json)).toEqual(trustAnchors);
     });
 
     it.each([
@@ -451,7 +451,7 @@ describe("the gateway", () => {
 async function findUnusedPort(): Promise<number> {
   const app = fastify();
   await app.listen({ host: "127.0.0.1", port: 0 });
-  const port = portOf(app);
+  const port = getPort(app);
   await app.close();
   return port;
 }

@@ -8,12 +8,18 @@ import { join, resolve, sep } from "node:path";
 import { negotiate } from "@fastify/accept-negotiator";
 import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import fastifyStatic from "@fastify/static";
-import { languages, type Drives, type Language, type PortalPage, type RemoteName } from "@relicario/shared/contract";
+import {
+  languages,
+  type Drives,
+  type Language,
+  type PortalTrustAnchors,
+  type RemoteName,
+} from "@relicario/shared/contract";
 import { describeStatus, type ErrorCode } from "@relicario/shared/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 
-import { codeOf } from "../error-code.ts";
-import { normalizeAddress, type IsTrusted } from "./address.ts";
+import { getErrorCode } from "../error-code.ts";
+import { normalizeAddress, type ProxyTrustCheck } from "./address.ts";
 import { registerBodyParsers } from "./request-bodies.ts";
 import {
   releaseResponseRules,
@@ -21,20 +27,20 @@ import {
   filterResponses,
   type ResponseRules,
 } from "./response-allow-list.ts";
-import { openDeployments } from "./deployments.ts";
+import { createDeploymentReader } from "./deployments.ts";
 import { ClientLimiter } from "./client-limiter.ts";
 import {
-  basePageHeaders,
-  commonHeaders,
-  pageHeaders,
+  buildBasePageHeaders,
+  buildCommonHeaders,
+  buildPageHeaders,
   buildDriveAnswerPolicy,
   filePolicy,
   buildHostPolicy,
   renewalPolicy,
-  reportingHeaders,
+  buildReportingHeaders,
 } from "./headers.ts";
-import { defaultLimits, serviceTimeoutMs, serverTimeouts, type ServeLimits } from "./limits.ts";
-import { createPageReader } from "./page.ts";
+import { defaultLimits, serviceTimeoutMs, getServerTimeouts, type ServeLimits } from "./limits.ts";
+import { createHostPageReader } from "./page.ts";
 import { openPool } from "./pool.ts";
 import { sendProblem } from "./problem.ts";
 
@@ -45,7 +51,7 @@ export interface GatewaySettings {
   readonly hostFolder: string;
   /** Signed deployment documents, `<vendor>.json`, read anew when they change. */
   readonly deploymentsFolder: string;
-  readonly page: PortalPage;
+  readonly page: PortalTrustAnchors;
   readonly identityOrigin: string;
   /** Where pages call the service. */
   readonly apiBase: string;
@@ -57,7 +63,7 @@ export interface GatewaySettings {
    * Whose `X-Forwarded-For`, `-Proto` and `-Host` are believed: a TLS proxy in front. Nobody's
    * without it.
    */
-  readonly trustedProxies?: IsTrusted;
+  readonly trustedProxies?: ProxyTrustCheck;
   /** What one address may hold, and for how long. */
   readonly limits?: ServeLimits;
   /** Told when something behind the gateway fails; never paths, addresses of people or tokens. */
@@ -82,17 +88,17 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   const app = fastify({
     logger: false, // paths hold ids of shares, and addresses are people's: what is worth a line is written below
     trustProxy: trustedProxies,
-    ...serverTimeouts(limits, limits.streamedBodyMs),
+    ...getServerTimeouts(limits, limits.streamedBodyMs),
     bodyLimit: 1_024, // nothing here takes a body but what the service answers for
     forceCloseConnections: "idle",
     routerOptions: { ignoreDuplicateSlashes: false, maxParamLength: 200 },
     rewriteUrl: ({ url = "/" }) => resolveLocalePath(url) ?? url,
   });
-  const readPage = createPageReader(join(hostFolder, "index.html"), settings.page);
+  const readPage = createHostPageReader(join(hostFolder, "index.html"), settings.page);
   const hashedFolder = join(resolve(hostFolder), "static", sep);
   readPage(); // a page that cannot be used is found now, not by the first visitor
-  const deployments = openDeployments(settings.deploymentsFolder);
-  const defaultHeaders = commonHeaders(origin);
+  const deployments = createDeploymentReader(settings.deploymentsFolder);
+  const defaultHeaders = buildCommonHeaders(origin);
   const publicHost = new URL(origin).hostname;
 
   app.addHook("onRequest", async (_request, reply) => {
@@ -137,9 +143,9 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
       limiter.throttleBodies(scope);
       await scope.register(httpProxy, { ...options, proxyPayloads: false, rewritePrefix: "/" });
     });
-  const proxyOptionsFor = createProxyOptionsFactory(app, limiter, { connections: limits.callsOfAll, logFailure });
+  const createProxyOptions = createProxyOptionsFactory(app, limiter, { connections: limits.callsOfAll, logFailure });
   await registerUpstream(serviceResponseRules, settings.service, "service_unavailable", {
-    ...proxyOptionsFor({
+    ...createProxyOptions({
       upstream: settings.service,
       forwardsAuthorization: true,
       code: "service_unavailable",
@@ -149,7 +155,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
   });
   for (const [remote, upstream] of settings.remotes) {
     await registerUpstream(releaseResponseRules, upstream, "remote_unreachable", {
-      ...proxyOptionsFor({ upstream, forwardsAuthorization: false, code: "remote_unreachable", timeoutMs: 10_000 }),
+      ...createProxyOptions({ upstream, forwardsAuthorization: false, code: "remote_unreachable", timeoutMs: 10_000 }),
       prefix: `/r/${remote}`,
       httpMethods: ["GET", "HEAD"],
     });
@@ -176,7 +182,7 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
         "cache-control",
         path.startsWith(hashedFolder) ? "public, max-age=31536000, immutable" : "no-cache",
       );
-      void reply.headers(fileHeaders(path));
+      void reply.headers(getFileHeaders(path));
     },
     // The host's page goes out with a nonce, never as the file that it is made from.
     allowedPath: (path) => !/^\/index\.html(\.br|\.gz)?$/.test(path),
@@ -218,10 +224,10 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     }
   }
 
-  function fileHeaders(path: string): Readonly<Record<string, string>> {
-    if (/silent-renew\.html(\.br|\.gz)?$/.test(path)) return basePageHeaders(renewalPolicy);
-    if (/drive-answer\.html(\.br|\.gz)?$/.test(path)) return basePageHeaders(buildDriveAnswerPolicy(readDrives()));
-    return pageHeaders(filePolicy);
+  function getFileHeaders(path: string): Readonly<Record<string, string>> {
+    if (/silent-renew\.html(\.br|\.gz)?$/.test(path)) return buildBasePageHeaders(renewalPolicy);
+    if (/drive-answer\.html(\.br|\.gz)?$/.test(path)) return buildBasePageHeaders(buildDriveAnswerPolicy(readDrives()));
+    return buildPageHeaders(filePolicy);
   }
 
   /** None while the document cannot be read: the page then says so itself. */
@@ -238,16 +244,16 @@ export async function buildGateway(settings: GatewaySettings): Promise<FastifyIn
     const nonce = randomBytes(16).toString("base64url");
     const { identityOrigin, apiBase } = settings;
     return reply
-      .headers(pageHeaders(buildHostPolicy({ nonce, origin, identityOrigin, apiBase, drives: readDrives() })))
-      .headers(reportingHeaders(apiBase))
+      .headers(buildPageHeaders(buildHostPolicy({ nonce, origin, identityOrigin, apiBase, drives: readDrives() })))
+      .headers(buildReportingHeaders(apiBase))
       .header("cache-control", "no-store")
       .type("text/html; charset=utf-8")
-      .send(readPage().render(nonce, preferredLanguage(headers["accept-language"])));
+      .send(readPage().render(nonce, parsePreferredLanguage(headers["accept-language"])));
   }
 }
 
 /** Of the browser's first language, as a page takes it whose reader chose none. */
-function preferredLanguage(acceptLanguage = ""): Language {
+function parsePreferredLanguage(acceptLanguage = ""): Language {
   const [preferred] = acceptLanguage.toLowerCase().split(/[-,;]/, 1);
   return languages.find((language) => language === preferred) ?? "en";
 }
@@ -311,7 +317,7 @@ function createProxyOptionsFactory(
           pendingReleases.delete(req.headers);
           // The one failure worth trying again is a kept connection that the other side had just
           // closed.
-          return attempt === 0 && req.method === "GET" && codeOf(err) === "UND_ERR_SOCKET" ? 10 : null;
+          return attempt === 0 && req.method === "GET" && getErrorCode(err) === "UND_ERR_SOCKET" ? 10 : null;
         },
         rewriteRequestHeaders: (request, headers) => {
           // What the browser claims of its own address counts for nothing.
@@ -334,7 +340,7 @@ function createProxyOptionsFactory(
           void reply.removeHeader("connection").send(stream);
         },
         onError: (reply, { error }) => {
-          const failure = codeOf(error) ?? "unknown";
+          const failure = getErrorCode(error) ?? "unknown";
           logFailure({ upstream, failure });
           const isTimeout = failure === "FST_REPLY_FROM_GATEWAY_TIMEOUT";
           void (isTimeout

@@ -1,4 +1,4 @@
-import { buildDriveAnswerPolicy, buildHostPolicy, reportingHeaders } from "./headers.ts";
+import { buildDriveAnswerPolicy, buildHostPolicy, buildReportingHeaders } from "./headers.ts";
 
 const google = { client_id: "g", authorize_url: "https://accounts.example/auth", api_origin: "https://drive.example" };
 const onedrive = {
@@ -46,20 +46,20 @@ describe("the policies about cloud drives", () => {
 });
 
 describe("reports of violations", () => {
-  const directives = (apiBase: string) =>
+  const listDirectives = (apiBase: string) =>
     buildHostPolicy({ nonce: "n", origin: new URL(apiBase).origin, identityOrigin: "https://id.example", apiBase })
       .split("; ")
       .filter((directive) => directive.startsWith("report-"));
 
   it("go to the service by the Reporting API where browsers have it, and by report-uri elsewhere", () => {
-    expect(directives("https://p.example/api")).toEqual([
+    expect(listDirectives("https://p.example/api")).toEqual([
       "report-to csp",
       "report-uri https://p.example/api/reports/csp",
     ]);
-    expect(reportingHeaders("https://p.example/api")).toEqual({
+    expect(buildReportingHeaders("https://p.example/api")).toEqual({
       "reporting-endpoints": 'csp="https://p.example/api/reports/csp"',
     });
-    expect(directives("http://localhost:3000/api")).toEqual(["report-uri http://localhost:3000/api/reports/csp"]);
-    expect(reportingHeaders("http://localhost:3000/api")).toEqual({});
+    expect(listDirectives("http://localhost:3000/api")).toEqual(["report-uri http://localhost:3000/api/reports/csp"]);
+    expect(buildReportingHeaders("http://localhost:3000/api")).toEqual({});
   });
 });

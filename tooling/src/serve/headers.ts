@@ -1,7 +1,7 @@
 import type { Drives } from "@relicario/shared/contract";
 
 /** Headers of every answer of the gateway, whoever made it. */
-export function commonHeaders(origin: string): Readonly<Record<string, string>> {
+export function buildCommonHeaders(origin: string): Readonly<Record<string, string>> {
   return {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -34,9 +34,9 @@ const permissions = {
 };
 
 /** Headers of pages only. */
-export function pageHeaders(policy: string): Readonly<Record<string, string>> {
+export function buildPageHeaders(policy: string): Readonly<Record<string, string>> {
   return {
-    ...basePageHeaders(policy),
+    ...buildBasePageHeaders(policy),
     // A script without a hash is not even fetched.
     // https://w3c.github.io/webappsec-subresource-integrity/#integrity-policy-section
     "integrity-policy": "blocked-destinations=(script)",
@@ -49,7 +49,7 @@ export function pageHeaders(policy: string): Readonly<Record<string, string>> {
  * Headers of a page that a sign-in ends with: a policy for its opener would cut it from the page
  * that opened its window.
  */
-export function basePageHeaders(policy: string): Readonly<Record<string, string>> {
+export function buildBasePageHeaders(policy: string): Readonly<Record<string, string>> {
   return {
     "content-security-policy": policy,
     "permissions-policy": Object.entries(permissions)
@@ -82,7 +82,7 @@ export function buildHostPolicy({
     "style-src": `${origin}/static/ 'nonce-${nonce}'`,
     "font-src": "'self'",
     "img-src": "'self' data: blob:",
-    "connect-src": [...new Set(["'self'", identityOrigin, originOf(apiBase), ...driveOrigins(drives)])].join(" "),
+    "connect-src": [...new Set(["'self'", identityOrigin, getOrigin(apiBase), ...listDriveOrigins(drives)])].join(" "),
     "frame-src": `'self' ${identityOrigin}`, // silent renewal begins at the provider and ends in a bare page of ours
     "worker-src": "blob:",
     "manifest-src": "'self'",
@@ -94,16 +94,16 @@ export function buildHostPolicy({
     "require-trusted-types-for": "'script'",
     "trusted-types": "default",
     ...(hasReportingApi(apiBase) ? { "report-to": reportGroup } : {}),
-    "report-uri": cspReportUrl(apiBase), // for browsers without the Reporting API
+    "report-uri": buildCspReportUrl(apiBase), // for browsers without the Reporting API
   });
 }
 
 const reportGroup = "csp";
 
 /** Where the host's page has its violations reported, by the Reporting API. */
-export function reportingHeaders(apiBase: string): Readonly<Record<string, string>> {
+export function buildReportingHeaders(apiBase: string): Readonly<Record<string, string>> {
   if (!hasReportingApi(apiBase)) return {};
-  return { "reporting-endpoints": `${reportGroup}="${cspReportUrl(apiBase)}"` };
+  return { "reporting-endpoints": `${reportGroup}="${buildCspReportUrl(apiBase)}"` };
 }
 
 /**
@@ -114,7 +114,7 @@ function hasReportingApi(apiBase: string): boolean {
   return apiBase.startsWith("https:");
 }
 
-function cspReportUrl(apiBase: string): string {
+function buildCspReportUrl(apiBase: string): string {
   return `${apiBase}/reports/csp`;
 }
 
@@ -140,22 +140,22 @@ export function buildDriveAnswerPolicy({ onedrive }: Drives): string {
     "script-src": "'self'",
     "base-uri": "'none'",
     "form-action":
-      onedrive === undefined ? "'none'" : [originOf(onedrive.picker_url), ...onedrive.content_origins].join(" "),
+      onedrive === undefined ? "'none'" : [getOrigin(onedrive.picker_url), ...onedrive.content_origins].join(" "),
     "frame-ancestors": "'none'",
   });
 }
 
 /** What the page calls of the cloud drives that the deployment document names, and of no other. */
-function driveOrigins({ google, onedrive }: Drives): readonly string[] {
+function listDriveOrigins({ google, onedrive }: Drives): readonly string[] {
   return [
     ...(google === undefined ? [] : [google.api_origin]),
     ...(onedrive === undefined
       ? []
-      : [originOf(onedrive.authority), originOf(onedrive.graph_url), ...onedrive.content_origins]),
+      : [getOrigin(onedrive.authority), getOrigin(onedrive.graph_url), ...onedrive.content_origins]),
   ];
 }
 
-function originOf(address: string): string {
+function getOrigin(address: string): string {
   return new URL(address).origin;
 }
 

@@ -65,7 +65,7 @@ export type ServeLimits = Readonly<z.infer<typeof ServeLimits>>;
 export const defaultLimits: ServeLimits = ServeLimits.parse({});
 
 /** The times of a server, as Fastify and Node call them. `bodyMs`: for whole requests. */
-export const serverTimeouts = ({ headersMs, idleMs }: ServeLimits, bodyMs: number) => ({
+export const getServerTimeouts = ({ headersMs, idleMs }: ServeLimits, bodyMs: number) => ({
   connectionTimeout: idleMs,
   requestTimeout: bodyMs,
   http: { headersTimeout: headersMs, connectionsCheckingInterval: Math.ceil(headersMs / 4) },

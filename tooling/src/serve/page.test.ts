@@ -1,7 +1,7 @@
-import { createPage } from "./page.ts";
+import { createHostPage } from "./page.ts";
 
 const key = { kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) } as const;
-const content = {
+const trustAnchors = {
   vendor_id: "relicario",
   portal_keys: [key],
   team_keys: { secrets: [key], sharing: [key], recovery: [key], settings: [key] },
@@ -10,27 +10,27 @@ const template = '<script type="application/json" id="portal-page"></script><sty
 
 describe("pageFrom", () => {
   it("keeps JSON from ending its element early", () => {
-    const html = createPage(template, { ...content, vendor_id: "</script><script>alert(1)</script>$&" }).render(
-      "n",
-      null,
-    );
+    const html = createHostPage(template, {
+      ...trustAnchors,
+      vendor_id: "</script><script>alert(1)</script>$&",
+    }).render("n", null);
     expect(html.match(/<script/g)).toHaveLength(1);
     expect(html).toContain("\\u003c/script>\\u003cscript>alert(1)\\u003c/script>$&");
   });
 
   it("asks for the vendor's document ahead, whose name ends no attribute", () => {
-    expect(createPage(template, content).render("n", null)).toContain(
+    expect(createHostPage(template, trustAnchors).render("n", null)).toContain(
       '<link rel="preload" href="/deployments/relicario" as="fetch" crossorigin="anonymous">',
     );
-    expect(createPage(template, { ...content, vendor_id: '"><b>' }).render("n", null)).toContain(
+    expect(createHostPage(template, { ...trustAnchors, vendor_id: '"><b>' }).render("n", null)).toContain(
       'href="/deployments/%22%3E%3Cb%3E"',
     );
   });
 
   it("finds the place in a page whose attributes lost their quotes", () => {
-    expect(createPage("<script type=application/json id=portal-page></script>", content).render("n", null)).toContain(
-      '"vendor_id":"relicario"',
-    );
+    expect(
+      createHostPage("<script type=application/json id=portal-page></script>", trustAnchors).render("n", null),
+    ).toContain('"vendor_id":"relicario"');
   });
 
   it.each([
@@ -39,13 +39,13 @@ describe("pageFrom", () => {
     [null, ""],
   ] as const)("leaves the host's texts of language %s", (language, expected) => {
     expect(
-      createPage(`${template}<link href=/en.js hreflang=en><link hreflang="es" href=/es.js>|`, content)
+      createHostPage(`${template}<link href=/en.js hreflang=en><link hreflang="es" href=/es.js>|`, trustAnchors)
         .render("n", language)
         .endsWith(`</style>${expected}|`),
     ).toBe(true);
   });
 
   it("refuses a page without a place for it", () => {
-    expect(() => createPage("<!doctype html>", content)).toThrow("portal-page");
+    expect(() => createHostPage("<!doctype html>", trustAnchors)).toThrow("portal-page");
   });
 });

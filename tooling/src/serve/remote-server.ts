@@ -1,7 +1,7 @@
 import fastifyStatic from "@fastify/static";
 import fastify, { type FastifyInstance } from "fastify";
 
-import { defaultLimits, serverTimeouts, type ServeLimits } from "./limits.ts";
+import { defaultLimits, getServerTimeouts, type ServeLimits } from "./limits.ts";
 import { sendProblem } from "./problem.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function buildRemoteServer({
     logger: false,
     forceCloseConnections: "idle",
     bodyLimit: 1_024, // no file takes a body
-    ...serverTimeouts(limits, limits.bodyMs),
+    ...getServerTimeouts(limits, limits.bodyMs),
   });
   app.addHook("onRequest", async (_request, reply) => {
     void reply.header("x-content-type-options", "nosniff").header("cross-origin-resource-policy", "same-origin");

@@ -9,7 +9,7 @@ import type { FastifyInstance } from "fastify";
 
 import { jsonSetting, readEnvironment } from "./environment.ts";
 import { buildRemoteServer } from "./remote-server.ts";
-import { collectGarbage, portOf, stopOnSignals } from "./serve.ts";
+import { collectGarbage, getPort, stopOnSignals } from "./serve.ts";
 import { StaticServerCommand, StaticServers, type StaticServerStatus } from "./static-servers.ts";
 
 const { STATIC_SERVERS: configuredServers } = readEnvironment("static servers", {
@@ -37,13 +37,13 @@ async function executeCommand({ action, name }: StaticServerCommand): Promise<vo
     await app.close();
   }
   if (action === "open" && app === undefined && settings !== undefined) {
-    const opened = await buildRemoteServer({ folder: settings.folder });
-    await opened.listen({ host: "127.0.0.1", port: ports.get(name) ?? 0 });
-    ports.set(name, portOf(opened));
-    openServers.set(name, opened);
+    const server = await buildRemoteServer({ folder: settings.folder });
+    await server.listen({ host: "127.0.0.1", port: ports.get(name) ?? 0 });
+    ports.set(name, getPort(server));
+    openServers.set(name, server);
   }
-  const serving: StaticServerStatus = {
-    serving: Object.fromEntries([...openServers].map(([serverName, server]) => [serverName, portOf(server)])),
+  const status: StaticServerStatus = {
+    serving: Object.fromEntries([...openServers].map(([serverName, server]) => [serverName, getPort(server)])),
   };
-  console.log(JSON.stringify(serving));
+  console.log(JSON.stringify(status));
 }

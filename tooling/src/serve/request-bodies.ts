@@ -29,7 +29,7 @@ export function isStreamed({ headers }: FastifyRequest): boolean {
  * Bytes that the body will take while it is held: the most that is allowed where the request does
  * not say.
  */
-export function bufferedBytes(request: FastifyRequest): number {
+export function getBufferedBytes(request: FastifyRequest): number {
   const { headers } = request;
   if (isStreamed(request)) return 0;
   return (

@@ -87,7 +87,7 @@ export function filterResponses(
   });
 
   scope.addHook("onSend", async (_request, reply, payload) => {
-    const reason = rejectionReason(
+    const reason = getRejectionReason(
       rules,
       reply.statusCode,
       reply.getHeader("content-type"),
@@ -117,7 +117,12 @@ function isChallenge({ challenge }: ResponseRules, value: unknown): boolean {
   );
 }
 
-function rejectionReason({ mediaTypes }: ResponseRules, status: number, type: unknown, length: unknown): string | null {
+function getRejectionReason(
+  { mediaTypes }: ResponseRules,
+  status: number,
+  type: unknown,
+  length: unknown,
+): string | null {
   if (status === 204 || status === 304) return null;
   if (status >= 300 && status < 400) return "REDIRECT";
   if (type === undefined && length === "0") return null;

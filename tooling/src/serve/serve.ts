@@ -10,7 +10,7 @@ const shutdownTimeoutMs = 5_000;
 export async function serve(app: FastifyInstance, { host, port }: { host: string; port: number }): Promise<void> {
   stopOnSignals(() => [app]);
   await app.listen({ host, port });
-  console.log(JSON.stringify({ ready: true, port: portOf(app) }));
+  console.log(JSON.stringify({ ready: true, port: getPort(app) }));
   collectGarbage();
 }
 
@@ -35,7 +35,7 @@ export function collectGarbage(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
-export function portOf(app: FastifyInstance): number {
+export function getPort(app: FastifyInstance): number {
   const address = app.server.address();
   if (address === null || typeof address === "string") throw new TypeError("not listening on a port");
   return address.port;

@@ -7,9 +7,9 @@ import { join } from "node:path";
 
 import fastify, { type FastifyInstance } from "fastify";
 
-import { clientNetwork, normalizeAddress, TrustedProxies } from "./address.ts";
+import { getClientNetwork, normalizeAddress, TrustedProxies } from "./address.ts";
 import { buildGateway } from "./gateway.ts";
-import { portOf } from "./serve.ts";
+import { getPort } from "./serve.ts";
 
 const origin = "http://localhost:3000";
 const person = "198.51.100.7";
@@ -52,7 +52,7 @@ describe("TRUSTED_PROXIES", () => {
         portal_keys: [{ kid: "k", kty: "OKP", crv: "Ed25519", x: "A".repeat(43) }],
         team_keys: {},
       },
-      service: `http://127.0.0.1:${String(portOf(service))}`,
+      service: `http://127.0.0.1:${String(getPort(service))}`,
       remotes: new Map(),
       trustedProxies: TrustedProxies.parse(trustedProxies),
     });
@@ -67,7 +67,7 @@ describe("TRUSTED_PROXIES", () => {
       request(
         {
           host: "127.0.0.1",
-          port: portOf(gateway),
+          port: getPort(gateway),
           path: url,
           agent: false,
           headers: { ...headers, ...forwardedHeaders },
@@ -122,6 +122,6 @@ describe("an address", () => {
     ["2001:0DB8:0:0:ffff::2", "2001:db8::ffff:0:0:2", "2001:db8:0:0::/64"],
     ["unknown", "unknown", "unknown"],
   ])("%s is written one way, and has its neighbours", (address, normalized, network) => {
-    expect([normalizeAddress(address), clientNetwork(address)]).toEqual([normalized, network]);
+    expect([normalizeAddress(address), getClientNetwork(address)]).toEqual([normalized, network]);
   });
 });

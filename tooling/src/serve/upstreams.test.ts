@@ -1,18 +1,18 @@
-import { remoteAddresses, Upstreams } from "./upstreams.ts";
+import { resolveRemoteAddresses, Upstreams } from "./upstreams.ts";
 
 const service = "http://service:8080";
 
 describe("remoteAddresses", () => {
   it("takes the address of a remote by its name, and that of any other by the pattern", () => {
     const upstreams = Upstreams.parse({ api: service, secrets: "http://10.0.0.7:80", "*": "http://remote-*:8080" });
-    expect([...remoteAddresses(upstreams, ["secrets", "notes"])]).toEqual([
+    expect([...resolveRemoteAddresses(upstreams, ["secrets", "notes"])]).toEqual([
       ["secrets", "http://10.0.0.7:80"],
       ["notes", "http://remote-notes:8080"],
     ]);
   });
 
   it.each(["notes", "constructor"])("throws for %s when it has no address", (name) => {
-    expect(() => remoteAddresses(Upstreams.parse({ api: service }), [name])).toThrow(`no address of ${name}`);
+    expect(() => resolveRemoteAddresses(Upstreams.parse({ api: service }), [name])).toThrow(`no address of ${name}`);
   });
 
   it.each([

@@ -11,7 +11,10 @@ export const Upstreams = z.object({ api: HttpUrl, "*": HttpUrl.includes("*").opt
 export type Upstreams = z.infer<typeof Upstreams>;
 
 /** Where each of these remotes is. Throws for one that has no address. */
-export function remoteAddresses(upstreams: Upstreams, names: readonly RemoteName[]): ReadonlyMap<RemoteName, string> {
+export function resolveRemoteAddresses(
+  upstreams: Upstreams,
+  names: readonly RemoteName[],
+): ReadonlyMap<RemoteName, string> {
   return new Map(
     names.map((name) => {
       const address = Object.hasOwn(upstreams, name) ? upstreams[name] : upstreams["*"]?.replace("*", name);

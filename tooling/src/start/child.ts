@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 
 import { z } from "zod";
 
-import { compileCache } from "../compile-cache.ts";
+import { compileCacheEnvironment } from "../compile-cache.ts";
 import { rootFolder } from "../paths.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
@@ -86,7 +86,7 @@ export function createChild({
       ],
       {
         cwd: rootFolder,
-        env: { ...compileCache, ...inheritedEnvironment(), ...environment(port) },
+        env: { ...compileCacheEnvironment, ...buildInheritedEnvironment(), ...environment(port) },
         stdio: ["pipe", "pipe", "pipe"],
         // A group of its own: Ctrl-C reaches the starter alone, which then ends the others in
         // order.
@@ -127,7 +127,7 @@ export function createChild({
       });
       void ended.then(() => {
         clearTimeout(timeout);
-        reject(new UserFacingError(`${name} did not start: ${lastLogLine(logFile)} (${logFile})`));
+        reject(new UserFacingError(`${name} did not start: ${readLastLogLine(logFile)} (${logFile})`));
       });
     });
     child.once("exit", (code, signal) => {
@@ -135,7 +135,7 @@ export function createChild({
     });
   }
 
-  async function end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
+  async function terminate(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
     if (current === null) return;
     const stopping = current;
     stopping.stopRequested = true;
@@ -151,8 +151,8 @@ export function createChild({
     port: () => port,
     isRunning: () => current !== null,
     start,
-    stop: () => end("SIGTERM"),
-    kill: () => end("SIGKILL"),
+    stop: () => terminate("SIGTERM"),
+    kill: () => terminate("SIGKILL"),
     sendLine,
   };
 }
@@ -161,7 +161,7 @@ export function createChild({
  * What a child gets of the starter's own environment: nothing that would change how Node itself
  * runs.
  */
-function inheritedEnvironment(): Record<string, string> {
+function buildInheritedEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(
     entries.filter(([name]) => !/^(NODE_OPTIONS|NODE_CHANNEL_FD|JEST_WORKER_ID|npm_.*|TEST_.*)$/.test(name)),
@@ -184,7 +184,7 @@ function rotateLog(file: string): void {
   renameSync(file, `${file}.1`);
 }
 
-function lastLogLine(file: string): string {
+function readLastLogLine(file: string): string {
   const text = existsSync(file) ? readFileSync(file, "utf8").trim() : "";
   return text === "" ? "it said nothing" : text.slice(text.lastIndexOf("\n") + 1);
 }

@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const query = async (text: string): Promise<unknown[]> => {
+const runQuery = async (text: string): Promise<unknown[]> => {
   const client = new Client({ connectionString: child.url("postgres") });
   await client.connect();
   try {
@@ -40,7 +40,7 @@ const query = async (text: string): Promise<unknown[]> => {
   }
 };
 
-const serverPid = async (): Promise<number> =>
+const readServerPid = async (): Promise<number> =>
   Number((await readFile(join(folder, "cluster/postmaster.pid"), "utf8")).split("\n")[0]);
 
 /**
@@ -52,18 +52,18 @@ const startWithRetry = async (): Promise<void> => {
 
 describe("createDatabaseChild", () => {
   it("tells that the server was killed, and starts it again at the same address with what it kept", async () => {
-    await query("create table kept as select 7 as number");
+    await runQuery("create table kept as select 7 as number");
     const address = child.url("postgres");
     const death = new Promise<void>((resolve) => {
       onExit = resolve;
     });
-    process.kill(await serverPid(), "SIGKILL");
+    process.kill(await readServerPid(), "SIGKILL");
     await death;
     expect(unexpectedExits).toEqual(["database: SIGKILL"]);
     expect(child.isRunning()).toBe(false);
     await startWithRetry();
     expect(child.url("postgres")).toBe(address);
-    expect(await query("select number from kept")).toEqual([{ number: 7 }]);
+    expect(await runQuery("select number from kept")).toEqual([{ number: 7 }]);
   });
 
   it("does not call it a death when it was asked to end, and starts again at the same port", async () => {
@@ -71,7 +71,7 @@ describe("createDatabaseChild", () => {
     await child.stop();
     await Promise.all([child.start(), child.start()]); // by itself, and by somebody who is impatient
     expect(child.port()).toBe(port);
-    expect(await query("select 1 as one")).toEqual([{ one: 1 }]);
+    expect(await runQuery("select 1 as one")).toEqual([{ one: 1 }]);
     expect(unexpectedExits).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { startDatabase, type Database } from "../database/embedded.ts";
+import { startDatabaseServer, type DatabaseServer } from "../database/embedded.ts";
 import type { Child } from "./child.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
@@ -20,10 +20,10 @@ export interface DatabaseChildSettings {
 
 export function createDatabaseChild({ folder, onUnexpectedExit }: DatabaseChildSettings): DatabaseChild {
   const name = "database";
-  let lastDatabase: Database | null = null;
-  let current: { readonly database: Database; stopRequested: boolean } | null = null;
+  let lastDatabase: DatabaseServer | null = null;
+  let current: { readonly database: DatabaseServer; stopRequested: boolean } | null = null;
 
-  const requireDatabase = (): Database => {
+  const requireDatabase = (): DatabaseServer => {
     if (lastDatabase === null) throw new TypeError("the database was never started");
     return lastDatabase;
   };
@@ -37,7 +37,7 @@ export function createDatabaseChild({ folder, onUnexpectedExit }: DatabaseChildS
 
   async function startOnce(): Promise<void> {
     if (current !== null) return;
-    const database = await startDatabase(
+    const database = await startDatabaseServer(
       lastDatabase === null ? { folder } : { folder, port: lastDatabase.port },
     ).catch((error: unknown) => {
       throw error instanceof Error && error.name === "DatabaseUnavailable"

@@ -14,12 +14,12 @@ import { parseArgs } from "node:util";
 
 import { z } from "zod";
 
-import { buildables, folderOf, isBuildable, type Buildable } from "../bundle/packages.ts";
+import { buildables, getPackageFolder, isBuildable, type Buildable } from "../bundle/packages.ts";
 import { rootFolder } from "../paths.ts";
 import { remoteNames } from "../remotes.ts";
 import { UserFacingError } from "../user-facing-error.ts";
-import { startPortal, vendorId, type ProcessName } from "./portal.ts";
-import { portsFrom } from "./ports.ts";
+import { startPortal, defaultVendorId, type ProcessName } from "./portal.ts";
+import { derivePorts } from "./ports.ts";
 import { readStartSettings } from "./settings.ts";
 
 const log = (line: string): void => console.log(line);
@@ -57,7 +57,7 @@ async function develop(remoteOrFolder: string): Promise<() => Promise<void>> {
   const { port, dataDir } = readStartSettings(process.env);
   const folder =
     isBuildable(remoteOrFolder) && remoteOrFolder !== "host"
-      ? join(rootFolder, folderOf(remoteOrFolder))
+      ? join(rootFolder, getPackageFolder(remoteOrFolder))
       : resolve(process.env["INIT_CWD"] ?? process.cwd(), remoteOrFolder);
   if (!existsSync(join(folder, "manifest.json")))
     throw new UserFacingError(
@@ -66,8 +66,8 @@ async function develop(remoteOrFolder: string): Promise<() => Promise<void>> {
   const { developRemote } = await import("../develop/develop-remote.ts"); // webpack and its parts, for this alone
   const development = await developRemote({
     folder,
-    portal: { origin: `http://localhost:${String(port)}`, vendor: vendorId, dataDir },
-    port: portsFrom(port).development,
+    portal: { origin: `http://localhost:${String(port)}`, vendor: defaultVendorId, dataDir },
+    port: derivePorts(port).development,
     log,
   });
   log(

@@ -6,12 +6,12 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { RemoteManifest, type PortalPage, type RemoteName } from "@relicario/shared/contract";
+import { RemoteManifest, type PortalTrustAnchors, type RemoteName } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { makeDeployment, type DeploymentInput } from "../deployment/deployment.ts";
-import { loadTeamKey } from "../keys/development-keys.ts";
+import { loadTeamKeyPair } from "../keys/development-keys.ts";
 import { rootFolder } from "../paths.ts";
 import { startVendor } from "../portal/operations.ts";
 import { openStore } from "../portal/store.ts";
@@ -106,7 +106,7 @@ export interface RunningPortal {
 type DatabaseName = "relicario" | "relicario_identity";
 
 /** The vendor of a portal that is started here. */
-export const vendorId = "relicario";
+export const defaultVendorId = "relicario";
 const renewalIntervalMs = 24 * 60 * 60_000;
 
 /**
@@ -170,10 +170,10 @@ export async function startPortal({
       deployments: join(dataDir, "deployments"),
       registry: join(dataDir, "releases"),
     });
-    const databases = startSettings.databaseUrls ?? (await embeddedDatabases());
+    const databases = startSettings.databaseUrls ?? (await startEmbeddedDatabases());
     signal?.throwIfAborted();
 
-    const child = (
+    const createPortalChild = (
       settings: Omit<ChildSettings, "logFile" | "onUnexpectedExit" | "name" | "watch"> & { readonly name: ProcessName },
     ): Child =>
       createChild({
@@ -186,7 +186,7 @@ export async function startPortal({
         logFile: join(dataDir, "logs", `${settings.name}.log`),
         onUnexpectedExit,
       });
-    const identity = child({
+    const identity = createPortalChild({
       name: "identity",
       script: "api/src/identity/main.ts",
       port: ports.identity,
@@ -211,7 +211,7 @@ export async function startPortal({
         DEMO_ACCOUNT: JSON.stringify(secrets.demo),
       }),
     });
-    const service = child({
+    const service = createPortalChild({
       name: "service",
       script: "api/src/main.ts",
       environment: (childPort) => ({
@@ -233,12 +233,12 @@ export async function startPortal({
         ...(secondVendor !== undefined &&
           process.env["VENDORS"] === undefined && {
             VENDORS: JSON.stringify([
-              { vendor_id: vendorId, name: "Relicario" },
+              { vendor_id: defaultVendorId, name: "Relicario" },
               { vendor_id: secondVendor.id, name: secondVendor.name, origin: secondOrigin },
             ]),
           }),
         ENVIRONMENT: startSettings.environment,
-        APP_VERSION: appVersion(),
+        APP_VERSION: readAppVersion(),
         DEPLOYMENTS_FOLDER: store.deployments,
         METRICS_TOKEN: operatorToken,
         ...secrets.service,
@@ -247,7 +247,7 @@ export async function startPortal({
     const sites: Site[] = [
       {
         gateway: "gateway",
-        vendor: vendorId,
+        vendor: defaultVendorId,
         origin,
         port: ports.gateway,
         servedRemotes: resolveServedRemotes([...startSettings.remoteFolders, ...remoteFolders]),
@@ -271,12 +271,12 @@ export async function startPortal({
     const portals = await Promise.all(
       sites.map(async (site) => {
         const { vendor, servedRemotes } = site;
-        const page: PortalPage = {
+        const trustAnchors: PortalTrustAnchors = {
           vendor_id: vendor,
           portal_keys: [store.key.publicKey],
-          team_keys: await teamKeys(servedRemotes),
+          team_keys: await loadTeamKeys(servedRemotes),
         };
-        const gateway = child({
+        const gateway = createPortalChild({
           name: site.gateway,
           script: "tooling/src/serve/gateway-main.ts",
           port: site.port,
@@ -286,20 +286,20 @@ export async function startPortal({
             PUBLIC_ORIGIN: site.origin,
             HOST_FOLDER: join(rootFolder, "host/dist"),
             DEPLOYMENTS_FOLDER: store.deployments,
-            PORTAL_PAGE: JSON.stringify(page),
+            PORTAL_PAGE: JSON.stringify(trustAnchors),
             IDP_AUTHORITY: authority,
             API_BASE_URL: `${site.origin}/api`,
             UPSTREAMS: JSON.stringify({
-              api: childAddress(service),
+              api: getChildAddress(service),
               ...Object.fromEntries(
                 remotes.servers
                   .filter(({ name }) => servedRemotes.some((remote) => remote.name === name))
-                  .map((remote) => [remote.name, childAddress(remote)]),
+                  .map((remote) => [remote.name, getChildAddress(remote)]),
               ),
             }),
           }),
         });
-        return { ...site, page, gateway };
+        return { ...site, page: trustAnchors, gateway };
       }),
     );
 
@@ -310,7 +310,7 @@ export async function startPortal({
           vendorId: vendor,
           origin: vendorOrigin,
           environment: startSettings.environment,
-          appVersion: appVersion(),
+          appVersion: readAppVersion(),
           releases,
         };
         const api = {
@@ -390,7 +390,7 @@ export async function startPortal({
     throw error;
   }
 
-  async function embeddedDatabases(): Promise<{ readonly service: string; readonly identity: string }> {
+  async function startEmbeddedDatabases(): Promise<{ readonly service: string; readonly identity: string }> {
     const database = createDatabaseChild({ folder: join(dataDir, "database"), onUnexpectedExit });
     children.push(database);
     cleanups.push(() => database.stop());
@@ -457,7 +457,7 @@ function resolveServedRemotes(externalFolders: readonly string[], teamPrefix = "
  * development key.
  */
 async function prepareRelease({ name, team, folder, isExternal }: ServedRemote) {
-  const key = await loadTeamKey(team);
+  const key = await loadTeamKeyPair(team);
   const release = isExternal
     ? await makeRelease({ remote: name, packageFolder: folder, webFolder: join(folder, "build/web"), key })
     : await findCurrentRelease(folder, key);
@@ -465,23 +465,26 @@ async function prepareRelease({ name, team, folder, isExternal }: ServedRemote) 
   return release;
 }
 
-async function teamKeys(servedRemotes: readonly ServedRemote[]): Promise<PortalPage["team_keys"]> {
+async function loadTeamKeys(servedRemotes: readonly ServedRemote[]): Promise<PortalTrustAnchors["team_keys"]> {
   return Object.fromEntries(
     await Promise.all(
       servedRemotes.map(
         async ({ name, team }) =>
-          [name, [(await loadTeamKey(team)).publicKey]] satisfies [RemoteName, PortalPage["team_keys"][string]],
+          [name, [(await loadTeamKeyPair(team)).publicKey]] satisfies [
+            RemoteName,
+            PortalTrustAnchors["team_keys"][string],
+          ],
       ),
     ),
   );
 }
 
-function appVersion(): string {
+function readAppVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(rootFolder, "package.json"), "utf8")))
     .version;
 }
 
-function childAddress(child: Child): string {
+function getChildAddress(child: Child): string {
   return `http://127.0.0.1:${String(child.port())}`;
 }
 

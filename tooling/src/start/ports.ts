@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { createServer } from "node:net";
 
-import { codeOf } from "../error-code.ts";
+import { getErrorCode } from "../error-code.ts";
 import { UserFacingError } from "../user-facing-error.ts";
 
 /**
@@ -31,18 +31,18 @@ export async function choosePorts(requested: number, count: 2 | 3 = 2): Promise<
           `Port ${String(port)} ${conflict}. Choose another with PORT, for example: PORT=${String(suggestPort(requested))} npm start`,
         );
     }
-    return portsFrom(requested);
+    return derivePorts(requested);
   }
   for (let attempt = 0; attempt < 100; attempt++) {
     const gateway = randomInt(20_000, 32_000); // below the range from which the system takes ports of its own
     if ((await Promise.all(consecutivePorts(gateway, 4).map(findConflict))).every((conflict) => conflict === null))
-      return portsFrom(gateway);
+      return derivePorts(gateway);
   }
   throw new UserFacingError("There are no 4 free ports next to each other on this machine.");
 }
 
 /** The ports of a portal by its first. */
-export function portsFrom(gateway: number): Ports {
+export function derivePorts(gateway: number): Ports {
   return { gateway, identity: gateway + 1, secondGateway: gateway + 2, development: gateway + 3 };
 }
 
@@ -60,7 +60,7 @@ function tryToListen(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
     // An address that this machine does not have (`::1`, often) is not taken either.
-    probe.once("error", (error) => resolve(codeOf(error) ?? "unknown"));
+    probe.once("error", (error) => resolve(getErrorCode(error) ?? "unknown"));
     probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(null)));
   });
 }

@@ -25,16 +25,16 @@ export interface AdditionalVendor {
   readonly remoteFolders: readonly string[];
 }
 
-const id = "arcon";
-const sourcesFolder = `tooling/vendors/${id}/settings`;
-const outputFolder = join(rootFolder, `.cache/vendors/${id}/settings`);
-const stamp = join(outputFolder, "build/stamp");
+const secondVendorId = "arcon";
+const sourcesFolder = `tooling/vendors/${secondVendorId}/settings`;
+const outputFolder = join(rootFolder, `.cache/vendors/${secondVendorId}/settings`);
+const stampFile = join(outputFolder, "build/stamp");
 const buildInputs = ["pnpm-workspace.yaml", "shared/package.json", "shared/src", "tooling/template", sourcesFolder];
 
 /** The vendor, when its remote is built from the sources as they are now. */
 export function findSecondVendor(): AdditionalVendor | null {
-  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== hashSources(buildInputs)) return null;
-  return { id, name: "Arcón", remoteFolders: [outputFolder] };
+  if (!existsSync(stampFile) || readFileSync(stampFile, "utf8") !== hashSources(buildInputs)) return null;
+  return { id: secondVendorId, name: "Arcón", remoteFolders: [outputFolder] };
 }
 
 /**
@@ -44,10 +44,10 @@ export function findSecondVendor(): AdditionalVendor | null {
  */
 export async function buildSecondVendor(): Promise<AdditionalVendor> {
   const releaseLock = await waitForLock(join(rootFolder, ".cache/vendor.lock"));
-  const temporaryFolder = mkdtempSync(join(tmpdir(), `${id}-`));
+  const temporaryFolder = mkdtempSync(join(tmpdir(), `${secondVendorId}-`));
   try {
-    const ready = findSecondVendor();
-    if (ready !== null) return ready;
+    const existingVendor = findSecondVendor();
+    if (existingVendor !== null) return existingVendor;
     const fingerprint = hashSources(buildInputs);
     const workspace = join(temporaryFolder, "settings");
     await createRemote(workspace, "settings");
@@ -63,7 +63,7 @@ export async function buildSecondVendor(): Promise<AdditionalVendor> {
     mkdirSync(outputFolder, { recursive: true });
     for (const entry of ["manifest.json", "package.json", "src/locales", "build"])
       cpSync(join(workspace, entry), join(outputFolder, entry), { recursive: true });
-    return { id, name: "Arcón", remoteFolders: [outputFolder] };
+    return { id: secondVendorId, name: "Arcón", remoteFolders: [outputFolder] };
   } finally {
     rmSync(temporaryFolder, { recursive: true, force: true });
     releaseLock();
@@ -80,6 +80,6 @@ async function runStep(name: string, task: Promise<unknown>): Promise<void> {
       error instanceof Error && "stdout" in error && "stderr" in error
         ? `${String(error.stdout)}${String(error.stderr)}`
         : String(error);
-    throw new UserFacingError(`The settings of ${id} could not be built (${name}):\n${output.trim()}`);
+    throw new UserFacingError(`The settings of ${secondVendorId} could not be built (${name}):\n${output.trim()}`);
   });
 }

@@ -1,4 +1,4 @@
-import { setTimeout as unhurried } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Supervisor {
   /**
@@ -32,7 +32,7 @@ export function createSupervisor({
   start,
   log,
   now = Date.now,
-  pause = (milliseconds, signal) => unhurried(milliseconds, undefined, { signal }).catch(() => undefined),
+  pause = (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => undefined),
 }: SupervisorSettings): Supervisor {
   const history = new Map<string, { readonly attempts: number; readonly startedAt: number }>();
   const abortController = new AbortController();

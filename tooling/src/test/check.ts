@@ -5,7 +5,7 @@
 import { listChangedFiles } from "./changed-files.ts";
 import { runJest } from "./jest.ts";
 import { runLint } from "./lint.ts";
-import { toResult, type Result } from "./result.ts";
+import { toResult, type StepResult } from "./result.ts";
 import { runNode } from "./run.ts";
 
 const [since = "HEAD"] = process.argv.slice(2);
@@ -35,7 +35,7 @@ const outcomes = await Promise.all([
 if (!outcomes.every(Boolean)) process.exitCode = 1;
 console.log(`In ${((performance.now() - startedAt) / 1000).toFixed(0)} s.`);
 
-async function runCheck(label: string, task: () => Promise<Result>): Promise<boolean> {
+async function runCheck(label: string, task: () => Promise<StepResult>): Promise<boolean> {
   const startedAt = performance.now();
   const { failed, output } = await task();
   console.log(`${failed === 0 ? "✓" : "✗"} ${label} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);

@@ -23,7 +23,7 @@ const buildFile = (name: string, processorSeconds: number | null, seconds = 1) =
   seconds,
   processorSeconds,
 });
-const names = (costs: readonly { readonly name: string }[]): readonly string[] => costs.map(({ name }) => name);
+const listNames = (costs: readonly { readonly name: string }[]): readonly string[] => costs.map(({ name }) => name);
 
 describe("costlier", () => {
   it("puts the dearest first, by the processor's seconds where they are known", () => {
@@ -31,7 +31,7 @@ describe("costlier", () => {
       [buildRun("a", "unit", 10, [buildFile("x", 3, 90), buildFile("y", null, 5), buildFile("z", 1)])],
       3,
     );
-    expect(names(slowest)).toEqual(["unit", "y", "x"]);
+    expect(listNames(slowest)).toEqual(["unit", "y", "x"]);
   });
 
   it("takes the last figures of each", () => {

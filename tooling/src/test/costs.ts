@@ -31,18 +31,18 @@ export function compareCosts(
   count: number,
 ): { readonly slowest: readonly Cost[]; readonly grown: readonly Cost[] } {
   const runs = new Map<string, (Omit<Cost, "previous"> & { readonly commit: string })[]>();
-  const add = (key: string, cost: Omit<Cost, "previous"> & { readonly commit: string }): void => {
+  const addMeasurement = (key: string, cost: Omit<Cost, "previous"> & { readonly commit: string }): void => {
     runs.set(key, [...(runs.get(key) ?? []), cost]);
   };
   for (const { step, seconds, processorSeconds, load, commit, files } of history) {
-    add([step, ...files.map(({ file }) => file).sort()].join("\n"), {
+    addMeasurement([step, ...files.map(({ file }) => file).sort()].join("\n"), {
       name: step,
       seconds,
       processorSeconds,
       load,
       commit,
     }); // the tiers run other files
-    for (const { file, ...cost } of files) add(file, { name: file, ...cost, load, commit });
+    for (const { file, ...cost } of files) addMeasurement(file, { name: file, ...cost, load, commit });
   }
   const costs = [...runs.values()].flatMap((measurements): Cost[] => {
     const last = measurements.at(-1);
@@ -55,14 +55,14 @@ export function compareCosts(
         previous:
           earlierRun === undefined
             ? null
-            : costSeconds(earlierRun, cost.processorSeconds !== null && earlierRun.processorSeconds !== null),
+            : getCostSeconds(earlierRun, cost.processorSeconds !== null && earlierRun.processorSeconds !== null),
       },
     ];
   });
   const growthSeconds = (cost: Cost): number =>
-    cost.previous === null ? 0 : costSeconds(cost, cost.processorSeconds !== null) - cost.previous;
+    cost.previous === null ? 0 : getCostSeconds(cost, cost.processorSeconds !== null) - cost.previous;
   return {
-    slowest: costs.toSorted((a, b) => costSeconds(b, true) - costSeconds(a, true)).slice(0, count),
+    slowest: costs.toSorted((a, b) => getCostSeconds(b, true) - getCostSeconds(a, true)).slice(0, count),
     grown: costs
       .filter((cost) => growthSeconds(cost) > Math.max(noiseSeconds, (cost.previous ?? 0) / 5))
       .sort((a, b) => growthSeconds(b) - growthSeconds(a))
@@ -70,7 +70,7 @@ export function compareCosts(
   };
 }
 
-function costSeconds(
+function getCostSeconds(
   { seconds, processorSeconds }: Pick<Cost, "seconds" | "processorSeconds">,
   byProcessor: boolean,
 ): number {

@@ -16,7 +16,7 @@ const testSources = new Map([
 const readTest = (file: string): string | null => testSources.get(file) ?? null;
 
 /** A document whose nine sections hold one row each, with other rows for some. */
-function coverageDocument(rowsBySection: Readonly<Record<number, readonly string[]>> = {}): string {
+function buildCoverageDocument(rowsBySection: Readonly<Record<number, readonly string[]>> = {}): string {
   const sections = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((section) => {
     const rows = rowsBySection[section] ?? [`| ${String(section)}.1 | a fact | shell | not yet |  |`];
     return [`## ${String(section)}. A section`, "", tableHead, ...rows, ""].join("\n");
@@ -30,7 +30,7 @@ describe("readCoverage", () => {
   it("finds nothing to complain about in a table that holds", () => {
     expect(
       findProblems(
-        coverageDocument({
+        buildCoverageDocument({
           4: [
             "| 4.1 | starts as loading | shell | works | host/src/a.test.ts:starts as loading<br>host/src/a.test.ts |",
             "| 4.2 | half | service | partly |  |",
@@ -103,44 +103,44 @@ describe("readCoverage", () => {
     ["has no number", "| 4 | f | shell | not yet |  |", /malformed: "4" is not an id/],
     ["stands in another section", "| 3.9 | f | shell | not yet |  |", /malformed: 3\.9 stands in section 4/],
   ])("complains with the line when a row %s", (_, row, problem) => {
-    const problems = findProblems(coverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }));
+    const problems = findProblems(buildCoverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }));
     expect(problems).toEqual([expect.stringMatching(problem)]);
     const line = Number(/^line (\d+): /.exec(problems[0] ?? "")?.[1]);
-    expect(coverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }).split("\n")[line - 1]).toBe(row);
+    expect(buildCoverageDocument({ 4: ["| 4.9 | kept | shell | not yet |  |", row] }).split("\n")[line - 1]).toBe(row);
   });
 
   it("complains when an id stands twice", () => {
     const problems = findProblems(
-      coverageDocument({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }),
+      buildCoverageDocument({ 4: ["| 4.1 | f | shell | not yet |  |", "| 4.1 | g | shell | not yet |  |"] }),
     );
     expect(problems).toEqual([expect.stringMatching(/double id: 4\.1 stands on line \d+ already/)]);
   });
 
   it("complains when a section has no rows", () => {
-    expect(findProblems(coverageDocument({ 6: [] }))).toEqual(["section 6 of the specification has no rows"]);
+    expect(findProblems(buildCoverageDocument({ 6: [] }))).toEqual(["section 6 of the specification has no rows"]);
   });
 
   it("complains when a section is missing", () => {
-    expect(findProblems(coverageDocument().replace("## 9. A section", "## Another section"))).toContain(
+    expect(findProblems(buildCoverageDocument().replace("## 9. A section", "## Another section"))).toContain(
       "section 9 of the specification has no rows",
     );
   });
 
   it("complains when the columns have other names", () => {
-    expect(findProblems(coverageDocument().replace("| id | fact |", "| id | what |"))).toEqual([
+    expect(findProblems(buildCoverageDocument().replace("| id | fact |", "| id | what |"))).toEqual([
       expect.stringMatching(/the first line of a table is "id \| fact/),
     ]);
   });
 
   it("complains when a table stands outside the numbered sections", () => {
-    expect(findProblems(`${coverageDocument()}\n## Notes\n\n| a | b |\n`)).toEqual([
+    expect(findProblems(`${buildCoverageDocument()}\n## Notes\n\n| a | b |\n`)).toEqual([
       expect.stringMatching(/a table outside the numbered sections/),
     ]);
   });
 
   it("keeps a bar that is escaped in a cell", () => {
     expect(
-      readCoverage(coverageDocument({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows,
+      readCoverage(buildCoverageDocument({ 4: ["| 4.1 | a \\| b | shell | not yet |  |"] }), readTest).rows,
     ).toContainEqual({
       id: "4.1",
       fact: "a | b",
@@ -154,7 +154,7 @@ describe("readCoverage", () => {
 describe("coverageCounts", () => {
   it("counts by subject and state, the sum last", () => {
     const { rows } = readCoverage(
-      coverageDocument({
+      buildCoverageDocument({
         4: [
           "| 4.1 | f | service | works | host/src/a.test.ts |",
           "| 4.2 | f | shell | partly |  |",

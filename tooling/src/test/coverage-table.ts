@@ -38,7 +38,7 @@ interface CoverageReport {
 export function readCoverage(markdown: string, readTest: (path: string) => string | null): CoverageReport {
   const rows: CoverageRow[] = [];
   const problems: string[] = [];
-  const lineOfId = new Map<string, number>();
+  const lineById = new Map<string, number>();
   const testNamesByFile = new Map<string, readonly string[] | null>();
 
   const loadTestNames = (path: string): readonly string[] | null => {
@@ -51,7 +51,7 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
   };
 
   let section: number | null = null;
-  let expected: "columns" | "rule" | "row" = "columns";
+  let expectedLine: "columns" | "rule" | "row" = "columns";
 
   markdown.split(/\r?\n/).forEach((text, index) => {
     const line = index + 1;
@@ -62,7 +62,7 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
     if (text.startsWith("#")) {
       const heading = /^## ([1-9])\. \S/.exec(text);
       section = heading === null ? null : Number(heading[1]);
-      expected = "columns";
+      expectedLine = "columns";
       return;
     }
     if (text.trim() === "") return;
@@ -78,16 +78,16 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
       );
       return;
     }
-    if (expected === "columns") {
+    if (expectedLine === "columns") {
       if (cells.join() !== columns.join())
         reportProblem(`malformed: the first line of a table is "${columns.join(" | ")}"`);
-      expected = "rule";
+      expectedLine = "rule";
       return;
     }
-    if (expected === "rule") {
+    if (expectedLine === "rule") {
       if (!cells.every((cell) => separatorCell.test(cell)))
         reportProblem("malformed: dashes follow the first line of a table");
-      expected = "row";
+      expectedLine = "row";
       return;
     }
 
@@ -95,9 +95,9 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
     if (!/^[1-9]\.[1-9][0-9]*$/.test(id)) reportProblem(`malformed: "${id}" is not an id such as ${String(section)}.1`);
     else if (!id.startsWith(`${String(section)}.`))
       reportProblem(`malformed: ${id} stands in section ${String(section)}`);
-    const previousLine = lineOfId.get(id);
+    const previousLine = lineById.get(id);
     if (previousLine !== undefined) reportProblem(`double id: ${id} stands on line ${String(previousLine)} already`);
-    else lineOfId.set(id, line);
+    else lineById.set(id, line);
     if (fact === "") reportProblem(`malformed: ${id} has no fact`);
     if (!subjects.includes(subject)) reportProblem(`unknown subject of ${id}: "${subject}" (${subjects.join(", ")})`);
     if (!isOneOf(states, state)) reportProblem(`unknown state of ${id}: "${state}" (${states.join(", ")})`);
@@ -108,7 +108,7 @@ export function readCoverage(markdown: string, readTest: (path: string) => strin
         fact,
         subject,
         state,
-        tests: testReferences(state, test).map((reference) => reference.split(":")[0] ?? ""),
+        tests: parseTestReferences(state, test).map((reference) => reference.split(":")[0] ?? ""),
       });
   });
 
@@ -147,7 +147,7 @@ function findTestProblems(
 ): string[] {
   if (state === "differs" && !isSentence(splitCell(cell)[0] ?? ""))
     return [`${id} says "differs" and gives no reason before its tests`];
-  const references = testReferences(state, cell);
+  const references = parseTestReferences(state, cell);
   if (state === "works" && references.length === 0) return [`${id} says "works" and names no test`];
   if (state === "not yet" && references.length > 0) return [`${id} says "not yet" and names a test`];
   return references.flatMap((reference) => {
@@ -169,7 +169,7 @@ function splitCell(cell: string): string[] {
 }
 
 /** The references of a cell to tests, as they are written. */
-function testReferences(state: string, cell: string): string[] {
+function parseTestReferences(state: string, cell: string): string[] {
   return state === "differs" ? splitCell(cell).slice(1) : splitCell(cell);
 }
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
-import { toTestResult, type FileCost, type Result } from "./result.ts";
-import { binPath, run } from "./run.ts";
+import { toTestResult, type FileCost, type StepResult } from "./result.ts";
+import { getBinPath, run } from "./run.ts";
 
 const jestEnvironment = { NODE_OPTIONS: "--experimental-vm-modules --disable-warning=ExperimentalWarning" } as const;
 
@@ -34,12 +34,12 @@ interface JestOptions {
 export async function runJest(
   args: readonly string[],
   { workers = 2, environment = {}, lowPriority = false }: JestOptions = {},
-): Promise<Result> {
+): Promise<StepResult> {
   const folder = mkdtempSync(join(tmpdir(), "jest-"));
   const [reportFile, costsFile] = [join(folder, "report.json"), join(folder, "costs.jsonl")];
   try {
     const { code, output } = await run(
-      binPath("jest"),
+      getBinPath("jest"),
       [
         `--maxWorkers=${String(workers)}`,
         "--workerIdleMemoryLimit=700MB",
@@ -72,7 +72,7 @@ export async function runJest(
 
 /** Test files that jest names for these arguments, from the root. */
 export async function listJestFiles(args: readonly string[]): Promise<string[]> {
-  const { code, output } = await run(binPath("jest"), ["--listTests", "--passWithNoTests", ...args], {
+  const { code, output } = await run(getBinPath("jest"), ["--listTests", "--passWithNoTests", ...args], {
     environment: jestEnvironment,
   });
   if (code !== 0) throw new Error(`jest cannot list its tests:\n${output}`);

@@ -1,4 +1,4 @@
-import { binPath, run, runNode, type Outcome } from "./run.ts";
+import { getBinPath, run, runNode, type ProcessResult } from "./run.ts";
 
 /** Its rules ask for no types, so what they say of a file holds while the file is the same. */
 const eslintOptions = [
@@ -10,11 +10,14 @@ const eslintOptions = [
 ];
 
 /** Formatter, glossary, oxlint, then ESLint for the rest; all files unless some are named. */
-export async function runLint(files: readonly string[]): Promise<Outcome> {
-  const formatted = await run(binPath("oxfmt"), ["--check", "--no-error-on-unmatched-pattern", ...files]);
-  if (formatted.code !== 0) return { ...formatted, output: `${formatted.output}\nTo mend it: pnpm run format` };
-  const worded = await runNode(["tooling/src/checks/glossary.ts"]);
-  if (worded.code !== 0) return worded;
-  const linted = await run(binPath("oxlint"), ["--threads=1", "--no-error-on-unmatched-pattern", ...files]);
-  return linted.code === 0 ? run(binPath("eslint"), [...eslintOptions, ...(files.length > 0 ? files : ["."])]) : linted;
+export async function runLint(files: readonly string[]): Promise<ProcessResult> {
+  const formatResult = await run(getBinPath("oxfmt"), ["--check", "--no-error-on-unmatched-pattern", ...files]);
+  if (formatResult.code !== 0)
+    return { ...formatResult, output: `${formatResult.output}\nTo mend it: pnpm run format` };
+  const glossaryResult = await runNode(["tooling/src/checks/glossary.ts"]);
+  if (glossaryResult.code !== 0) return glossaryResult;
+  const oxlintResult = await run(getBinPath("oxlint"), ["--threads=1", "--no-error-on-unmatched-pattern", ...files]);
+  return oxlintResult.code === 0
+    ? run(getBinPath("eslint"), [...eslintOptions, ...(files.length > 0 ? files : ["."])])
+    : oxlintResult;
 }

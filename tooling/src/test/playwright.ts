@@ -6,7 +6,7 @@ import { z } from "zod";
 
 import { rootFolder } from "../paths.ts";
 import { chromiumVariable, findChromium } from "./chromium.ts";
-import { toTestResult, type FileCost, type Result } from "./result.ts";
+import { toTestResult, type FileCost, type StepResult } from "./result.ts";
 import { run } from "./run.ts";
 
 const Test = z.object({ results: z.array(z.object({ duration: z.number() })) });
@@ -28,7 +28,7 @@ export async function runPlaywright(
   args: readonly string[],
   config = "playwright.config.ts",
   environment: Readonly<Record<string, string>> = {},
-): Promise<Result> {
+): Promise<StepResult> {
   const browser = await findChromium();
   if ("advice" in browser) return { passed: 0, failed: 1, output: browser.advice };
   const folder = mkdtempSync(join(tmpdir(), "playwright-"));
@@ -54,7 +54,7 @@ export async function runPlaywright(
     } = Report.parse(JSON.parse(readFileSync(reportFile, "utf8")));
     return {
       ...toTestResult(stats.expected, stats.unexpected + stats.flaky, stats.skipped, code, output),
-      files: suites.map((suite) => costOf(suite, rootDir)),
+      files: suites.map((suite) => toFileCost(suite, rootDir)),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -62,17 +62,17 @@ export async function runPlaywright(
 }
 
 /** A worker's seconds; what the browser and the portal use of the processor is theirs. */
-function costOf(suite: z.infer<typeof Suite>, rootDir: string): FileCost {
+function toFileCost(suite: z.infer<typeof Suite>, rootDir: string): FileCost {
   return {
     file: join(rootDir, suite.file).slice(rootFolder.length + 1),
-    seconds: durationOf(suite) / 1000,
+    seconds: sumDurations(suite) / 1000,
     processorSeconds: null,
   };
 }
 
-function durationOf({ specs, suites = [] }: z.infer<typeof Suite>): number {
+function sumDurations({ specs, suites = [] }: z.infer<typeof Suite>): number {
   const durations = specs.flatMap(({ tests }) =>
     tests.flatMap(({ results }) => results.map(({ duration }) => duration)),
   );
-  return [...durations, ...suites.map(durationOf)].reduce((total, duration) => total + duration, 0);
+  return [...durations, ...suites.map(sumDurations)].reduce((total, duration) => total + duration, 0);
 }

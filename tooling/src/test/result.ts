@@ -1,5 +1,5 @@
 /** How a step ended. */
-export interface Result {
+export interface StepResult {
   readonly passed: number;
   readonly failed: number;
   /** Shown when something failed. */
@@ -22,7 +22,7 @@ export interface FileCost {
 }
 
 /** Of a program that passes or fails as one. */
-export const toResult = ({ code, output }: { readonly code: number; readonly output: string }): Result => ({
+export const toResult = ({ code, output }: { readonly code: number; readonly output: string }): StepResult => ({
   passed: code === 0 ? 1 : 0,
   failed: code === 0 ? 0 : 1,
   output,
@@ -32,15 +32,22 @@ export const toResult = ({ code, output }: { readonly code: number; readonly out
  * A runner that failed without a failed test (nothing found, say, or a fault at its end) counts as
  * one failure.
  */
-export function toTestResult(passed: number, failed: number, skipped: number, code: number, output: string): Result {
+export function toTestResult(
+  passed: number,
+  failed: number,
+  skipped: number,
+  code: number,
+  output: string,
+): StepResult {
   const failures = failed === 0 && (code !== 0 || passed === 0) ? 1 : failed;
   const remark = `${String(passed)} passed${skipped > 0 ? `, ${String(skipped)} skipped` : ""}`;
   return { passed, failed: failures, output, remark };
 }
 
 /** One result of several. */
-export function mergeResults(results: readonly Result[]): Result {
-  const sum = (pick: (result: Result) => number): number => results.reduce((total, result) => total + pick(result), 0);
+export function mergeResults(results: readonly StepResult[]): StepResult {
+  const sum = (pick: (result: StepResult) => number): number =>
+    results.reduce((total, result) => total + pick(result), 0);
   return {
     passed: sum(({ passed }) => passed),
     failed: sum(({ failed }) => failed),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { rootFolder } from "../paths.ts";
 
-export interface Outcome {
+export interface ProcessResult {
   readonly code: number;
   /** What it said, both streams in order. */
   readonly output: string;
@@ -33,7 +33,7 @@ export function run(
   program: string,
   args: readonly string[],
   { folder = rootFolder, environment = {}, showOutput = false, lowPriority = false }: RunOptions = {},
-): Promise<Outcome> {
+): Promise<ProcessResult> {
   const child = spawn(program, args, {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
@@ -57,8 +57,8 @@ export function run(
 }
 
 /** Runs a script of Node. */
-export const runNode = (args: readonly string[], options?: RunOptions): Promise<Outcome> =>
+export const runNode = (args: readonly string[], options?: RunOptions): Promise<ProcessResult> =>
   run(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], options);
 
 /** A program of `node_modules/.bin`. */
-export const binPath = (name: string): string => join(rootFolder, "node_modules/.bin", name);
+export const getBinPath = (name: string): string => join(rootFolder, "node_modules/.bin", name);

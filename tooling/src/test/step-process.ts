@@ -15,7 +15,7 @@ export const filesVariable = "RELICARIO_TEST_FILES";
 export const completeRunVariable = "RELICARIO_TEST_WHOLE";
 
 /** Where a step's report lies, from the root. */
-export function reportPath({ cached, name }: Step): string {
+export function getReportPath({ cached, name }: Step): string {
   return cached?.report ?? `.cache/test/${name}.json`;
 }
 
@@ -33,7 +33,7 @@ export async function runStep(
   { files, extraArguments, isComplete, useCache }: StepRun,
 ): Promise<StepReport | { readonly output: string }> {
   const environment = { [filesVariable]: files.join("\n"), [completeRunVariable]: isComplete ? "yes" : "no" };
-  removeReport(reportPath(step));
+  removeReport(getReportPath(step));
   const outcome =
     useCache && step.cached !== undefined
       ? await run(process.execPath, ["--run", step.cached.script], {
@@ -44,7 +44,7 @@ export async function runStep(
           environment,
           showOutput: step.tiers.length === 0,
         });
-  return readReport(reportPath(step)) ?? outcome;
+  return readReport(getReportPath(step)) ?? outcome;
 }
 
 /** wireit takes the script's name from npm's variables before those of `node --run`. */

@@ -9,13 +9,13 @@ import { relative } from "node:path";
 
 import { rootFolder } from "../paths.ts";
 import { writeReport } from "./report.ts";
-import type { Result } from "./result.ts";
+import type { StepResult } from "./result.ts";
 import { run } from "./run.ts";
-import { filesVariable, reportPath, completeRunVariable } from "./step-process.ts";
-import { steps, unitsName } from "./steps.ts";
+import { filesVariable, getReportPath, completeRunVariable } from "./step-process.ts";
+import { steps, getUnitStepName } from "./steps.ts";
 
 const [requestedStep, ...extraArguments] = process.argv.slice(2);
-const name = requestedStep === "unit" ? unitsName(relative(rootFolder, process.cwd())) : requestedStep;
+const name = requestedStep === "unit" ? getUnitStepName(relative(rootFolder, process.cwd())) : requestedStep;
 const step = steps.find((candidate) => candidate.name === name);
 if (step === undefined) {
   console.error(`There is no step "${String(name)}": ${steps.map((candidate) => candidate.name).join(", ")}.`);
@@ -29,9 +29,11 @@ const {
   files: fileCosts = [],
   output,
   ...result
-} = await step.run({ files, extraArguments, isComplete: process.env[completeRunVariable] === "yes" }).catch(failureOf);
+} = await step
+  .run({ files, extraArguments, isComplete: process.env[completeRunVariable] === "yes" })
+  .catch(toFailedResult);
 const { output: commit } = await run("git", ["rev-parse", "HEAD"]);
-writeReport(reportPath(step), {
+writeReport(getReportPath(step), {
   ...result,
   step: step.name,
   output: result.failed > 0 ? output : "",
@@ -44,7 +46,7 @@ writeReport(reportPath(step), {
 });
 process.exitCode = result.failed === 0 ? 0 : 1;
 
-function failureOf(error: unknown): Result {
+function toFailedResult(error: unknown): StepResult {
   return { passed: 0, failed: 1, output: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 

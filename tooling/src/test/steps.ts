@@ -5,13 +5,13 @@ import { hashBuiltFiles, describeDifferences, rebuild } from "../bundle/rebuild.
 import { ensureBuilt } from "../bundle/ensure-built.ts";
 import { buildables, type Buildable } from "../bundle/packages.ts";
 import { rootFolder } from "../paths.ts";
-import { findPackageOf, packages } from "../remotes.ts";
+import { findPackageFolder, packageFolders } from "../remotes.ts";
 import { runJest } from "./jest.ts";
 import { runLint } from "./lint.ts";
 import { findRetainedReleases } from "./retained-releases.ts";
 import { runPlaywright } from "./playwright.ts";
-import { toResult, mergeResults, type Result } from "./result.ts";
-import { binPath, runNode, run, type Outcome } from "./run.ts";
+import { toResult, mergeResults, type StepResult } from "./result.ts";
+import { getBinPath, runNode, run, type ProcessResult } from "./run.ts";
 import type { TestFiles, TierName } from "./tiers.ts";
 
 export interface Step {
@@ -51,7 +51,7 @@ export interface Step {
    * that the script leaves behind, from the root.
    */
   readonly cached?: { readonly folder: string; readonly script: string; readonly report: string };
-  readonly run: (input: StepInput) => Promise<Result>;
+  readonly run: (input: StepInput) => Promise<StepResult>;
 }
 
 interface StepInput {
@@ -64,26 +64,27 @@ interface StepInput {
 }
 
 /** In the titles of stories that take minutes. */
-const longStories = "@long";
+const longStoryTag = "@long";
 
-const checkScript = (script: string) => (): Promise<Outcome> => runNode([join("tooling/src/checks", script)]);
+const createCheckRunner = (script: string) => (): Promise<ProcessResult> =>
+  runNode([join("tooling/src/checks", script)]);
 
-const checkScripts: readonly { readonly sentence: string; readonly execute: () => Promise<Outcome> }[] = [
+const checkScripts: readonly { readonly sentence: string; readonly execute: () => Promise<ProcessResult> }[] = [
   {
     sentence: "No file, export or dependency is left over",
-    execute: () => run(binPath("knip"), ["--no-config-hints"]),
+    execute: () => run(getBinPath("knip"), ["--no-config-hints"]),
   },
-  { sentence: "No file and no folder imports itself in a circle", execute: checkScript("cycles.ts") },
-  { sentence: "Every version stands once", execute: checkScript("versions.ts") },
-  { sentence: "What the host shares is all that the shared packages export", execute: checkScript("surface.ts") },
-  { sentence: "Every text is used and exists in both languages", execute: checkScript("texts.ts") },
+  { sentence: "No file and no folder imports itself in a circle", execute: createCheckRunner("cycles.ts") },
+  { sentence: "Every version stands once", execute: createCheckRunner("versions.ts") },
+  { sentence: "What the host shares is all that the shared packages export", execute: createCheckRunner("surface.ts") },
+  { sentence: "Every text is used and exists in both languages", execute: createCheckRunner("texts.ts") },
   {
     sentence: "Every fact that is called done names a test that exists, and every test file is in one tier",
-    execute: checkScript("coverage.ts"),
+    execute: createCheckRunner("coverage.ts"),
   },
 ];
 
-const rootCache = (name: string): NonNullable<Step["cached"]> => ({
+const createRootCache = (name: string): NonNullable<Step["cached"]> => ({
   folder: "",
   script: `step:${name}`,
   report: `.cache/test/${name}.json`,
@@ -95,15 +96,15 @@ export const steps: readonly Step[] = [
     group: "types",
     tiers: ["first"],
     sentence: "The types of all packages hold",
-    cached: rootCache("types"),
-    run: async () => toResult(await checkScript("types.ts")()),
+    cached: createRootCache("types"),
+    run: async () => toResult(await createCheckRunner("types.ts")()),
   },
   {
     name: "lint",
     group: "lint",
     tiers: ["first"],
     sentence: "The code keeps to its rules and boundaries",
-    cached: rootCache("lint"),
+    cached: createRootCache("lint"),
     run: async ({ extraArguments }) => toResult(await runLint(extraArguments)),
   },
   {
@@ -111,18 +112,18 @@ export const steps: readonly Step[] = [
     group: "lint-typed",
     tiers: ["second"],
     sentence: "The code keeps to the one rule that only ESLint with types has",
-    cached: rootCache("lint-typed"),
-    run: async () => toResult(await run(binPath("eslint"), ["--config", "eslint.typed.config.mjs", "."])),
+    cached: createRootCache("lint-typed"),
+    run: async () => toResult(await run(getBinPath("eslint"), ["--config", "eslint.typed.config.mjs", "."])),
   },
   {
     name: "checks",
     group: "checks",
     tiers: ["first"],
     sentence: "Nothing is left over, in a circle, there twice, without its text or without its test",
-    cached: rootCache("checks"),
+    cached: createRootCache("checks"),
     run: runChecks,
   },
-  ...packages.map(unitStep),
+  ...packageFolders.map(createUnitStep),
   {
     name: "units",
     group: "unit",
@@ -138,7 +139,7 @@ export const steps: readonly Step[] = [
     tiers: ["first", "second"],
     exclusive: true,
     sentence: "Host and remotes build, hold only what belongs there, and stay within their budgets",
-    cached: rootCache("build"),
+    cached: createRootCache("build"),
     run: runBuild,
   },
   {
@@ -147,7 +148,7 @@ export const steps: readonly Step[] = [
     tiers: ["second"],
     exclusive: true,
     sentence: "The same sources give the same bytes in another folder",
-    cached: rootCache("rebuild"),
+    cached: createRootCache("rebuild"),
     run: ({ isComplete }) => compareRebuild(isComplete ? buildables : ["host", "settings"]),
   },
   {
@@ -165,7 +166,7 @@ export const steps: readonly Step[] = [
     exclusive: true,
     sentence: "People can do what we promise, in a real browser",
     files: ({ stories }) => stories,
-    cached: rootCache("stories"),
+    cached: createRootCache("stories"),
     run: runStories,
   },
   {
@@ -175,7 +176,7 @@ export const steps: readonly Step[] = [
     exclusive: true,
     sentence: "A page left open stays signed in, in a real browser",
     run: ({ extraArguments }) =>
-      afterBuild(() => runPlaywright(["specs/session", ...extraArguments], undefined, allRounds)),
+      runAfterBuild(() => runPlaywright(["specs/session", ...extraArguments], undefined, allRoundsEnvironment)),
   },
   {
     name: "attacks",
@@ -183,7 +184,8 @@ export const steps: readonly Step[] = [
     tiers: [],
     exclusive: true,
     sentence: "Attackers of the page do not get what they want, in Chromium and in Firefox",
-    run: ({ extraArguments }) => afterBuild(() => runPlaywright(extraArguments, "attacks.config.ts", allRounds)),
+    run: ({ extraArguments }) =>
+      runAfterBuild(() => runPlaywright(extraArguments, "attacks.config.ts", allRoundsEnvironment)),
   },
   {
     name: "neighbours",
@@ -212,21 +214,21 @@ export const steps: readonly Step[] = [
 ];
 
 /** Read by tests that come in rounds. */
-const allRounds = { RELICARIO_TESTS: "all" } as const;
+const allRoundsEnvironment = { RELICARIO_TESTS: "all" } as const;
 
 /** Name of the step that runs the units of a package. */
-export function unitsName(folder: string): string {
+export function getUnitStepName(folder: string): string {
   return `unit-${folder.replaceAll("/", "-")}`;
 }
 
 /** Those of a package, without its packages inside. One worker: another step runs beside it. */
-function unitStep(folder: string): Step {
+function createUnitStep(folder: string): Step {
   return {
-    name: unitsName(folder),
+    name: getUnitStepName(folder),
     group: "unit",
     tiers: ["first", "second"],
     sentence: `The units of ${folder} do what their tests say`,
-    files: ({ units }) => units.filter((file) => findPackageOf(file) === folder),
+    files: ({ units }) => units.filter((file) => findPackageFolder(file) === folder),
     cached: { folder, script: "unit", report: `${folder}/build/unit.json` },
     run: async ({ files }) => {
       const result = await runJest(["--selectProjects", folder, "--runTestsByPath", ...files], { workers: 1 });
@@ -246,8 +248,8 @@ function unitStep(folder: string): Step {
 }
 
 /** One after the other; what failed is named by its sentence. */
-async function runChecks(): Promise<Result> {
-  const results: Result[] = [];
+async function runChecks(): Promise<StepResult> {
+  const results: StepResult[] = [];
   for (const { sentence, execute } of checkScripts) {
     const { code, output } = await execute();
     results.push(toResult({ code, output: `✗ ${sentence}\n${output}` }));
@@ -255,23 +257,23 @@ async function runChecks(): Promise<Result> {
   return { ...mergeResults(results), remark: `${String(results.length)} checks` };
 }
 
-function runBuild(): Promise<Result> {
-  return afterBuild(async () =>
+function runBuild(): Promise<StepResult> {
+  return runAfterBuild(async () =>
     mergeResults([
       { passed: 1, failed: 0, output: "" },
-      toResult(await checkScript("bundles.ts")()),
-      toResult(await run(binPath("size-limit"), [])),
+      toResult(await createCheckRunner("bundles.ts")()),
+      toResult(await run(getBinPath("size-limit"), [])),
     ]),
   );
 }
 
 /** What starts a portal for a test has no time to build it. */
-async function afterBuild(task: () => Promise<Result>): Promise<Result> {
+async function runAfterBuild(task: () => Promise<StepResult>): Promise<StepResult> {
   await ensureBuilt(() => undefined, buildables);
   return task();
 }
 
-async function compareRebuild(names: readonly Buildable[]): Promise<Result> {
+async function compareRebuild(names: readonly Buildable[]): Promise<StepResult> {
   const problems = [...(await rebuild(names))].flatMap(([name, rebuiltFiles]) =>
     describeDifferences(hashBuiltFiles(name), rebuiltFiles).map((line) => `${name}: ${line}`),
   );
@@ -279,10 +281,10 @@ async function compareRebuild(names: readonly Buildable[]): Promise<Result> {
 }
 
 /** One after the other, each in a page of its own. */
-function checkReleases(): Promise<Result> {
-  return afterBuild(async () => {
+function checkReleases(): Promise<StepResult> {
+  return runAfterBuild(async () => {
     const { folders, incompatible } = findRetainedReleases();
-    const results: Result[] = [];
+    const results: StepResult[] = [];
     for (const [release, folder] of folders) {
       const { failed, output } = await runJest(["--config", "tooling/jest/released.cjs", "--rootDir", rootFolder], {
         workers: 1,
@@ -302,14 +304,14 @@ function checkReleases(): Promise<Result> {
 }
 
 /** Who names a file means all of it. */
-function runStories({ files, extraArguments, isComplete }: StepInput): Promise<Result> {
+function runStories({ files, extraArguments, isComplete }: StepInput): Promise<StepResult> {
   const hasSelection = extraArguments.length > 0;
   const selected = hasSelection ? extraArguments : files.map((file) => file.replace(/^e2e\//, ""));
-  return afterBuild(() =>
+  return runAfterBuild(() =>
     runPlaywright(
-      [...(isComplete || hasSelection ? [] : ["--grep-invert", longStories]), ...selected],
+      [...(isComplete || hasSelection ? [] : ["--grep-invert", longStoryTag]), ...selected],
       undefined,
-      isComplete ? allRounds : {},
+      isComplete ? allRoundsEnvironment : {},
     ),
   );
 }
@@ -318,5 +320,5 @@ function runStories({ files, extraArguments, isComplete }: StepInput): Promise<R
 const runOnTestDeployment = async (
   name: "contention" | "kills" | "neighbours",
   extraArguments: readonly string[],
-): Promise<Result> =>
+): Promise<StepResult> =>
   toResult(await runNode([join("api/src/testing/neighbours", `${name}.ts`), ...extraArguments], { showOutput: true }));

@@ -10,7 +10,7 @@ const disabledFunctions = new Set(["xit", "xtest", "xdescribe"]);
 const runningModifiers = new Set(["only", "each", "for", "concurrent", "serial", "parallel"]);
 const skippingModifiers = new Set(["skip", "todo", "fixme", "failing", "fail"]);
 
-type Kind = "group" | "test" | "step" | "skipped" | "other";
+type CallKind = "group" | "test" | "step" | "skipped" | "other";
 
 /**
  * Full names of the tests of a file that run, as Jest prints them: the names of their groups, then
@@ -28,7 +28,7 @@ export function listTestNames(source: string, path: string): readonly string[] {
     let titles = parentTitles;
     if (ts.isCallExpression(node)) {
       const kind = classifyCall(node.expression);
-      const title = titleOf(node.arguments[0], file);
+      const title = getTitle(node.arguments[0], file);
       if (kind === "skipped" && title !== null) return;
       if (kind !== "other" && kind !== "skipped" && title !== null) {
         titles = [...parentTitles, title];
@@ -44,7 +44,7 @@ export function listTestNames(source: string, path: string): readonly string[] {
   return names;
 }
 
-function classifyCall(callee: ts.Expression): Kind {
+function classifyCall(callee: ts.Expression): CallKind {
   const members: string[] = [];
   let current = callee;
   for (;;) {
@@ -74,7 +74,7 @@ function classifyCall(callee: ts.Expression): Kind {
   return isGroup ? "group" : "test";
 }
 
-function titleOf(argument: ts.Expression | undefined, file: ts.SourceFile): string | null {
+function getTitle(argument: ts.Expression | undefined, file: ts.SourceFile): string | null {
   if (argument === undefined) return null;
   if (ts.isStringLiteralLike(argument)) return argument.text;
   if (ts.isTemplateExpression(argument)) return argument.getText(file).slice(1, -1);

@@ -85,18 +85,18 @@ const files = await loadTestFiles().catch((error: unknown) => {
   );
   process.exit(1);
 });
-const filesOf = (step: Step): readonly string[] | null => (step.files === undefined ? null : step.files(files));
+const getStepFiles = (step: Step): readonly string[] | null => (step.files === undefined ? null : step.files(files));
 const scheduledSteps = selectSteps();
 
 function selectSteps(): Step[] {
-  if (tier !== null) return steps.filter((step) => step.tiers.includes(tier) && filesOf(step)?.length !== 0);
+  if (tier !== null) return steps.filter((step) => step.tiers.includes(tier) && getStepFiles(step)?.length !== 0);
   if (isComplete) return steps.filter(({ replacesGroup }) => replacesGroup !== true);
   const groupSteps = steps.filter(({ group }) => group === requestedPart);
   const replacements = groupSteps.filter((step) => step.replacesGroup === true);
   return replacements.length > 0 ? replacements : groupSteps;
 }
 
-const companionSteps = (group: Step["group"]): readonly Step[] =>
+const findCompanionSteps = (group: Step["group"]): readonly Step[] =>
   scheduledSteps.filter(({ runsAlongside }) => runsAlongside === group);
 const runsInParallel = (step: Step): boolean =>
   step.exclusive !== true &&
@@ -106,15 +106,22 @@ const runsInParallel = (step: Step): boolean =>
 const queue = scheduledSteps
   .filter(runsInParallel)
   .sort((a, b) =>
-    filesOf(a) === null ? -1 : filesOf(b) === null ? 1 : (filesOf(b)?.length ?? 0) - (filesOf(a)?.length ?? 0),
+    getStepFiles(a) === null
+      ? -1
+      : getStepFiles(b) === null
+        ? 1
+        : (getStepFiles(b)?.length ?? 0) - (getStepFiles(a)?.length ?? 0),
   );
 const worker = async (): Promise<void> => {
-  for (let step = queue.shift(); step !== undefined; step = queue.shift()) await executeStep(step, filesOf(step) ?? []);
+  for (let step = queue.shift(); step !== undefined; step = queue.shift())
+    await executeStep(step, getStepFiles(step) ?? []);
 };
 await Promise.all([worker(), worker()]);
 for (const step of scheduledSteps.filter(({ exclusive }) => exclusive === true))
   await Promise.all(
-    [step, ...companionSteps(step.group)].map((parallelStep) => executeStep(parallelStep, filesOf(parallelStep) ?? [])),
+    [step, ...findCompanionSteps(step.group)].map((parallelStep) =>
+      executeStep(parallelStep, getStepFiles(parallelStep) ?? []),
+    ),
   );
 
 console.log(`\nIn ${((performance.now() - startedAt) / 1000).toFixed(0)} s.`);

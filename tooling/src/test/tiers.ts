@@ -26,7 +26,7 @@ export const mainStories: readonly string[] = ["e2e/specs/protect-and-recover.sp
  * Unit files related to a change that the first tier takes beside its own: a minute and a half on
  * two processors.
  */
-export const relatedBudget = 60;
+export const maxRelatedFiles = 60;
 
 /**
  * Files that belong to neither tier: `npm run test:<name>`, a step of their own, or a package
@@ -58,13 +58,13 @@ export function assignTiers(
   rows: readonly CoverageRow[],
   related: readonly string[] = [],
 ): Tiers {
-  const filesOfKind = (kind: keyof TestFiles): string[] =>
+  const listFilesOfKind = (kind: keyof TestFiles): string[] =>
     files.filter((file) => classifyTestFile(file) === kind).sort();
   const coveredFiles = new Set(rows.flatMap(({ tests }) => tests));
   const belongsToFirst = (file: string): boolean => coveredFiles.has(file) || contractSuites.test(file);
   const newlyRelated = related.filter((file) => !belongsToFirst(file));
-  const withinBudget = new Set(newlyRelated.slice(0, relatedBudget));
-  const [units, stories] = [filesOfKind("units"), filesOfKind("stories")];
+  const withinBudget = new Set(newlyRelated.slice(0, maxRelatedFiles));
+  const [units, stories] = [listFilesOfKind("units"), listFilesOfKind("stories")];
   const selectedStories = selectStories(rows, stories);
   const isFirst = (file: string): boolean => belongsToFirst(file) || withinBudget.has(file);
   return {
@@ -73,7 +73,7 @@ export function assignTiers(
       units: units.filter((file) => !isFirst(file)),
       stories: stories.filter((file) => !selectedStories.has(file)),
     },
-    postponed: newlyRelated.slice(relatedBudget),
+    postponed: newlyRelated.slice(maxRelatedFiles),
   };
 }
 
@@ -88,9 +88,9 @@ function selectStories(rows: readonly CoverageRow[], stories: readonly string[])
     .filter((tests) => tests.length > 0 && tests.every((file) => classifyTestFile(file) === "stories"));
   for (;;) {
     remaining = remaining.filter((tests) => !tests.some((file) => selected.has(file)));
-    const coverageCount = (file: string): number => remaining.filter((tests) => tests.includes(file)).length;
-    const [best] = stories.toSorted((a, b) => coverageCount(b) - coverageCount(a));
-    if (best === undefined || coverageCount(best) === 0) return selected;
+    const countCovered = (file: string): number => remaining.filter((tests) => tests.includes(file)).length;
+    const [best] = stories.toSorted((a, b) => countCovered(b) - countCovered(a));
+    if (best === undefined || countCovered(best) === 0) return selected;
     selected.add(best);
   }
 }

@@ -31,7 +31,7 @@ export const assets = {
   ),
 } as const;
 
-const assetsByPath: ReadonlyMap<string, Asset> = new Map(Object.values(assets).map((entry) => [entry.path, entry]));
+const assetsByPath: ReadonlyMap<string, Asset> = new Map(Object.values(assets).map((asset) => [asset.path, asset]));
 
 export function findAsset(path: string): Asset | undefined {
   return assetsByPath.get(path);

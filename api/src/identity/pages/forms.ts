@@ -4,7 +4,7 @@ import type { Texts } from "./texts.ts";
 
 type ProblemName = keyof Texts["problems"];
 
-interface Field {
+interface FieldProps {
   readonly name: string;
   readonly type: "text" | "email" | "password";
   readonly label: string;
@@ -36,8 +36,8 @@ export interface SignInForm {
 
 export function renderSignInPage(appearance: Appearance, form: SignInForm): string {
   const t = createTranslator(appearance);
-  const problemText = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
-  const focusName = form.name === "" || form.problems.name !== undefined;
+  const getProblemText = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
+  const isNameFocused = form.name === "" || form.problems.name !== undefined;
   return renderPage(appearance, {
     title: t((texts) => (form.reauthentication ? texts.sign_in_again.title : texts.sign_in.title)),
     lead: t((texts) => (form.reauthentication ? texts.sign_in_again.lead : texts.sign_in.lead)),
@@ -49,16 +49,16 @@ ${renderField({
   label: t((texts) => texts.sign_in.name_label),
   autocomplete: "username",
   value: form.name,
-  problem: problemText(form.problems.name),
-  focus: focusName,
+  problem: getProblemText(form.problems.name),
+  focus: isNameFocused,
 })}
 ${renderField({
   name: "password",
   type: "password",
   label: t((texts) => texts.sign_in.password_label),
   autocomplete: "current-password",
-  problem: problemText(form.problems.password),
-  focus: !focusName,
+  problem: getProblemText(form.problems.password),
+  focus: !isNameFocused,
 })}
 <button class="button" type="submit">${t((texts) => texts.sign_in.action)}</button>
 </form>
@@ -77,9 +77,9 @@ export interface SignUpForm {
 
 export function renderSignUpPage(appearance: Appearance, form: SignUpForm): string {
   const t = createTranslator(appearance);
-  const problemText = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
-  const order = ["username", "email", "password"] as const;
-  const focusedField = order.find((name) => form.problems[name] !== undefined) ?? "username";
+  const getProblemText = (name: ProblemName | undefined) => name && t((texts) => texts.problems[name]);
+  const fieldOrder = ["username", "email", "password"] as const;
+  const focusedField = fieldOrder.find((name) => form.problems[name] !== undefined) ?? "username";
   return renderPage(appearance, {
     title: t((texts) => texts.sign_up.title),
     lead: t((texts) => texts.sign_up.lead),
@@ -92,7 +92,7 @@ ${renderField({
   autocomplete: "username",
   value: form.username,
   hint: needsHint(form.problems.username, "username_malformed") && t((texts) => texts.sign_up.username_hint),
-  problem: problemText(form.problems.username),
+  problem: getProblemText(form.problems.username),
   focus: focusedField === "username",
 })}
 ${renderField({
@@ -101,7 +101,7 @@ ${renderField({
   label: t((texts) => texts.sign_up.email_label),
   autocomplete: "email",
   value: form.email,
-  problem: problemText(form.problems.email),
+  problem: getProblemText(form.problems.email),
   focus: focusedField === "email",
 })}
 ${renderField({
@@ -111,7 +111,7 @@ ${renderField({
   autocomplete: "new-password",
   hint:
     needsHint(form.problems.password, "password_short", "password_long") && t((texts) => texts.sign_up.password_hint),
-  problem: problemText(form.problems.password),
+  problem: getProblemText(form.problems.password),
   focus: focusedField === "password",
 })}
 <button class="button" type="submit">${t((texts) => texts.sign_up.action)}</button>
@@ -128,10 +128,10 @@ function needsHint(problem: ProblemName | undefined, ...problemsStatingRule: rea
 function renderNotice(appearance: Appearance, notice: SignInForm["notice"]): Html | null {
   return notice === undefined
     ? null
-    : html`<p class="notice" role="alert" id="notice">${noticeText(appearance, notice)}</p>`;
+    : html`<p class="notice" role="alert" id="notice">${getNoticeText(appearance, notice)}</p>`;
 }
 
-function noticeText(appearance: Appearance, notice: NonNullable<SignInForm["notice"]>): string {
+function getNoticeText(appearance: Appearance, notice: NonNullable<SignInForm["notice"]>): string {
   const t = createTranslator(appearance);
   switch (notice.problem) {
     case "wrong":
@@ -145,7 +145,7 @@ function noticeText(appearance: Appearance, notice: NonNullable<SignInForm["noti
   }
 }
 
-function renderField({ name, type, label, autocomplete, value, hint, problem, focus = false }: Field): Html {
+function renderField({ name, type, label, autocomplete, value, hint, problem, focus = false }: FieldProps): Html {
   const descriptionIds = [
     problem === undefined ? null : `${name}-problem`,
     hint === undefined ? null : `${name}-hint`,

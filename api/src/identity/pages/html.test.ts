@@ -2,8 +2,8 @@ import { html } from "./html.ts";
 
 describe("html", () => {
   it("escapes everything that is put in, in text and in attributes", () => {
-    const evil = `<img src=x onerror="alert('1')">&amp;`;
-    expect(html`<p title="${evil}">${evil}</p>`.markup).toBe(
+    const hostileMarkup = `<img src=x onerror="alert('1')">&amp;`;
+    expect(html`<p title="${hostileMarkup}">${hostileMarkup}</p>`.markup).toBe(
       `<p title="&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;"` +
         `>&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;</p>`,
     );
@@ -16,8 +16,8 @@ describe("html", () => {
   });
 
   it("does not take an object that looks like markup for markup", () => {
-    const forged = JSON.parse('{"markup":"<script>"}') as never;
-    expect(() => html`${forged}`.markup).toThrow();
-    expect(() => html`${[forged]}`.markup).toThrow();
+    const forgedHtml = JSON.parse('{"markup":"<script>"}') as never;
+    expect(() => html`${forgedHtml}`.markup).toThrow();
+    expect(() => html`${[forgedHtml]}`.markup).toThrow();
   });
 });

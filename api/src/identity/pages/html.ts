@@ -16,24 +16,24 @@ export class Html {
   }
 }
 
-type Part = Html | string | number | null | readonly Html[];
+type Interpolation = Html | string | number | null | readonly Html[];
 
 /**
  * Everything put in is escaped, unless it was made by this tag itself. Attribute values must stand
  * in double quotes.
  */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly Interpolation[]): Html {
   return Html.trusted(strings.reduce((markup, string, index) => markup + toMarkup(parts[index - 1] ?? null) + string));
 }
 
-function toMarkup(part: Part): string {
+function toMarkup(part: Interpolation): string {
   if (part === null) return "";
   if (part instanceof Html) return part.markup;
-  if (typeof part === "string" || typeof part === "number") return escape(String(part));
+  if (typeof part === "string" || typeof part === "number") return escapeHtml(String(part));
   return part.map(toMarkup).join("");
 }
 
-const entities: Readonly<Record<string, string>> = {
+const entityByCharacter: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
@@ -41,6 +41,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entityByCharacter[character] ?? "");
 }

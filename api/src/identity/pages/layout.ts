@@ -1,7 +1,7 @@
 import { interpolate, type Language } from "../../language/language.ts";
 import { assets } from "./assets.ts";
 import { html, type Html } from "./html.ts";
-import { textsOf, type Texts } from "./texts.ts";
+import { getTexts, type Texts } from "./texts.ts";
 
 /** What every page needs to be drawn. */
 export interface Appearance {
@@ -17,7 +17,7 @@ type Translate = (choose: (texts: Texts) => string, values?: Readonly<Record<str
 
 /** Texts in the page's language; `{{product}}` is always known. */
 export function createTranslator(appearance: Appearance): Translate {
-  const texts = textsOf(appearance.language);
+  const texts = getTexts(appearance.language);
   return (choose, values = {}) => interpolate(choose(texts), { product: appearance.productName, ...values });
 }
 

@@ -22,7 +22,7 @@ ${returnUrl === undefined ? null : html`<a class="button" href="${returnUrl}">${
  * Asks before signing out: whoever sent the browser here did not show that it knows who is signed
  * in.
  */
-export function renderSignOutPage(
+export function renderSignOutConfirmationPage(
   appearance: Appearance,
   { form, stayUrl }: { form: string; stayUrl: string | undefined },
 ): string {
@@ -30,20 +30,20 @@ export function renderSignOutPage(
   return renderPage(appearance, {
     title: t((texts) => texts.sign_out.title),
     lead: t((texts) => texts.sign_out.lead),
-    body: html`${signOutForm(form)}
-<button class="button" type="submit" form="${formId}" name="logout" value="yes">${t((texts) => texts.sign_out.action)}</button>
+    body: html`${trustSignOutForm(form)}
+<button class="button" type="submit" form="${logoutFormId}" name="logout" value="yes">${t((texts) => texts.sign_out.action)}</button>
 ${stayUrl === undefined ? null : html`<a class="button quiet" href="${stayUrl}">${t((texts) => texts.sign_out.stay_action)}</a>`}`,
   });
 }
 
 /** Sends itself. The button is for browsers that run no scripts. */
-export function renderSigningOutPage(appearance: Appearance, { form }: { form: string }): string {
+export function renderAutoSignOutPage(appearance: Appearance, { form }: { form: string }): string {
   const t = createTranslator(appearance);
   return renderPage(appearance, {
     title: t((texts) => texts.signing_out.title),
     lead: t((texts) => texts.signing_out.lead),
-    body: html`${signOutForm(form)}
-<button class="button" type="submit" form="${formId}" name="logout" value="yes" autofocus>${t((texts) => texts.signing_out.action)}</button>`,
+    body: html`${trustSignOutForm(form)}
+<button class="button" type="submit" form="${logoutFormId}" name="logout" value="yes" autofocus>${t((texts) => texts.signing_out.action)}</button>`,
     script: Html.trusted(`<script>${signOutScript}</script>`),
   });
 }
@@ -52,7 +52,7 @@ export function renderSigningOutPage(appearance: Appearance, { form }: { form: s
 export const signOutScript = `document.querySelector("button[name=logout]").click();`;
 
 /** The library's own form: its id, and nothing in it but the token against forgery. */
-const formId = "op.logoutForm";
-function signOutForm(form: string): Html {
+const logoutFormId = "op.logoutForm";
+function trustSignOutForm(form: string): Html {
   return Html.trusted(form);
 }

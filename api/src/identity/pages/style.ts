@@ -1,33 +1,34 @@
 /**
  * The one style sheet of these pages. Colours are the portal's tokens, so that going to sign in
- * does not feel like going elsewhere. @param font file name of the font, beside the style sheet
+ * does not feel like going elsewhere. @param fontFileName file name of the font, beside the style
+ * sheet
  */
-export function buildStyleSheet(font: string): string {
+export function buildStyleSheet(fontFileName: string): string {
   return `@font-face {
   font-family: "Inter Variable";
   font-style: normal;
   font-display: swap;
   font-weight: 100 900;
-  src: url("${font}") format("woff2-variations");
+  src: url("${fontFileName}") format("woff2-variations");
 }
 :root {
   color-scheme: light;
-  ${declareTokens(light)}
+  ${declareTokens(lightTokens)}
 }
 @media (prefers-color-scheme: dark) {
   :root:not([data-theme="light"]) {
     color-scheme: dark;
-    ${declareTokens(dark)}
+    ${declareTokens(darkTokens)}
   }
 }
 :root[data-theme="dark"] {
   color-scheme: dark;
-  ${declareTokens(dark)}
+  ${declareTokens(darkTokens)}
 }
-${rules}`;
+${styleRules}`;
 }
 
-const light = {
+const lightTokens = {
   background: "#f8f6f2",
   surface: "#ffffff",
   text: "#24211d",
@@ -45,7 +46,7 @@ const light = {
   shadow: "0 1px 2px rgb(60 50 35 / 0.06), 0 12px 40px rgb(60 50 35 / 0.08)",
 };
 
-const dark: typeof light = {
+const darkTokens: typeof lightTokens = {
   background: "#171513",
   surface: "#201e1b",
   text: "#f2eee7",
@@ -63,13 +64,13 @@ const dark: typeof light = {
   shadow: "none",
 };
 
-function declareTokens(tokens: typeof light): string {
+function declareTokens(tokens: typeof lightTokens): string {
   return Object.entries(tokens)
     .map(([name, value]) => `--${name}: ${value};`)
     .join(" ");
 }
 
-const rules = `*, *::before, *::after { box-sizing: border-box; }
+const styleRules = `*, *::before, *::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
   margin: 0;

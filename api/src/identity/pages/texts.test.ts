@@ -1,18 +1,19 @@
-import { textsOf } from "./texts.ts";
+import { getTexts } from "./texts.ts";
 
 describe("the texts", () => {
-  const flatten = (texts: object, path = ""): [string, string][] =>
+  const flattenTexts = (texts: object, path = ""): [string, string][] =>
     Object.entries(texts).flatMap(([key, value]: [string, unknown]) =>
       typeof value === "object" && value !== null
-        ? flatten(value, `${path}${key}.`)
+        ? flattenTexts(value, `${path}${key}.`)
         : [[path + key, String(value)] as [string, string]],
     );
-  const placeholders = (text: string) => (text.match(/\{\{\w+\}\}/g) ?? []).sort();
-  const [en, es] = [new Map(flatten(textsOf("en"))), new Map(flatten(textsOf("es")))];
+  const findPlaceholders = (text: string) => (text.match(/\{\{\w+\}\}/g) ?? []).sort();
+  const [en, es] = [new Map(flattenTexts(getTexts("en"))), new Map(flattenTexts(getTexts("es")))];
 
   it("say the same things in both languages", () => {
     expect([...es.keys()]).toEqual([...en.keys()]);
-    for (const [key, text] of en) expect([key, placeholders(es.get(key) ?? "")]).toEqual([key, placeholders(text)]);
+    for (const [key, text] of en)
+      expect([key, findPlaceholders(es.get(key) ?? "")]).toEqual([key, findPlaceholders(text)]);
   });
 
   it("name no product and shout at nobody", () => {

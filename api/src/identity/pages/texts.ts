@@ -6,6 +6,6 @@ export type Texts = typeof en;
 
 const textsByLanguage: Readonly<Record<Language, Texts>> = { en, es };
 
-export function textsOf(language: Language): Texts {
+export function getTexts(language: Language): Texts {
   return textsByLanguage[language];
 }

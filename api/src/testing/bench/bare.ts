@@ -7,7 +7,7 @@
 import Fastify from "fastify";
 import { Pool } from "pg";
 
-interface Row {
+interface SecretRow {
   readonly id: string;
   readonly version: number;
   readonly favorite: boolean;
@@ -17,13 +17,13 @@ interface Row {
   readonly updated_at: Date;
 }
 
-const answers = new Map<string, object>();
+const responseBodies = new Map<string, object>();
 const pool = new Pool({ connectionString: process.env["DATABASE_URL"], max: 20 });
 const app = Fastify({ logger: false, bodyLimit: 10_000_000 });
-const accountOf = (headers: Readonly<Record<string, unknown>>): string => String(headers["account"]);
+const getAccountId = (headers: Readonly<Record<string, unknown>>): string => String(headers["account"]);
 
 app.put<{ Params: { name: string } }>("/answers/:name", ({ params, body, headers }) => {
-  answers.set(`${params.name} ${accountOf(headers)}`, body as object);
+  responseBodies.set(`${params.name} ${getAccountId(headers)}`, body as object);
   return {};
 });
 
@@ -35,40 +35,40 @@ for (const [method, name] of [
   app.route({
     method,
     url: `/same/${name}`,
-    handler: ({ headers }, reply) => reply.send(answers.get(`${name} ${accountOf(headers)}`)),
+    handler: ({ headers }, reply) => reply.send(responseBodies.get(`${name} ${getAccountId(headers)}`)),
   });
 }
 
 app.get("/query/me", async ({ headers }) => {
   const { rows } = await pool.query<Record<string, unknown>>("select * from accounts where id = $1", [
-    accountOf(headers),
+    getAccountId(headers),
   ]);
-  return { ...answers.get(`me ${accountOf(headers)}`), user_name: rows[0]?.["user_name"] };
+  return { ...responseBodies.get(`me ${getAccountId(headers)}`), user_name: rows[0]?.["user_name"] };
 });
 
 app.get("/query/list", async ({ headers }) => {
-  const { rows } = await pool.query<Row>("select * from secrets where account_id = $1 order by id limit 100", [
-    accountOf(headers),
+  const { rows } = await pool.query<SecretRow>("select * from secrets where account_id = $1 order by id limit 100", [
+    getAccountId(headers),
   ]);
-  return { ...answers.get(`list ${accountOf(headers)}`), secrets: rows.map(present) };
+  return { ...responseBodies.get(`list ${getAccountId(headers)}`), secrets: rows.map(presentSecret) };
 });
 
 app.patch<{ Body: { secret_db_id: string; favorite: boolean } }>("/query/favorite", async ({ headers, body }) => {
   const client = await pool.connect();
   try {
     await client.query("begin");
-    const { rows } = await client.query<Row>(
+    const { rows } = await client.query<SecretRow>(
       "update secrets set favorite = $3 where account_id = $1 and id = $2 returning *",
-      [accountOf(headers), body.secret_db_id, body.favorite],
+      [getAccountId(headers), body.secret_db_id, body.favorite],
     );
     await client.query("commit");
-    return rows.map(present)[0];
+    return rows.map(presentSecret)[0];
   } finally {
     client.release();
   }
 });
 
-function present({ id, version, favorite, label, size, created_at, updated_at }: Row): object {
+function presentSecret({ id, version, favorite, label, size, created_at, updated_at }: SecretRow): object {
   return {
     secret_db_id: id,
     version,

@@ -17,7 +17,7 @@ export interface LoadResult {
   readonly bytesPerAnswer: number;
 }
 
-export function httpCall(
+export function buildHttpCall(
   method: string,
   path: string,
   headers: Readonly<Record<string, string>>,
@@ -45,52 +45,52 @@ export function httpCall(
  *
  * @throws Error for an answer that is not 200.
  */
-export async function load(
+export async function generateLoad(
   port: number,
-  lists: readonly CallList[],
-  seconds: number,
-  rate = Infinity,
+  callLists: readonly CallList[],
+  durationSeconds: number,
+  maxCallsPerSecond = Infinity,
 ): Promise<LoadResult> {
   const durations: number[] = [];
   const startedAt = performance.now();
-  const endsAt = startedAt + seconds * 1_000;
-  const intervalMilliseconds = (lists.length / rate) * 1_000;
-  let bytes = 0;
+  const endsAt = startedAt + durationSeconds * 1_000;
+  const intervalMilliseconds = (callLists.length / maxCallsPerSecond) * 1_000;
+  let totalBytes = 0;
   await Promise.all(
-    lists.map(async (calls, index) => {
+    callLists.map(async (calls, index) => {
       const socket = connect(port, "127.0.0.1").setNoDelay();
       await once(socket, "connect");
-      let due = startedAt + (index / lists.length) * intervalMilliseconds;
+      let dueAt = startedAt + (index / callLists.length) * intervalMilliseconds;
       for (let callIndex = 0; performance.now() < endsAt; callIndex++) {
         if (intervalMilliseconds > 0) {
-          const wait = due - performance.now();
-          if (wait > 0) await pause(wait);
+          const waitMilliseconds = dueAt - performance.now();
+          if (waitMilliseconds > 0) await pause(waitMilliseconds);
           // A timer that fires late is not the server's; a call that had to wait for the one before
           // it is.
-          const start = wait > 0 ? performance.now() : due;
-          const received = await sendCall(socket, calls[callIndex % calls.length] ?? calls[0]);
-          bytes += received;
-          durations.push(performance.now() - start);
-          due += intervalMilliseconds;
+          const startedCallAt = waitMilliseconds > 0 ? performance.now() : dueAt;
+          const receivedBytes = await sendCall(socket, calls[callIndex % calls.length] ?? calls[0]);
+          totalBytes += receivedBytes;
+          durations.push(performance.now() - startedCallAt);
+          dueAt += intervalMilliseconds;
         } else {
-          const start = performance.now();
-          const received = await sendCall(socket, calls[callIndex % calls.length] ?? calls[0]);
-          bytes += received;
-          durations.push(performance.now() - start);
+          const startedCallAt = performance.now();
+          const receivedBytes = await sendCall(socket, calls[callIndex % calls.length] ?? calls[0]);
+          totalBytes += receivedBytes;
+          durations.push(performance.now() - startedCallAt);
         }
       }
       socket.destroy();
     }),
   );
   const sorted = durations.toSorted((a, b) => a - b);
-  const percentile = (fraction: number): number =>
+  const getPercentile = (fraction: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? NaN;
   return {
     callsPerSecond: durations.length / ((performance.now() - startedAt) / 1_000),
-    median: percentile(0.5),
-    p99: percentile(0.99),
+    median: getPercentile(0.5),
+    p99: getPercentile(0.99),
     calls: durations.length,
-    bytesPerAnswer: bytes / durations.length,
+    bytesPerAnswer: totalBytes / durations.length,
   };
 }
 
@@ -101,8 +101,8 @@ const endOfHead = Buffer.from("\r\n\r\n");
 /** @returns the bytes of the answer. */
 function sendCall(socket: Socket, call: Buffer): Promise<number> {
   return new Promise((resolve, reject) => {
-    let received = 0;
-    let expected = Infinity;
+    let receivedBytes = 0;
+    let expectedBytes = Infinity;
     let head: Buffer = Buffer.alloc(0);
     const removeListeners = (): void => {
       socket.off("data", onData).off("error", reject).off("close", onClose);
@@ -111,23 +111,26 @@ function sendCall(socket: Socket, call: Buffer): Promise<number> {
       reject(new Error("the connection was closed"));
     };
     const onData = (chunk: Buffer): void => {
-      received += chunk.length;
-      if (expected === Infinity) {
+      receivedBytes += chunk.length;
+      if (expectedBytes === Infinity) {
         head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
         const end = head.indexOf(endOfHead);
         if (end === -1) return;
-        const text = head.toString("latin1", 0, end);
-        const [, length] = /\r\ncontent-length: (\d+)/i.exec(text) ?? [];
-        if (!text.startsWith("HTTP/1.1 200 ")) {
+        const headText = head.toString("latin1", 0, end);
+        const [, contentLength] = /\r\ncontent-length: (\d+)/i.exec(headText) ?? [];
+        if (!headText.startsWith("HTTP/1.1 200 ")) {
           removeListeners();
-          reject(new Error(`it was answered ${text.slice(0, 40)}`));
+          reject(new Error(`it was answered ${headText.slice(0, 40)}`));
           return;
         }
-        expected = length === undefined ? -1 : end + endOfHead.length + Number(length);
+        expectedBytes = contentLength === undefined ? -1 : end + endOfHead.length + Number(contentLength);
       }
-      if (expected === -1 ? !chunk.subarray(-endOfChunks.length).equals(endOfChunks) : received < expected) return;
+      if (
+        expectedBytes === -1 ? !chunk.subarray(-endOfChunks.length).equals(endOfChunks) : receivedBytes < expectedBytes
+      )
+        return;
       removeListeners();
-      resolve(received);
+      resolve(receivedBytes);
     };
     socket.on("data", onData).once("error", reject).once("close", onClose);
     socket.write(call);

@@ -3,14 +3,14 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Linux counts processor time in hundredths of a second. */
 const ticksPerSecond = 100;
 
-interface Stat {
+interface ProcessStat {
   readonly parent: number;
   /** Processor time of the process, and of its children that have ended, in seconds. */
   readonly ownSeconds: number;
   readonly endedChildrenSeconds: number;
 }
 
-function readStat(pid: number): Stat | null {
+function readStat(pid: number): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${String(pid)}/stat`, "utf8");
     const fields = text
@@ -37,7 +37,7 @@ export function findProcessTree(root: number): number[] {
 }
 
 /** Processor time of these processes so far, with their children that have ended, in seconds. */
-export function processorSeconds(pids: readonly number[]): number {
+export function readProcessorSeconds(pids: readonly number[]): number {
   return pids.reduce((total, pid) => {
     const stat = readStat(pid);
     return stat === null ? total : total + stat.ownSeconds + stat.endedChildrenSeconds;
@@ -45,7 +45,7 @@ export function processorSeconds(pids: readonly number[]): number {
 }
 
 /** Memory of a process, what it shares with others counted by its share (PSS), in MB. */
-export function proportionalMegabytes(pid: number): number {
+export function readProportionalMegabytes(pid: number): number {
   const [, kilobytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${String(pid)}/smaps_rollup`, "utf8")) ?? [];
   return Number(kilobytes ?? 0) / 1_024;
 }

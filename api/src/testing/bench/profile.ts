@@ -26,12 +26,12 @@ export interface TimeShare {
  */
 export function findBusiest(
   folder: string,
-  from: bigint,
-  to: bigint,
+  fromNanoseconds: bigint,
+  toNanoseconds: bigint,
 ): { readonly functions: readonly TimeShare[]; readonly packages: readonly TimeShare[] } {
   const functions = new Map<string, number>();
   const packages = new Map<string, number>();
-  let busy = 0;
+  let busyMicroseconds = 0;
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".cpuprofile"))) {
     const profile = JSON.parse(readFileSync(join(folder, name), "utf8")) as Profile;
     const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
@@ -42,28 +42,30 @@ export function findBusiest(
       if (
         frame === undefined ||
         frame.functionName === "(idle)" ||
-        BigInt(Math.round(time)) * 1_000n < from ||
-        BigInt(Math.round(time)) * 1_000n > to
+        BigInt(Math.round(time)) * 1_000n < fromNanoseconds ||
+        BigInt(Math.round(time)) * 1_000n > toNanoseconds
       )
         return;
       const duration = profile.timeDeltas[index + 1] ?? 0;
-      busy += duration;
-      const location = locationOf(frame.url);
+      busyMicroseconds += duration;
+      const location = getLocation(frame.url);
       const label =
         location === ""
           ? frame.functionName
           : `${frame.functionName || "(anonymous)"} ${location}:${String(frame.lineNumber + 1)}`;
       functions.set(label, (functions.get(label) ?? 0) + duration);
-      const packageName = packageOf(frame);
+      const packageName = getPackageName(frame);
       packages.set(packageName, (packages.get(packageName) ?? 0) + duration);
     });
   }
-  const shares = (times: ReadonlyMap<string, number>): TimeShare[] =>
-    [...times].sort(([, a], [, b]) => b - a).map(([what, time]) => ({ what, percent: (100 * time) / busy }));
-  return { functions: shares(functions), packages: shares(packages) };
+  const toTimeShares = (times: ReadonlyMap<string, number>): TimeShare[] =>
+    [...times]
+      .sort(([, a], [, b]) => b - a)
+      .map(([what, time]) => ({ what, percent: (100 * time) / busyMicroseconds }));
+  return { functions: toTimeShares(functions), packages: toTimeShares(packages) };
 }
 
-function locationOf(url: string): string {
+function getLocation(url: string): string {
   const path = url.replace(/^file:\/\//, "");
   return path.includes("/node_modules/")
     ? path.slice(path.lastIndexOf("/node_modules/") + "/node_modules/".length)
@@ -71,8 +73,8 @@ function locationOf(url: string): string {
 }
 
 /** The package that a function belongs to; what has no file is V8's or the system's. */
-function packageOf({ url, functionName }: ProfileNode["callFrame"]): string {
-  const location = locationOf(url);
+function getPackageName({ url, functionName }: ProfileNode["callFrame"]): string {
+  const location = getLocation(url);
   if (location === "") return functionName.startsWith("(") ? functionName : "(native)";
   if (location.startsWith("node:")) return "node";
   return location

@@ -15,14 +15,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-import { startDatabase } from "@relicario/tooling/database";
+import { startDatabaseServer } from "@relicario/tooling/database";
 import { Client } from "pg";
 import { v7 as uuidv7 } from "uuid";
 
-import { makeSessionKey, startIssuer } from "../issuer.ts";
+import { createSessionKey, startIssuer } from "../issuer.ts";
 import { buildLabel, buildSecret, createPerson, type Person } from "../person.ts";
-import { httpCall, load, type CallList, type LoadResult } from "./load.ts";
-import { readProcessName, processorSeconds, proportionalMegabytes, findProcessTree } from "./processes.ts";
+import { buildHttpCall, generateLoad, type CallList, type LoadResult } from "./load.ts";
+import { readProcessName, readProcessorSeconds, readProportionalMegabytes, findProcessTree } from "./processes.ts";
 import { findBusiest, type TimeShare } from "./profile.ts";
 
 /**
@@ -30,15 +30,15 @@ import { findBusiest, type TimeShare } from "./profile.ts";
  * memory at rest in MB.
  */
 const limits = { me: 0.6, list: 0.6, favorite: 0.5, p99: 10, memory_mb: 300 } as const;
-const names = ["me", "list", "favorite"] as const;
-type Name = (typeof names)[number];
+const callNames = ["me", "list", "favorite"] as const;
+type CallName = (typeof callNames)[number];
 const servers = ["service", "same", "query"] as const;
 type Server = (typeof servers)[number];
 
-const accounts = 10;
-const secretsOfAccount = 100;
-const restSeconds = 10;
-const restPort = 4_271;
+const accountCount = 10;
+const secretsPerAccount = 100;
+const settleSeconds = 10;
+const portalPort = 4_271;
 
 const browserHeaders = {
   origin: "http://localhost:3000",
@@ -46,9 +46,9 @@ const browserHeaders = {
   "accept-encoding": "gzip, deflate, br, zstd",
   "accept-language": "en",
 };
-const pathByName: Readonly<Record<Name, string>> = {
+const pathByName: Readonly<Record<CallName, string>> = {
   me: "/user/me",
-  list: `/secrets/store?limit=${String(secretsOfAccount)}`,
+  list: `/secrets/store?limit=${String(secretsPerAccount)}`,
   favorite: "/secrets/favorite",
 };
 
@@ -84,7 +84,7 @@ try {
 }
 
 async function measure(): Promise<void> {
-  const database = await startDatabase({
+  const database = await startDatabaseServer({
     folder: join(folder, "database"),
     settings: { shared_preload_libraries: "pg_stat_statements" },
   });
@@ -99,27 +99,29 @@ async function measure(): Promise<void> {
     IDP_AUTHORITY: issuer.issuer,
     IDP_CLIENT_ID: "relicario-portal",
     PUBLIC_ORIGIN: "http://localhost:3000",
-    SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey()] }),
+    SESSION_KEYS: JSON.stringify({ keys: [await createSessionKey()] }),
     SESSION_TTL_SECONDS: "86400",
     RECORD_KEY: Buffer.alloc(32, 7).toString("base64url"),
     STOP_WAIT_SECONDS: "0",
     // Nobody sets a star a thousand times a second: without this the bench would measure refusals.
     RATE_LIMITS: JSON.stringify({ write: 100_000_000 }),
   };
-  const service = await start("main.ts", variables);
-  const bare = await start("testing/bench/bare.ts", variables);
-  const postmaster = await serverPid(database.url("postgres"));
+  const service = await startServer("main.ts", variables);
+  const bare = await startServer("testing/bench/bare.ts", variables);
+  const postmaster = await findDatabaseServerPid(database.url("postgres"));
   const client = new Client({ connectionString: database.url("relicario") });
   await client.connect();
   cleanups.push(() => client.end());
   await client.query("create extension pg_stat_statements");
 
   const people = await Promise.all(
-    Array.from({ length: accounts }, (_, index) => seed(service.port, client, issuer, `person-${String(index)}`)),
+    Array.from({ length: accountCount }, (_, index) =>
+      seedAccount(service.port, client, issuer, `person-${String(index)}`),
+    ),
   );
   await client.query("vacuum analyze");
   for (const { person, answers } of people) {
-    for (const name of names) {
+    for (const name of callNames) {
       await fetch(`http://127.0.0.1:${String(bare.port)}/answers/${name}`, {
         method: "PUT",
         headers: { account: person.userId, "content-type": "application/json" },
@@ -127,78 +129,79 @@ async function measure(): Promise<void> {
       });
     }
   }
-  const callsOf = (server: Server, name: Name): CallList[] =>
+  const buildCallLists = (server: Server, name: CallName): CallList[] =>
     people.map(({ person, secretId }) => {
       const headers =
         server === "service"
           ? { authorization: `Bearer ${person.token}`, ...browserHeaders }
           : { account: person.userId, ...browserHeaders };
       const path = server === "service" ? pathByName[name] : `/${server}/${name}`;
-      if (name !== "favorite") return [httpCall("GET", path, headers)];
+      if (name !== "favorite") return [buildHttpCall("GET", path, headers)];
       return [true, false].map((favorite) =>
-        httpCall("PATCH", path, headers, { secret_db_id: secretId, favorite }),
+        buildHttpCall("PATCH", path, headers, { secret_db_id: secretId, favorite }),
       ) as unknown as CallList;
     });
-  const run = async (server: Server, name: Name, time: number, rate?: number): Promise<Cost> => {
+  const measureLoad = async (server: Server, name: CallName, durationSeconds: number, rate?: number): Promise<Cost> => {
     const { port, pid } = server === "service" ? service : bare;
-    const before = [processorSeconds([pid]), processorSeconds(findProcessTree(postmaster))] as const;
-    const measured = await load(port, callsOf(server, name), time, rate);
-    const micros = (end: number, start: number): number => ((end - start) * 1e6) / measured.calls;
+    const secondsBefore = [readProcessorSeconds([pid]), readProcessorSeconds(findProcessTree(postmaster))] as const;
+    const loadResult = await generateLoad(port, buildCallLists(server, name), durationSeconds, rate);
+    const toMicrosecondsPerCall = (end: number, start: number): number => ((end - start) * 1e6) / loadResult.calls;
     return {
-      ...measured,
-      serverMicros: micros(processorSeconds([pid]), before[0]),
-      databaseMicros: micros(processorSeconds(findProcessTree(postmaster)), before[1]),
+      ...loadResult,
+      serverMicros: toMicrosecondsPerCall(readProcessorSeconds([pid]), secondsBefore[0]),
+      databaseMicros: toMicrosecondsPerCall(readProcessorSeconds(findProcessTree(postmaster)), secondsBefore[1]),
     };
   };
 
-  for (const name of names) for (const server of servers) await run(server, name, Math.min(seconds, 3)); // warms up
-  const costs = {} as Record<Name, Record<Server, Cost>>;
-  const queries = {} as Record<Name, number>;
-  const p99 = {} as Record<Name, number>;
-  const p99OfQuery = {} as Record<Name, number>; // at the same rate, on the same machine
-  const profile = {} as Record<Name, { functions: readonly TimeShare[]; packages: readonly TimeShare[] }>;
-  const ratios = {} as Record<Name, number>;
-  for (const name of names) {
-    const costsOfServers: Record<Server, Cost[]> = { service: [], same: [], query: [] };
+  // warms up
+  for (const name of callNames) for (const server of servers) await measureLoad(server, name, Math.min(seconds, 3));
+  const costs = {} as Record<CallName, Record<Server, Cost>>;
+  const statementsPerCall = {} as Record<CallName, number>;
+  const p99Ratios = {} as Record<CallName, number>;
+  const p99RatiosOfQuery = {} as Record<CallName, number>; // at the same rate, on the same machine
+  const profile = {} as Record<CallName, { functions: readonly TimeShare[]; packages: readonly TimeShare[] }>;
+  const ratios = {} as Record<CallName, number>;
+  for (const name of callNames) {
+    const costsByServer: Record<Server, Cost[]> = { service: [], same: [], query: [] };
     await client.query("select pg_stat_statements_reset()");
     let statementCount = 0;
     for (let round = 0; round < rounds; round++) {
       for (const server of servers) {
         if (server === "service") await client.query("select pg_stat_statements_reset()");
-        costsOfServers[server].push(await run(server, name, seconds));
+        costsByServer[server].push(await measureLoad(server, name, seconds));
         if (server === "service") statementCount += await countStatements(client);
       }
     }
-    queries[name] = statementCount / costsOfServers.service.reduce((sum, { calls }) => sum + calls, 0);
+    statementsPerCall[name] = statementCount / costsByServer.service.reduce((sum, { calls }) => sum + calls, 0);
     costs[name] = {
-      service: medianCost(costsOfServers.service),
-      same: medianCost(costsOfServers.same),
-      query: medianCost(costsOfServers.query),
+      service: findMedianCost(costsByServer.service),
+      same: findMedianCost(costsByServer.same),
+      query: findMedianCost(costsByServer.query),
     };
-    ratios[name] = medianOf(
-      costsOfServers.service.map(
-        ({ callsPerSecond }, round) => callsPerSecond / (costsOfServers.query[round]?.callsPerSecond ?? NaN),
+    ratios[name] = computeMedian(
+      costsByServer.service.map(
+        ({ callsPerSecond }, round) => callsPerSecond / (costsByServer.query[round]?.callsPerSecond ?? NaN),
       ),
     );
     const rate = costs[name].service.callsPerSecond / 2;
     const halfRateCosts = {
-      service: await run("service", name, seconds, rate),
-      query: await run("query", name, seconds, rate),
+      service: await measureLoad("service", name, seconds, rate),
+      query: await measureLoad("query", name, seconds, rate),
     };
-    p99[name] = halfRateCosts.service.p99 / halfRateCosts.service.median;
-    p99OfQuery[name] = halfRateCosts.query.p99 / halfRateCosts.query.median;
-    printCosts(name, costs[name], queries[name], ratios[name], halfRateCosts);
+    p99Ratios[name] = halfRateCosts.service.p99 / halfRateCosts.service.median;
+    p99RatiosOfQuery[name] = halfRateCosts.query.p99 / halfRateCosts.query.median;
+    printCosts(name, costs[name], statementsPerCall[name], ratios[name], halfRateCosts);
   }
 
-  for (const name of names) {
+  for (const name of callNames) {
     const profiles = join(folder, `profile-${name}`);
     mkdirSync(profiles);
-    const profiled = await start("main.ts", variables, ["--cpu-prof", `--cpu-prof-dir=${profiles}`]);
-    await load(profiled.port, callsOf("service", name), 2);
+    const profiledServer = await startServer("main.ts", variables, ["--cpu-prof", `--cpu-prof-dir=${profiles}`]);
+    await generateLoad(profiledServer.port, buildCallLists("service", name), 2);
     const from = process.hrtime.bigint();
-    await load(profiled.port, callsOf("service", name), seconds);
+    await generateLoad(profiledServer.port, buildCallLists("service", name), seconds);
     const to = process.hrtime.bigint();
-    await profiled.stop();
+    await profiledServer.stop();
     const { functions, packages } = findBusiest(profiles, from, to);
     profile[name] = { functions: functions.slice(0, 10), packages: packages.slice(0, 10) };
     console.log(
@@ -207,35 +210,35 @@ async function measure(): Promise<void> {
   }
 
   const memory = values.without.includes("memory") ? null : await measureMemoryAtRest();
-  const ok =
-    names.every((name) => ratios[name] >= limits[name] && p99[name] < limits.p99) &&
+  const isWithinLimits =
+    callNames.every((name) => ratios[name] >= limits[name] && p99Ratios[name] < limits.p99) &&
     (memory === null || memory < limits.memory_mb);
   console.log(
     JSON.stringify({
       bench: "service",
-      ok,
+      ok: isWithinLimits,
       ratios,
-      p99,
-      p99_of_query: p99OfQuery,
+      p99: p99Ratios,
+      p99_of_query: p99RatiosOfQuery,
       memory_mb: memory,
-      queries,
+      queries: statementsPerCall,
       costs,
       profile,
       limits,
     }),
   );
-  process.exitCode = ok ? 0 : 1;
+  process.exitCode = isWithinLimits ? 0 : 1;
 }
 
 /** One secret by a call; of the others the rows that these calls read. */
-async function seed(
+async function seedAccount(
   port: number,
   client: Client,
   issuer: Awaited<ReturnType<typeof startIssuer>>,
   subject: string,
-): Promise<{ person: Person; secretId: string; answers: Record<Name, unknown> }> {
+): Promise<{ person: Person; secretId: string; answers: Record<CallName, unknown> }> {
   const call = async (path: string, token: string | null, method = "GET", body?: unknown): Promise<unknown> => {
-    const answer = await fetch(`http://127.0.0.1:${String(port)}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${String(port)}${path}`, {
       method,
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -243,8 +246,8 @@ async function seed(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (!answer.ok) throw new Error(`${path} answered ${String(answer.status)} ${await answer.text()}`);
-    return answer.json();
+    if (!response.ok) throw new Error(`${path} answered ${String(response.status)} ${await response.text()}`);
+    return response.json();
   };
   const { token } = (await call("/auth/token?app_vendor_id=relicario", null, "POST", {
     token: await issuer.accessToken(subject),
@@ -253,7 +256,7 @@ async function seed(
   const { body } = buildSecret(person);
   await call("/secrets/store", token, "POST", body);
   const secretId = body.secret_db_id;
-  const ids = Array.from({ length: secretsOfAccount - 1 }, () => uuidv7());
+  const ids = Array.from({ length: secretsPerAccount - 1 }, () => uuidv7());
   await client.query(
     `insert into secrets (account_id, id, version, label, size, created_at, updated_at, change)
      select $1, more.id, 1, more.label, 1000, now(), now(), 1 from unnest($2::uuid[], $3::text[]) as more(id, label)`,
@@ -267,7 +270,7 @@ async function seed(
   };
 }
 
-async function start(
+async function startServer(
   script: string,
   variables: Readonly<Record<string, string>>,
   flags: readonly string[] = [],
@@ -296,7 +299,7 @@ async function start(
 }
 
 /** The server's first process: the parent of the one that answers. */
-async function serverPid(url: string): Promise<number> {
+async function findDatabaseServerPid(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
@@ -327,7 +330,7 @@ async function measureMemoryAtRest(): Promise<number> {
   const file = fileURLToPath(new URL("../../../../tooling/src/start/start.ts", import.meta.url));
   const environment = {
     ...process.env,
-    PORT: String(restPort),
+    PORT: String(portalPort),
     DATA_DIR: join(folder, "portal"),
     MALLOC_TRIM_THRESHOLD_: String(128 * 1024),
   }; // as tooling/bin/run.mjs
@@ -339,21 +342,21 @@ async function measureMemoryAtRest(): Promise<number> {
   try {
     await new Promise<void>((resolve, reject) => {
       createInterface({ input: starter.stdout }).on("line", (line) => {
-        if (line.includes(`:${String(restPort)}`)) resolve();
+        if (line.includes(`:${String(portalPort)}`)) resolve();
       });
       void exited.then(() => {
         reject(new Error("the portal did not start"));
       });
     });
-    await pause(restSeconds * 1_000);
-    const parts = findProcessTree(starter.pid ?? 0).map((pid) => ({
+    await pause(settleSeconds * 1_000);
+    const processes = findProcessTree(starter.pid ?? 0).map((pid) => ({
       name: readProcessName(pid),
-      megabytes: proportionalMegabytes(pid),
+      megabytes: readProportionalMegabytes(pid),
     }));
-    const total = parts.reduce((sum, { megabytes }) => sum + megabytes, 0);
-    const postgres = parts.filter(({ name }) => name.includes("postgres"));
-    console.log(`\nat rest: ${total.toFixed(0)} MB in ${String(parts.length)} processes`);
-    for (const { name, megabytes } of parts.filter((part) => !postgres.includes(part)))
+    const total = processes.reduce((sum, { megabytes }) => sum + megabytes, 0);
+    const postgres = processes.filter(({ name }) => name.includes("postgres"));
+    console.log(`\nat rest: ${total.toFixed(0)} MB in ${String(processes.length)} processes`);
+    for (const { name, megabytes } of processes.filter((part) => !postgres.includes(part)))
       console.log(`  ${megabytes.toFixed(0).padStart(4)} MB  ${name}`);
     console.log(
       `  ${postgres
@@ -368,20 +371,20 @@ async function measureMemoryAtRest(): Promise<number> {
   }
 }
 
-function medianCost(costs: readonly Cost[]): Cost {
+function findMedianCost(costs: readonly Cost[]): Cost {
   const median = costs.toSorted((a, b) => a.callsPerSecond - b.callsPerSecond)[Math.floor(costs.length / 2)];
   if (median === undefined) throw new Error("no round");
   return median;
 }
 
-function medianOf(numbers: readonly number[]): number {
+function computeMedian(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? NaN;
 }
 
 function printCosts(
-  name: Name,
+  name: CallName,
   costs: Record<Server, Cost>,
-  queries: number,
+  statementsPerCall: number,
   ratio: number,
   halfRateCosts: Readonly<Record<"service" | "query", LoadResult>>,
 ): void {
@@ -402,7 +405,7 @@ function printCosts(
   }
   const serviceRate = costs.service.callsPerSecond;
   console.log(
-    `${queries.toFixed(2)} statements a call; ${ratio.toFixed(2)} of one query, ${(serviceRate / costs.same.callsPerSecond).toFixed(2)} of the same bytes; at half the rate median ${halfRateCosts.service.median.toFixed(2)} ms, p99 ${halfRateCosts.service.p99.toFixed(2)} ms (query ${halfRateCosts.query.median.toFixed(2)}, ${halfRateCosts.query.p99.toFixed(2)})`,
+    `${statementsPerCall.toFixed(2)} statements a call; ${ratio.toFixed(2)} of one query, ${(serviceRate / costs.same.callsPerSecond).toFixed(2)} of the same bytes; at half the rate median ${halfRateCosts.service.median.toFixed(2)} ms, p99 ${halfRateCosts.service.p99.toFixed(2)} ms (query ${halfRateCosts.query.median.toFixed(2)}, ${halfRateCosts.query.p99.toFixed(2)})`,
   );
 }
 

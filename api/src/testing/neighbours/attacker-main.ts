@@ -44,26 +44,27 @@ async function attack({
   token,
   accessToken,
 }: AttackOrder): Promise<void> {
-  const chosen = attacks[index];
-  if (chosen === undefined) throw new Error(`there is no attack ${String(index)}`);
-  const answers: Record<string, number> = {};
-  const count = (status: string, step: 1 | -1 = 1): void => {
-    answers[status] = (answers[status] ?? 0) + step;
+  const chosenAttack = attacks[index];
+  if (chosenAttack === undefined) throw new Error(`there is no attack ${String(index)}`);
+  const answerCounts: Record<string, number> = {};
+  const countStatus = (status: string, step: 1 | -1 = 1): void => {
+    answerCounts[status] = (answerCounts[status] ?? 0) + step;
   };
-  const attackOnce = await chosen.prepare(
-    createAttacker({ caller: createCaller(origin, address, token), subject, token, accessToken, count }),
+  const attackOnce = await chosenAttack.prepare(
+    createAttacker({ caller: createCaller(origin, address, token), subject, token, accessToken, count: countStatus }),
   );
   sendMessage({ kind: "started" });
   process.on("message", () => {
-    sendMessage({ kind: "answers", answers });
+    sendMessage({ kind: "answers", answers: answerCounts });
   });
   const runLane = async (): Promise<never> => {
     for (;;) {
-      const answer = await attackOnce().catch(() => null);
-      const status = typeof answer === "object" && answer !== null && "status" in answer ? String(answer.status) : "0";
-      count(status);
+      const response = await attackOnce().catch(() => null);
+      const status =
+        typeof response === "object" && response !== null && "status" in response ? String(response.status) : "0";
+      countStatus(status);
       if (status === "0") await pause(100);
     }
   };
-  await Promise.all(Array.from({ length: chosen.concurrency }, runLane));
+  await Promise.all(Array.from({ length: chosenAttack.concurrency }, runLane));
 }

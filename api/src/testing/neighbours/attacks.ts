@@ -38,7 +38,7 @@ export interface Attack {
   readonly minimumAnswers: Readonly<Record<string, number>>;
 }
 
-const json = { "content-type": "application/json" };
+const jsonHeaders = { "content-type": "application/json" };
 
 export const attacks: readonly Attack[] = [
   {
@@ -106,7 +106,7 @@ export const attacks: readonly Attack[] = [
         requests: buildOversized("relicario-requests"),
       });
       const body = JSON.stringify({ ...change, sig: "A".repeat(86) });
-      return () => caller.call("/user/keyring", { method: "PUT", headers: json, body });
+      return () => caller.call("/user/keyring", { method: "PUT", headers: jsonHeaders, body });
     },
   },
   {
@@ -116,7 +116,7 @@ export const attacks: readonly Attack[] = [
     minimumAnswers: { 422: 20 },
     prepare: async ({ caller }) => {
       const body = `${"[".repeat(1_400_000)}${"]".repeat(1_400_000)}`;
-      return () => caller.call("/secrets/store", { method: "POST", headers: json, body });
+      return () => caller.call("/secrets/store", { method: "POST", headers: jsonHeaders, body });
     },
   },
   {
@@ -138,7 +138,7 @@ export const attacks: readonly Attack[] = [
       const { upload, large } = await startUpload(attacker, 6 * minPartBytes);
       await sendParts(attacker, upload, large);
       const body = JSON.stringify(buildFinish(attacker.person, large, { content_sha256: "A".repeat(43) }));
-      return () => attacker.caller.call(uploadPath(upload), { method: "PUT", headers: json, body });
+      return () => attacker.caller.call(uploadPath(upload), { method: "PUT", headers: jsonHeaders, body });
     },
   },
   {
@@ -161,12 +161,12 @@ export const attacks: readonly Attack[] = [
       await storeSmallSecrets(attacker, 1);
       return async () => {
         const { body } = buildSecret(attacker.person);
-        const answer = await attacker.caller.json("POST", "/secrets/store", {
+        const response = await attacker.caller.json("POST", "/secrets/store", {
           ...body,
           ticket: randomBytes(maxTicketBytes).toString("base64url"),
         });
-        if (answer.status === 200) confirmChange(attacker.person, body.keyring);
-        return answer;
+        if (response.status === 200) confirmChange(attacker.person, body.keyring);
+        return response;
       };
     },
   },
@@ -209,11 +209,17 @@ export async function storeSmallSecrets(
   const ids: string[] = [];
   while (ids.length < count) {
     const { body } = buildSecret(person);
-    const [head, key, iv, , tag] = body.label.split(".");
+    const [protectedHeader, encryptedKey, iv, , tag] = body.label.split(".");
     const label =
       labelLength === 0
         ? body.label
-        : [head, key, iv, randomBytes(Math.floor((labelLength * 3) / 4) - 200).toString("base64url"), tag].join(".");
+        : [
+            protectedHeader,
+            encryptedKey,
+            iv,
+            randomBytes(Math.floor((labelLength * 3) / 4) - 200).toString("base64url"),
+            tag,
+          ].join(".");
     const { status, body: responseBody } = await caller.json("POST", "/secrets/store", { ...body, label });
     if (status !== 200)
       throw new Error(`a small secret was answered with ${String(status)} ${responseBody.toString()}`);
@@ -233,9 +239,9 @@ async function startUpload(
   return { upload: StartUploadResponse.parse(JSON.parse(body.toString())).upload_id, large };
 }
 
-async function sendParts({ caller }: Attacker, upload: string, large: LargeContent): Promise<void> {
+async function sendParts({ caller }: Attacker, uploadId: string, large: LargeContent): Promise<void> {
   for (const index of large.parts.keys()) {
-    const { status, body } = await caller.call(uploadPath(upload), {
+    const { status, body } = await caller.call(uploadPath(uploadId), {
       method: "POST",
       ...(await large.part(index + 1)),
     });
@@ -254,9 +260,14 @@ async function publishLarge(attacker: Attacker, bytes: number): Promise<LargeCon
 }
 
 /** Until the other end hangs up. */
-async function sendSlowBody({ caller, count }: Attacker, path: string, type: string, length: number): Promise<void> {
-  const socket = countAnswer(caller.socket(), count);
-  socket.write(buildHead("POST", path, caller, type, length));
+async function sendSlowBody(
+  { caller, count }: Attacker,
+  path: string,
+  contentType: string,
+  contentLength: number,
+): Promise<void> {
+  const socket = countResponse(caller.socket(), count);
+  socket.write(buildHead("POST", path, caller, contentType, contentLength));
   while (!socket.destroyed && socket.writable) {
     socket.write(" ");
     await pause(1_000);
@@ -277,15 +288,20 @@ async function leaveUnread({ caller, count }: Attacker, path: string, body: stri
 }
 
 /** All but the last bytes, which never come. */
-async function stallUpload({ caller, count }: Attacker, path: string, type: string, body: Buffer): Promise<void> {
-  const socket = countAnswer(caller.socket(), count);
-  socket.write(buildHead("POST", path, caller, type, body.length));
+async function stallUpload(
+  { caller, count }: Attacker,
+  path: string,
+  contentType: string,
+  body: Buffer,
+): Promise<void> {
+  const socket = countResponse(caller.socket(), count);
+  socket.write(buildHead("POST", path, caller, contentType, body.length));
   socket.write(body.subarray(0, -1_000));
   if (!socket.destroyed) await once(socket, "close");
 }
 
 /** Held until its first bytes come, or it ends. */
-function countAnswer(socket: Socket, count: Attacker["count"]): Socket {
+function countResponse(socket: Socket, count: Attacker["count"]): Socket {
   count("held");
   const onClose = (): void => {
     count("held", -1);
@@ -297,17 +313,23 @@ function countAnswer(socket: Socket, count: Attacker["count"]): Socket {
   });
 }
 
-function parseStatus(answer: Buffer | null): string | null {
-  return /^HTTP\/1\.1 (\d{3})/.exec(answer?.toString("latin1") ?? "")?.[1] ?? null;
+function parseStatus(response: Buffer | null): string | null {
+  return /^HTTP\/1\.1 (\d{3})/.exec(response?.toString("latin1") ?? "")?.[1] ?? null;
 }
 
-function buildHead(method: string, path: string, { authorization }: Caller, type: string, length: number): string {
+function buildHead(
+  method: string,
+  path: string,
+  { authorization }: Caller,
+  contentType: string,
+  contentLength: number,
+): string {
   return [
     `${method} ${path} HTTP/1.1`,
     "host: localhost",
     `authorization: ${authorization}`,
-    `content-type: ${type}`,
-    `content-length: ${String(length)}`,
+    `content-type: ${contentType}`,
+    `content-length: ${String(contentLength)}`,
     "",
     "",
   ].join("\r\n");

@@ -24,15 +24,15 @@ import {
 import { createCaller, type CallResult, type Caller } from "./caller.ts";
 import { startTestDeployment, type TestDeployment } from "./test-deployment.ts";
 
-const openings = 200;
-const views = 5;
-const rounds = 5;
-const pairsOfFinishes = 20;
+const openingCount = 200;
+const viewCount = 5;
+const roundCount = 5;
+const finishPairCount = 20;
 /** The gateway lets each do eight calls at a time. */
-const addresses = 25;
+const callerAddressCount = 25;
 
 const deployment = await startTestDeployment();
-const callers = Array.from({ length: addresses }, (_, index) =>
+const callers = Array.from({ length: callerAddressCount }, (_, index) =>
   createCaller(deployment.origin, `127.0.2.${String(index + 1)}`, null),
 );
 const failures: string[] = [];
@@ -47,93 +47,105 @@ try {
   const owner = createPerson("owner", await deployment.signIn("owner"));
   const secret = await storeSecret(calls, owner, { bytes: 60_000 });
 
-  const share = await createShare(calls, owner, secret.id, { max_views: views });
-  await lookRepeatedly(deployment, share);
+  const share = await createShare(calls, owner, secret.id, { max_views: viewCount });
+  await readShareInfoRepeatedly(deployment, share);
   expectEqual(
     "looks of people and preview agents, a GET and a HEAD cost nothing",
     (await findShare(calls, owner, secret.id, share)).views,
     0,
   );
 
-  for (let round = 1; round <= rounds; round++) {
-    const openedShare = round === 1 ? share : await createShare(calls, owner, secret.id, { max_views: views });
-    const name = `round ${String(round)}: ${String(openings)} openings at once`;
-    const answers = await Promise.all(
-      Array.from({ length: openings }, (_, index) => openShare(callerAt(index), openedShare)),
+  for (let round = 1; round <= roundCount; round++) {
+    const openedShare = round === 1 ? share : await createShare(calls, owner, secret.id, { max_views: viewCount });
+    const name = `round ${String(round)}: ${String(openingCount)} openings at once`;
+    const responses = await Promise.all(
+      Array.from({ length: openingCount }, (_, index) => openShare(getCaller(index), openedShare)),
     );
-    const claims = answers.filter(({ status }) => status === 200).map(({ body }) => ShareClaim.parse(parseBody(body)));
+    const shareClaims = responses
+      .filter(({ status }) => status === 200)
+      .map(({ body }) => ShareClaim.parse(parseBody(body)));
     const contents = await Promise.all(
-      claims.map(({ download }, index) => callerAt(index).json("POST", "/share/content", { token: download.token })),
+      shareClaims.map(({ download }, index) =>
+        getCaller(index).json("POST", "/share/content", { token: download.token }),
+      ),
     );
     expectEqual(
-      `${name} give ${String(views)} contents`,
+      `${name} give ${String(viewCount)} contents`,
       contents.filter(({ status, body }) => status === 200 && body.equals(secret.content)).length,
-      views,
+      viewCount,
     );
     expectEqual(
-      `${name} give ${String(openings - views)} times the same 404`,
-      [...new Set(answers.filter(({ status }) => status !== 200).map(describeAnswer))],
+      `${name} give ${String(openingCount - viewCount)} times the same 404`,
+      [...new Set(responses.filter(({ status }) => status !== 200).map(describeResponse))],
       ["404 share_unavailable"],
     );
     const { views: countedViews, end } = await findShare(calls, owner, secret.id, openedShare);
-    expectEqual(`${name} are counted as ${String(views)} views`, [countedViews, end], [views, "used_up"]);
+    expectEqual(`${name} are counted as ${String(viewCount)} views`, [countedViews, end], [viewCount, "used_up"]);
   }
 
-  const repeated = await createShare(calls, owner, secret.id, { max_views: 1 });
-  const opening = buildOpening(repeated);
-  const repeatedAnswers = await Promise.all(
-    Array.from({ length: openings }, (_, index) => callerAt(index).json("POST", "/share/get-public-secret", opening)),
+  const repeatedShare = await createShare(calls, owner, secret.id, { max_views: 1 });
+  const opening = buildOpening(repeatedShare);
+  const repeatedResponses = await Promise.all(
+    Array.from({ length: openingCount }, (_, index) =>
+      getCaller(index).json("POST", "/share/get-public-secret", opening),
+    ),
   );
   expectEqual(
-    `${String(openings)} calls with one claim_id at once are one view, for all of them`,
-    [...new Set(repeatedAnswers.map(({ status }) => status))],
+    `${String(openingCount)} calls with one claim_id at once are one view, for all of them`,
+    [...new Set(repeatedResponses.map(({ status }) => status))],
     [200],
   );
-  expectEqual("… and are counted as one", (await findShare(calls, owner, secret.id, repeated)).views, 1);
+  expectEqual("… and are counted as one", (await findShare(calls, owner, secret.id, repeatedShare)).views, 1);
 
   const protectedShare = await createShare(calls, owner, secret.id, { password: true });
   const guesses = await Promise.all(
-    Array.from({ length: openings }, (_, index) =>
-      callerAt(index).json("POST", "/share/get-public-secret", {
+    Array.from({ length: openingCount }, (_, index) =>
+      getCaller(index).json("POST", "/share/get-public-secret", {
         ...buildOpening(protectedShare),
         pass_auth: "A".repeat(43),
       }),
     ),
   );
   expectEqual(
-    `of ${String(openings)} wrong passwords at once ten are told`,
+    `of ${String(openingCount)} wrong passwords at once ten are told`,
     guesses.filter(({ status }) => status === 403).length,
     10,
   );
   expectEqual(
     "… and the right one comes too late",
-    describeAnswer(await openShare(callerAt(0), protectedShare)),
+    describeResponse(await openShare(getCaller(0), protectedShare)),
     "404 share_unavailable",
   );
 
-  let wins = 0;
-  for (let pair = 0; pair < pairsOfFinishes; pair++) {
+  let singleWinCount = 0;
+  for (let pair = 0; pair < finishPairCount; pair++) {
     const request = await createRequest(calls, owner);
-    const answers = [await startAnswer(calls, request), await startAnswer(calls, request)];
-    for (const answer of answers) await sendParts(calls, answer);
-    const finished = await Promise.all(
-      answers.map((answer, index) =>
-        callerAt(index).call(answerPath(answer.id), {
+    const startedAnswers = [await startAnswer(calls, request), await startAnswer(calls, request)];
+    for (const answer of startedAnswers) await sendParts(calls, answer);
+    const finishResponses = await Promise.all(
+      startedAnswers.map((answer, index) =>
+        getCaller(index).call(answerPath(answer.id), {
           method: "PUT",
           headers: { "content-type": "application/json", ...answer.headers },
           body: JSON.stringify(answer.finish),
         }),
       ),
     );
-    if (finished.map(describeAnswer).sort().join() === "200,409 request_closed") wins += 1;
-    for (const [index, answer] of answers.entries()) {
-      const repeated = await finishAnswer(calls, answer);
-      if (repeated.status !== finished[index]?.status)
-        failures.push(`a finish was answered ${String(finished[index]?.status)}, then ${String(repeated.status)}`);
+    if (finishResponses.map(describeResponse).sort().join() === "200,409 request_closed") singleWinCount += 1;
+    for (const [index, answer] of startedAnswers.entries()) {
+      const repeatedResponse = await finishAnswer(calls, answer);
+      if (repeatedResponse.status !== finishResponses[index]?.status)
+        failures.push(
+          `a finish was answered ${String(finishResponses[index]?.status)}, then ${String(repeatedResponse.status)}`,
+        );
     }
     await deleteRequest(calls, owner, request.requestId);
   }
-  expectEqual(`two finishes of one request give one, ${String(pairsOfFinishes)} times`, wins, pairsOfFinishes);
+  expectEqual(
+    `two finishes of one request give one, ${String(finishPairCount)} times`,
+    singleWinCount,
+    finishPairCount,
+  );
   const { requests } = RequestList.parse((await callOk(calls, "GET", "/requests", owner.token)).body);
   expectEqual("… and nothing of the others is left", requests, []);
 
@@ -144,8 +156,8 @@ try {
   await deployment.stop();
 }
 
-function callerAt(index: number): Caller {
-  const caller = callers[index % addresses];
+function getCaller(index: number): Caller {
+  const caller = callers[index % callerAddressCount];
   if (caller === undefined) throw new Error("no caller");
   return caller;
 }
@@ -154,8 +166,8 @@ function openShare(caller: Caller, share: BuiltShare): Promise<CallResult> {
   return caller.json("POST", "/share/get-public-secret", buildOpening(share));
 }
 
-async function lookRepeatedly({ origin }: TestDeployment, { shareId, linkAuth }: BuiltShare): Promise<void> {
-  const agents = [
+async function readShareInfoRepeatedly({ origin }: TestDeployment, { shareId, linkAuth }: BuiltShare): Promise<void> {
+  const userAgents = [
     "Slackbot-LinkExpanding 1.0",
     "Twitterbot/1.0",
     "facebookexternalhit/1.1",
@@ -167,11 +179,11 @@ async function lookRepeatedly({ origin }: TestDeployment, { shareId, linkAuth }:
     "Googlebot/2.1",
     "bingbot/2.0",
   ];
-  for (const agent of agents) {
-    const headers = { "user-agent": agent, "content-type": "application/json" };
+  for (const userAgent of userAgents) {
+    const headers = { "user-agent": userAgent, "content-type": "application/json" };
     for (const method of ["GET", "HEAD"]) await fetch(`${origin}/shared/${shareId}`, { method, headers });
     for (const method of ["GET", "HEAD", "POST"])
-      await fetch(`${origin}/api/share/get-public-secret/${shareId}`, { method, headers: { "user-agent": agent } });
+      await fetch(`${origin}/api/share/get-public-secret/${shareId}`, { method, headers: { "user-agent": userAgent } });
     await fetch(`${origin}/api/share/get-public-secret`, {
       method: "POST",
       headers,
@@ -222,6 +234,6 @@ function parseBody(body: Buffer): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).parse(JSON.parse(body.toString()));
 }
 
-function describeAnswer({ status, body }: CallResult): string {
+function describeResponse({ status, body }: CallResult): string {
   return status === 200 ? "200" : `${String(status)} ${String(parseBody(body)["code"])}`;
 }

@@ -27,22 +27,26 @@ const retryForMilliseconds = 120_000;
 class Writer {
   readonly acknowledged = new Map<string, Buffer>();
   /** Answers that no repetition explains. */
-  readonly unexpectedAnswers: string[] = [];
-  sentAgain = 0;
-  readonly #stand: TestDeployment;
+  readonly unexpectedResponses: string[] = [];
+  resentCount = 0;
+  readonly #deployment: TestDeployment;
   readonly #subject: string;
   #person: Person | null = null;
   #caller: Caller | null = null;
 
   constructor(deployment: TestDeployment, subject: string) {
-    this.#stand = deployment;
+    this.#deployment = deployment;
     this.#subject = subject;
   }
 
   async writeSmall(): Promise<void> {
     const person = await this.#requirePerson();
     const { body, content } = buildSecret(person, { bytes: randomInt(100, 100_000) });
-    await this.#callUntilAnswered("/secrets/store", { method: "POST", headers: json, body: JSON.stringify(body) });
+    await this.#callUntilAnswered("/secrets/store", {
+      method: "POST",
+      headers: jsonHeaders,
+      body: JSON.stringify(body),
+    });
     confirmChange(person, body.keyring);
     this.acknowledged.set(body.secret_db_id, content);
   }
@@ -50,19 +54,26 @@ class Writer {
   async writeLarge(): Promise<void> {
     const person = await this.#requirePerson();
     const large = buildLargeContent({ bytes: minPartBytes + randomInt(1, 200_000) });
-    const started = await this.#callUntilAnswered("/v2/secrets/secret", { method: "POST", ...(await large.start()) });
-    const upload = StartUploadResponse.parse(JSON.parse(started.body.toString())).upload_id;
+    const startResponse = await this.#callUntilAnswered("/v2/secrets/secret", {
+      method: "POST",
+      ...(await large.start()),
+    });
+    const uploadId = StartUploadResponse.parse(JSON.parse(startResponse.body.toString())).upload_id;
     await Promise.all(
       large.parts.map(async (_, index) =>
-        this.#callUntilAnswered(uploadPath(upload), { method: "POST", ...(await large.part(index + 1)) }),
+        this.#callUntilAnswered(uploadPath(uploadId), { method: "POST", ...(await large.part(index + 1)) }),
       ),
     );
-    await this.#finish(person, upload, large);
+    await this.#finish(person, uploadId, large);
   }
 
-  async #finish(person: Person, upload: string, large: LargeContent): Promise<void> {
+  async #finish(person: Person, uploadId: string, large: LargeContent): Promise<void> {
     const finish = buildFinish(person, large);
-    await this.#callUntilAnswered(uploadPath(upload), { method: "PUT", headers: json, body: JSON.stringify(finish) });
+    await this.#callUntilAnswered(uploadPath(uploadId), {
+      method: "PUT",
+      headers: jsonHeaders,
+      body: JSON.stringify(finish),
+    });
     confirmChange(person, finish.keyring);
     this.acknowledged.set(large.id, large.content);
   }
@@ -78,26 +89,26 @@ class Writer {
       ids.push(...page.secrets.filter(({ version }) => version === 1).map(({ secret_db_id: id }) => id));
       cursor = page.next_cursor;
     }
-    for (const id of ids) contents.set(id, await this.#contentOf(id));
+    for (const id of ids) contents.set(id, await this.#readContent(id));
     const missing = [...this.acknowledged.keys()].filter((id) => !contents.has(id)).length;
     const changed = [...this.acknowledged].filter(
       ([id, content]) => contents.get(id)?.equals(content) === false,
     ).length;
     const { licence } = Me.parse(JSON.parse((await this.#callUntilAnswered("/user/me", {})).body.toString()));
     if (licence.secrets !== this.acknowledged.size)
-      this.unexpectedAnswers.push(
+      this.unexpectedResponses.push(
         `the account counts ${String(licence.secrets)} secrets of ${String(this.acknowledged.size)}`,
       );
     return { missing, changed, unknown: ids.length - (this.acknowledged.size - missing) };
   }
 
-  async #contentOf(id: string): Promise<Buffer> {
-    const small = SecretContent.parse(
-      JSON.parse((await this.#callUntilAnswered("/secrets/store/get-secret", secretRequest(id))).body.toString()),
+  async #readContent(id: string): Promise<Buffer> {
+    const secretContent = SecretContent.parse(
+      JSON.parse((await this.#callUntilAnswered("/secrets/store/get-secret", buildSecretRequest(id))).body.toString()),
     );
-    return small.content === null
-      ? (await this.#callUntilAnswered("/v2/secrets/get-secret", secretRequest(id))).body
-      : Buffer.from(small.content, "base64url");
+    return secretContent.content === null
+      ? (await this.#callUntilAnswered("/v2/secrets/get-secret", buildSecretRequest(id))).body
+      : Buffer.from(secretContent.content, "base64url");
   }
 
   async #requirePerson(): Promise<Person> {
@@ -108,8 +119,8 @@ class Writer {
 
   async #signIn(): Promise<Caller> {
     for (const startedAt = performance.now(); performance.now() - startedAt < retryForMilliseconds;) {
-      const token = await this.#stand.signIn(this.#subject).catch(() => null);
-      if (token !== null) return (this.#caller = createCaller(this.#stand.origin, "127.0.0.1", token));
+      const token = await this.#deployment.signIn(this.#subject).catch(() => null);
+      if (token !== null) return (this.#caller = createCaller(this.#deployment.origin, "127.0.0.1", token));
       await pause(50);
     }
     throw new Error(`${this.#subject} can sign in no more`);
@@ -119,26 +130,26 @@ class Writer {
   async #callUntilAnswered(path: string, init: CallInit): Promise<CallResult> {
     for (const startedAt = performance.now(); performance.now() - startedAt < retryForMilliseconds;) {
       const caller = this.#caller ?? (await this.#signIn());
-      const answer = await caller.call(path, init).catch(() => null);
-      if (answer !== null && answer.status < 300) return answer;
-      if (answer?.status === 401) await this.#signIn();
-      else if (answer !== null && answer.status < 500 && answer.status !== 429) {
-        this.unexpectedAnswers.push(
-          `${init.method ?? "GET"} ${path.replace(/[0-9a-f-]{36}/, ":id")}: ${String(answer.status)} ${answer.body.toString().slice(0, 200)}`,
+      const response = await caller.call(path, init).catch(() => null);
+      if (response !== null && response.status < 300) return response;
+      if (response?.status === 401) await this.#signIn();
+      else if (response !== null && response.status < 500 && response.status !== 429) {
+        this.unexpectedResponses.push(
+          `${init.method ?? "GET"} ${path.replace(/[0-9a-f-]{36}/, ":id")}: ${String(response.status)} ${response.body.toString().slice(0, 200)}`,
         );
-        throw new Error(this.unexpectedAnswers.at(-1));
+        throw new Error(this.unexpectedResponses.at(-1));
       }
-      this.sentAgain++;
+      this.resentCount++;
       await pause(50);
     }
     throw new Error(`${init.method ?? "GET"} ${path.replace(/[0-9a-f-]{36}/, ":id")} is answered no more`);
   }
 }
 
-const json = { "content-type": "application/json" };
-const secretRequest = (id: string): CallInit => ({
+const jsonHeaders = { "content-type": "application/json" };
+const buildSecretRequest = (id: string): CallInit => ({
   method: "POST",
-  headers: json,
+  headers: jsonHeaders,
   body: JSON.stringify({ secret_db_id: id }),
 });
 
@@ -149,10 +160,10 @@ const deployment = await startTestDeployment({
 try {
   const writers = ["ana", "ben", "eva"].map((subject) => new Writer(deployment, subject));
   const countWritten = (): number => writers.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0);
-  let ending = false;
-  const isEnding = (): boolean => ending;
+  let shouldStop = false;
+  const isStopping = (): boolean => shouldStop;
   const writerLoops = writers.map(async (writer, index) => {
-    while (!isEnding()) {
+    while (!isStopping()) {
       await (index === 2 ? writer.writeLarge() : writer.writeSmall());
       await pause(index === 2 ? 500 : 20); // a hundred kills take minutes, and the disk is not what is tried
     }
@@ -162,7 +173,7 @@ try {
     (error: unknown) => error,
   );
 
-  const killed: Partial<Record<ProcessName, number>> = {};
+  const killCounts: Partial<Record<ProcessName, number>> = {};
   const recoveryTimes: number[] = [];
   for (let kill = 1; kill <= killCount; kill++) {
     const before = countWritten();
@@ -173,31 +184,31 @@ try {
     await pause(randomInt(60)); // another moment each time
     const name = processNames[randomInt(processNames.length)] ?? "gateway";
     await deployment.kill(name);
-    killed[name] = (killed[name] ?? 0) + 1;
+    killCounts[name] = (killCounts[name] ?? 0) + 1;
     recoveryTimes.push(await deployment.waitUntilReady());
     if (kill % 10 === 0) console.log(`${String(kill)} kills, ${String(countWritten())} writes acknowledged`);
   }
-  ending = true;
+  shouldStop = true;
   const failure = await writersFailure;
   const checks = await Promise.all(writers.map((writer) => writer.check()));
-  const sum = (name: "missing" | "changed" | "unknown"): number =>
+  const sumChecks = (name: "missing" | "changed" | "unknown"): number =>
     checks.reduce((total, check) => total + check[name], 0);
   const figures = {
     ...{
       kills: killCount,
-      killed,
+      killed: killCounts,
       acknowledged: countWritten(),
-      sent_again: writers.reduce((total, { sentAgain }) => total + sentAgain, 0),
+      sent_again: writers.reduce((total, { resentCount }) => total + resentCount, 0),
     },
     ...{
-      missing: sum("missing"),
-      changed: sum("changed"),
-      unknown: sum("unknown"),
-      stray_files: await strayFiles(deployment),
+      missing: sumChecks("missing"),
+      changed: sumChecks("changed"),
+      unknown: sumChecks("unknown"),
+      stray_files: await countStrayFiles(deployment),
     },
     ...{
       slowest_return_ms: Math.round(Math.max(...recoveryTimes)),
-      surprises: writers.flatMap(({ unexpectedAnswers }) => unexpectedAnswers),
+      surprises: writers.flatMap(({ unexpectedResponses }) => unexpectedResponses),
     },
   };
   const ok =
@@ -210,7 +221,7 @@ try {
 }
 
 /** Files of objects whose key no row knows. */
-async function strayFiles({ databaseUrl, objectsFolder }: TestDeployment): Promise<number> {
+async function countStrayFiles({ databaseUrl, objectsFolder }: TestDeployment): Promise<number> {
   const client = new Client({ connectionString: databaseUrl() });
   await client.connect();
   const { rows } = await client.query<{ object_key: string }>(

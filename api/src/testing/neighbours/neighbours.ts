@@ -24,7 +24,7 @@ const intervalMilliseconds = 100;
 const secretCount = 100;
 const neighbourAddress = "127.0.0.3";
 /** Of its own for each attack: what the one before used up would spare the next one. */
-const attackerAddress = (index: number): string => `127.0.1.${String(index + 1)}`;
+const getAttackerAddress = (index: number): string => `127.0.1.${String(index + 1)}`;
 
 interface LatencyReading {
   readonly calls: number;
@@ -89,24 +89,24 @@ async function measureAttack(
   try {
     const order: AttackOrder = {
       origin: deployment.origin,
-      address: attackerAddress(index),
+      address: getAttackerAddress(index),
       attackIndex: index,
       subject,
       token: await deployment.signIn(subject),
       accessToken: await deployment.accessToken(subject),
     };
     attackerProcess.send(order);
-    const started = await nextMessage(attackerProcess);
-    if (started.kind !== "started") throw new Error(`${name}: ${JSON.stringify(started)}`);
+    const startedMessage = await receiveMessage(attackerProcess);
+    if (startedMessage.kind !== "started") throw new Error(`${name}: ${JSON.stringify(startedMessage)}`);
     const reading = await readList(neighbour, attackSeconds);
     const couldSignIn = await deployment.signIn(`newcomer-${String(index)}`).then(
       () => true,
       () => false,
     );
     attackerProcess.send("answers");
-    const report = await nextMessage(attackerProcess);
-    const answers = report.kind === "answers" ? report.answers : {};
-    const attacked = Object.entries(minimumAnswers).every(([status, count]) => (answers[status] ?? 0) >= count);
+    const answersMessage = await receiveMessage(attackerProcess);
+    const answers = answersMessage.kind === "answers" ? answersMessage.answers : {};
+    const wasEffective = Object.entries(minimumAnswers).every(([status, count]) => (answers[status] ?? 0) >= count);
     const ratio = reading.p95_ms / quiet.median_ms;
     const exited = once(attackerProcess, "exit");
     attackerProcess.kill("SIGKILL");
@@ -115,7 +115,7 @@ async function measureAttack(
     const hungAfterwards = afterwards.filter(({ status }) => status === "rejected").length;
     await deployment.waitUntilReady();
     return {
-      ...{ point, attack: name, ...reading, ratio, answers, attacked },
+      ...{ point, attack: name, ...reading, ratio, answers, attacked: wasEffective },
       ...{
         hung_afterwards: hungAfterwards,
         signs_in: couldSignIn,
@@ -124,7 +124,7 @@ async function measureAttack(
           reading.refused === 0 &&
           hungAfterwards === 0 &&
           couldSignIn &&
-          attacked &&
+          wasEffective &&
           ratio < maxRatio,
       },
     };
@@ -133,7 +133,7 @@ async function measureAttack(
   }
 }
 
-async function nextMessage(attacker: ReturnType<typeof fork>): Promise<AttackerMessage> {
+async function receiveMessage(attacker: ReturnType<typeof fork>): Promise<AttackerMessage> {
   const exited = once(attacker, "exit").then(([code]): never => {
     throw new Error(`an attacker ended with ${String(code)}`);
   });
@@ -147,13 +147,13 @@ async function nextMessage(attacker: ReturnType<typeof fork>): Promise<AttackerM
  */
 async function readList(caller: Caller, seconds: number): Promise<LatencyReading> {
   const durations: number[] = [];
-  let [hung, refused] = [0, 0];
+  let [hungCount, refusedCount] = [0, 0];
   const read = async (): Promise<void> => {
     const startedAt = performance.now();
     const answer = await caller.call("/secrets/store").catch(() => null);
     durations.push(performance.now() - startedAt);
-    if (answer === null) hung++;
-    else if (answer.status !== 200) refused++;
+    if (answer === null) hungCount++;
+    else if (answer.status !== 200) refusedCount++;
   };
   const calls: Promise<void>[] = [];
   for (let remaining = (seconds * 1_000) / intervalMilliseconds; remaining > 0; remaining--) {
@@ -169,8 +169,8 @@ async function readList(caller: Caller, seconds: number): Promise<LatencyReading
     median_ms: percentile(0.5),
     p95_ms: percentile(0.95),
     longest_ms: percentile(1),
-    hung,
-    refused,
+    hung: hungCount,
+    refused: refusedCount,
   };
 }
 
@@ -178,6 +178,6 @@ function formatLine(
   name: string,
   { calls, median_ms: median, p95_ms: p95, longest_ms: longest, hung, refused }: LatencyReading,
 ): string {
-  const ms = (value: number): string => `${value.toFixed(1)} ms`.padStart(11);
-  return `${name.padEnd(44)}${String(calls).padStart(6)} calls  median${ms(median)}  p95${ms(p95)}  longest${ms(longest)}  hung ${String(hung)}  refused ${String(refused)}`;
+  const formatMilliseconds = (value: number): string => `${value.toFixed(1)} ms`.padStart(11);
+  return `${name.padEnd(44)}${String(calls).padStart(6)} calls  median${formatMilliseconds(median)}  p95${formatMilliseconds(p95)}  longest${formatMilliseconds(longest)}  hung ${String(hung)}  refused ${String(refused)}`;
 }

@@ -18,16 +18,16 @@ export interface Relay {
  * would take that of everybody's bytes with it.
  */
 export async function startRelay(): Promise<Relay> {
-  const thread = new Worker(new URL("relay.worker.ts", import.meta.url), { name: "relay" });
-  const [port] = (await once(thread, "message")) as [number];
+  const worker = new Worker(new URL("relay.worker.ts", import.meta.url), { name: "relay" });
+  const [port] = (await once(worker, "message")) as [number];
   return {
     port,
     setTargets: (ports) => {
-      thread.postMessage(ports);
+      worker.postMessage(ports);
     },
     stop: async () => {
-      const exited = once(thread, "exit");
-      thread.postMessage(null);
+      const exited = once(worker, "exit");
+      worker.postMessage(null);
       await exited;
     },
   };

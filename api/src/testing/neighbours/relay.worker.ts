@@ -5,12 +5,12 @@
 import { connect, createServer, type Socket } from "node:net";
 import { parentPort } from "node:worker_threads";
 
-let ports: readonly number[] = [];
+let targetPorts: readonly number[] = [];
 let nextIndex = 0;
 const sockets = new Set<Socket>();
-parentPort?.on("message", (next: readonly number[] | null) => {
-  if (next === null) closeAll();
-  else ports = next;
+parentPort?.on("message", (message: readonly number[] | null) => {
+  if (message === null) closeAll();
+  else targetPorts = message;
 });
 
 const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true }, (client) => {
@@ -26,14 +26,14 @@ server.listen(0, "127.0.0.1", () => {
 
 /** Closes what is open, and the thread with it. */
 function closeAll(): void {
-  ports = [];
+  targetPorts = [];
   server.close();
   for (const socket of sockets) socket.destroy();
   parentPort?.close();
 }
 
 /** A socket that is being shut down cannot be reset: Node 24 would keep it for ever. */
-function reset(socket: Socket): void {
+function resetSocket(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
@@ -44,9 +44,9 @@ function trackSocket(socket: Socket): Socket {
 }
 
 function forward(client: Socket, attempts: number): void {
-  const port = ports[nextIndex++ % Math.max(ports.length, 1)];
-  if (port === undefined || attempts >= ports.length) {
-    reset(client);
+  const port = targetPorts[nextIndex++ % Math.max(targetPorts.length, 1)];
+  if (port === undefined || attempts >= targetPorts.length) {
+    resetSocket(client);
     return;
   }
   const upstream = trackSocket(connect({ host: "127.0.0.1", port, noDelay: true }));
@@ -55,18 +55,18 @@ function forward(client: Socket, attempts: number): void {
   });
   upstream.once("connect", () => {
     upstream.removeAllListeners("error");
-    pipeBoth(client, upstream);
+    pipeBothWays(client, upstream);
   });
 }
 
-function pipeBoth(client: Socket, upstream: Socket): void {
+function pipeBothWays(client: Socket, upstream: Socket): void {
   client.pipe(upstream).pipe(client);
   for (const [source, target] of [
     [client, upstream],
     [upstream, client],
   ] as const) {
     source.on("error", () => {
-      reset(target);
+      resetSocket(target);
     });
     source.once("close", () => {
       target.destroySoon();

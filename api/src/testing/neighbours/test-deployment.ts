@@ -10,9 +10,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { createChild, type Child } from "@relicario/tooling/child";
-import { startDatabase, type Database } from "@relicario/tooling/database";
+import { startDatabaseServer, type DatabaseServer } from "@relicario/tooling/database";
 
-import { makeSessionKey, startIssuer } from "../issuer.ts";
+import { createSessionKey, startIssuer } from "../issuer.ts";
 import { callTimeoutMilliseconds } from "./caller.ts";
 import { startRelay } from "./relay.ts";
 
@@ -58,16 +58,16 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
   const databaseRelay = await startRelay();
   const balancer = await startRelay();
   const databaseFolder = join(folder, "database");
-  let database: Database = await startDatabase({ folder: databaseFolder });
+  let database: DatabaseServer = await startDatabaseServer({ folder: databaseFolder });
   await database.createDatabase("relicario");
-  databaseRelay.setTargets([portOf(database)]);
+  databaseRelay.setTargets([getPort(database)]);
   const urlThroughRelay = new URL(database.url("relicario"));
   urlThroughRelay.port = String(databaseRelay.port);
 
-  const state = { stopping: false };
+  const shutdownState = { stopping: false };
   const restarts = new Set<Promise<void>>();
   const restart = (start: () => Promise<void>): void => {
-    const pendingRestart = startWithRetry(start, state).finally(() => restarts.delete(pendingRestart));
+    const pendingRestart = startWithRetry(start, shutdownState).finally(() => restarts.delete(pendingRestart));
     restarts.add(pendingRestart);
   };
 
@@ -76,19 +76,19 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
     script: string,
     variables: (port: number) => Readonly<Record<string, string>>,
   ): Child => {
-    const created: Child = createChild({
+    const child: Child = createChild({
       name,
       script,
       environment: variables,
       logFile: join(folder, `${name}.log`),
       onUnexpectedExit: () => {
-        restart(() => created.start());
+        restart(() => child.start());
       },
     });
-    return created;
+    return child;
   };
-  const secrets = {
-    SESSION_KEYS: JSON.stringify({ keys: [await makeSessionKey()] }),
+  const generatedKeys = {
+    SESSION_KEYS: JSON.stringify({ keys: [await createSessionKey()] }),
     RECORD_KEY: randomBytes(32).toString("base64url"),
   };
   const createService = (name: string): Child =>
@@ -100,11 +100,11 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
       IDP_AUTHORITY: issuer.issuer,
       IDP_CLIENT_ID: "relicario-portal",
       PUBLIC_ORIGIN: "http://localhost:3000",
-      ...secrets,
+      ...generatedKeys,
       ...environment,
     }));
   const services = [createService("service-1"), createService("service-2")] as const;
-  const { d: _, ...publicKey } = await makeSessionKey();
+  const { d: _, ...publicKey } = await createSessionKey();
   const gateway = createNamedChild("gateway", "tooling/src/serve/gateway-main.ts", (port) => ({
     GATEWAY_HOST: "127.0.0.1",
     GATEWAY_PORT: String(port),
@@ -122,26 +122,26 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
     gateway,
   };
 
-  await Promise.all(services.map((each) => each.start()));
-  balancer.setTargets(services.map((each) => each.port()));
+  await Promise.all(services.map((service) => service.start()));
+  balancer.setTargets(services.map((service) => service.port()));
   await gateway.start();
   const origin = `http://127.0.0.1:${String(gateway.port())}`;
 
   const isReady = async (): Promise<boolean> => {
     if (restarts.size > 0 || Object.values(children).some((each) => !each.isRunning())) return false;
-    const addresses = [
-      ...services.map((each) => `http://127.0.0.1:${String(each.port())}/readyz`),
+    const urls = [
+      ...services.map((service) => `http://127.0.0.1:${String(service.port())}/readyz`),
       `${origin}/api/readyz`,
     ];
-    const answers = await Promise.all(
-      addresses.map((address) =>
-        fetch(address, { signal: AbortSignal.timeout(5_000) }).then(
+    const readiness = await Promise.all(
+      urls.map((url) =>
+        fetch(url, { signal: AbortSignal.timeout(5_000) }).then(
           ({ ok }) => ok,
           () => false,
         ),
       ),
     );
-    return answers.every(Boolean);
+    return readiness.every(Boolean);
   };
   const deployment: TestDeployment = {
     origin,
@@ -149,14 +149,14 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
     databaseUrl: () => database.url("relicario"),
     accessToken: (subject) => issuer.accessToken(subject),
     async signIn(subject) {
-      const answer = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {
+      const response = await fetch(`${origin}/api/auth/token?app_vendor_id=relicario`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ token: await issuer.accessToken(subject) }),
         signal: AbortSignal.timeout(callTimeoutMilliseconds),
       });
-      if (!answer.ok) throw new Error(`the exchange answered ${String(answer.status)} ${await answer.text()}`);
-      return ((await answer.json()) as { token: string }).token;
+      if (!response.ok) throw new Error(`the exchange answered ${String(response.status)} ${await response.text()}`);
+      return ((await response.json()) as { token: string }).token;
     },
     async kill(name) {
       if (name !== "database") {
@@ -167,8 +167,8 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
       const pid = Number(readFileSync(join(databaseFolder, "cluster/postmaster.pid"), "utf8").split("\n")[0]);
       process.kill(pid, "SIGKILL");
       restart(async () => {
-        database = await startDatabase({ folder: databaseFolder });
-        databaseRelay.setTargets([portOf(database)]);
+        database = await startDatabaseServer({ folder: databaseFolder });
+        databaseRelay.setTargets([getPort(database)]);
       });
     },
     async waitUntilReady() {
@@ -192,7 +192,7 @@ export async function startTestDeployment(environment: Readonly<Record<string, s
         )
         .join("\n"),
     async stop() {
-      state.stopping = true;
+      shutdownState.stopping = true;
       await Promise.allSettled(restarts);
       await Promise.all(Object.values(children).map((each) => each.stop()));
       await Promise.all([balancer.stop(), databaseRelay.stop(), issuer.stop()]);
@@ -215,6 +215,6 @@ async function startWithRetry(start: () => Promise<void>, state: { readonly stop
   }
 }
 
-function portOf(database: Database): number {
+function getPort(database: DatabaseServer): number {
   return Number(new URL(database.url("postgres")).port);
 }

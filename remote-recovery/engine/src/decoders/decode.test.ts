@@ -1,5 +1,5 @@
 import { generatePicture, type Pixels } from "../../tests/generated-pictures.ts";
-import { box, makeGridFile } from "../../tests/heif-files.ts";
+import { encodeBox, makeGridFile } from "../../tests/heif-files.ts";
 import { makeExif, makePng, encodePng, readSample, readPhoto, sha256 } from "../../tests/vectors.ts";
 import { PortalError } from "@relicario/shared/errors";
 import type { EngineModules } from "../engine-core.ts";
@@ -18,7 +18,7 @@ const decode = (bytes: Uint8Array) =>
   );
 
 /** The code and details that decoding ends with. */
-async function decodeError(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
+async function catchDecodeError(bytes: Uint8Array): Promise<{ code: string; [detail: string]: unknown }> {
   const error: unknown = await decode(bytes).then(
     () => null,
     (thrown: unknown) => thrown,
@@ -27,11 +27,11 @@ async function decodeError(bytes: Uint8Array): Promise<{ code: string; [detail: 
   return { code: error.code, ...error.details };
 }
 
-const jpeg = () => new Uint8Array(readPhoto("rocket.jpg"));
-const png = () => new Uint8Array(readPhoto("chelsea.png"));
+const readJpeg = () => new Uint8Array(readPhoto("rocket.jpg"));
+const readPng = () => new Uint8Array(readPhoto("chelsea.png"));
 
 /** A JPEG whose header says this, with as many bytes as it needs at least, all 0. */
-function jpegHeader({
+function createJpegHeader({
   width,
   height,
   marker = 0xc0,
@@ -72,7 +72,7 @@ function jpegHeader({
 }
 
 /** The head of a TIFF file: who made the camera, and tags with nothing in them. */
-function tiff({
+function createTiff({
   make,
   extraTags,
   littleEndian = true,
@@ -99,8 +99,8 @@ function tiff({
 describe("decodePicture", () => {
   it("reads a JPEG and a PNG, and clears their pixels on release", async () => {
     for (const [bytes, width, height] of [
-      [jpeg(), 640, 427],
-      [png(), 451, 300],
+      [readJpeg(), 640, 427],
+      [readPng(), 451, 300],
     ] as const) {
       const picture = await decode(bytes);
       expect([picture.width, picture.height, picture.orientation]).toEqual([width, height, 1]);
@@ -112,7 +112,7 @@ describe("decodePicture", () => {
   });
 
   it("leaves the bytes it was given untouched", async () => {
-    for (const bytes of [jpeg(), png(), readPhoto("rocket.jpg"), readPhoto("chelsea.png")]) {
+    for (const bytes of [readJpeg(), readPng(), readPhoto("rocket.jpg"), readPhoto("chelsea.png")]) {
       const digest = sha256(bytes);
       (await decode(bytes)).release();
       expect(sha256(bytes)).toBe(digest);
@@ -164,7 +164,7 @@ describe("decodePicture", () => {
           chunks: [["eXIf", exif]],
         });
         expect((await decode(rotated)).orientation).toBe(orientation);
-        expect(readHeader(withApp1(jpeg(), exif)).orientation).toBe(orientation);
+        expect(readHeader(insertApp1(readJpeg(), exif)).orientation).toBe(orientation);
       }
     },
   );
@@ -176,17 +176,20 @@ describe("decodePicture", () => {
       exif.map((value, index) => (index === 18 ? 99 : value)),
       exif.map((value, index) => (index === 4 ? 255 : value)),
     ]) {
-      expect(readHeader(withApp1(jpeg(), damagedExif)).orientation).toBe(1);
+      expect(readHeader(insertApp1(readJpeg(), damagedExif)).orientation).toBe(1);
     }
   });
 
   it("refuses what is not a picture", async () => {
-    expect(await decodeError(new Uint8Array(0))).toEqual({ code: "picture_unreadable", reason: "empty" });
-    expect(await decodeError(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({
+    expect(await catchDecodeError(new Uint8Array(0))).toEqual({ code: "picture_unreadable", reason: "empty" });
+    expect(await catchDecodeError(new TextEncoder().encode("this is a text, named .jpg"))).toEqual({
       code: "picture_unreadable",
       reason: "not_a_picture",
     });
-    expect(await decodeError(Uint8Array.of(0xff))).toEqual({ code: "picture_unreadable", reason: "not_a_picture" });
+    expect(await catchDecodeError(Uint8Array.of(0xff))).toEqual({
+      code: "picture_unreadable",
+      reason: "not_a_picture",
+    });
   });
 
   it.each([
@@ -208,16 +211,16 @@ describe("decodePicture", () => {
     ["orf", "MMOR\0\0\0\b"],
     ["rw2", "IIU\0\x18\0\0\0"],
     ["x3f", "FOVb\0\0\x02\0"],
-    ["dng", tiff({ make: "Google", extraTags: [0xc612] })],
-    ["dng", tiff({ make: "NIKON CORPORATION", extraTags: [0x014a, 0xc612], littleEndian: false })],
-    ["nef", tiff({ make: "NIKON CORPORATION", extraTags: [0x014a], littleEndian: false })],
-    ["nef", tiff({ make: "NIKON", extraTags: [0x014a] })],
-    ["arw", tiff({ make: "SONY", extraTags: [0x014a] })],
-    ["tiff", tiff({ make: "NIKON CORPORATION", extraTags: [] })],
-    ["tiff", tiff({ make: "Epson", extraTags: [0x014a] })],
+    ["dng", createTiff({ make: "Google", extraTags: [0xc612] })],
+    ["dng", createTiff({ make: "NIKON CORPORATION", extraTags: [0x014a, 0xc612], littleEndian: false })],
+    ["nef", createTiff({ make: "NIKON CORPORATION", extraTags: [0x014a], littleEndian: false })],
+    ["nef", createTiff({ make: "NIKON", extraTags: [0x014a] })],
+    ["arw", createTiff({ make: "SONY", extraTags: [0x014a] })],
+    ["tiff", createTiff({ make: "NIKON CORPORATION", extraTags: [] })],
+    ["tiff", createTiff({ make: "Epson", extraTags: [0x014a] })],
     ["tiff", "II*\0\xff\xff\xff\x7f"],
   ])("names a kind that is not read: %s", async (kind, start) => {
-    expect(await decodeError(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({
+    expect(await catchDecodeError(Uint8Array.from(start, (letter) => letter.charCodeAt(0)))).toEqual({
       code: "picture_unreadable",
       reason: "unsupported",
       kind,
@@ -230,7 +233,7 @@ describe("decodePicture", () => {
     ["lossless_jpeg", { marker: 0xc3 }],
     ["arithmetic_jpeg", { marker: 0xc9 }],
   ])("names a JPEG that is not read: %s", async (kind, overrides) => {
-    expect(await decodeError(jpegHeader({ width: 800, height: 600, ...overrides }))).toEqual({
+    expect(await catchDecodeError(createJpegHeader({ width: 800, height: 600, ...overrides }))).toEqual({
       code: "picture_unreadable",
       reason: "unsupported",
       kind,
@@ -257,7 +260,7 @@ describe("decodePicture", () => {
       ...[3, 2, 1].map((missing) => bytes.length - missing),
     ];
     for (const length of lengths.filter((candidate) => candidate >= 40)) {
-      expect([length, await decodeError(bytes.subarray(0, length))]).toEqual([
+      expect([length, await catchDecodeError(bytes.subarray(0, length))]).toEqual([
         length,
         { code: "picture_unreadable", reason: "broken", kind },
       ]);
@@ -270,13 +273,13 @@ describe("decodePicture", () => {
     for (const name of ["rocket.jpg", "rocket-progressive.jpg", "rocket-444.jpg", "rocket-restarts.jpg"]) {
       const bytes = readSample(name);
       const cut = bytes.subarray(0, Math.floor(bytes.length * 0.6));
-      expect(await decodeError(Buffer.concat([cut, end]))).toEqual(broken);
+      expect(await catchDecodeError(Buffer.concat([cut, end]))).toEqual(broken);
     }
     const bytes = readSample("rocket-restarts.jpg"); // bytes too many before a restart: "extraneous bytes"
     const restart = bytes.findIndex((byte, index) => byte === 0xff && bytes[index + 1] === 0xd0);
     const noisy = Buffer.concat([bytes.subarray(0, restart), new Uint8Array(40), bytes.subarray(restart)]);
     (await decode(noisy)).release();
-    expect(await decodeError(noisy.subarray(0, Math.floor(noisy.length * 0.6)))).toEqual(broken);
+    expect(await catchDecodeError(noisy.subarray(0, Math.floor(noisy.length * 0.6)))).toEqual(broken);
   });
 
   it("reads a JPEG and a WebP with bytes behind its end, as some cameras write", async () => {
@@ -291,7 +294,7 @@ describe("decodePicture", () => {
     const large = new Uint8Array(progressive);
     new DataView(large.buffer).setUint32(frame + 5, (6500 << 16) | 8000); // height and width
     const broken = { code: "picture_unreadable", reason: "broken", kind: "jpeg" };
-    expect(await decodeError(large)).toEqual(broken);
+    expect(await catchDecodeError(large)).toEqual(broken);
 
     const end = progressive.length - 2;
     const scan = [0xff, 0xda, 0, 8, 1, 1, 0, 1, 1, 0, 0x3f]; // one component, one pair of coefficients, nothing in it
@@ -302,23 +305,23 @@ describe("decodePicture", () => {
         progressive.subarray(end),
       ]);
     expect(() => readHeader(withScans(20))).not.toThrow();
-    expect(await decodeError(withScans(65))).toEqual(broken);
+    expect(await catchDecodeError(withScans(65))).toEqual(broken);
   });
 
   it("refuses a damaged PNG and reads the next file", async () => {
-    const damaged = png().map((value, index) => (index > 60_000 && index < 60_200 ? value ^ 0x55 : value));
-    expect(await decodeError(damaged)).toEqual({ code: "picture_unreadable", reason: "broken", kind: "png" });
-    expect((await decode(png())).width).toBe(451);
+    const damaged = readPng().map((value, index) => (index > 60_000 && index < 60_200 ? value ^ 0x55 : value));
+    expect(await catchDecodeError(damaged)).toEqual({ code: "picture_unreadable", reason: "broken", kind: "png" });
+    expect((await decode(readPng())).width).toBe(451);
   });
 
   it("refuses more than 52 million pixels before decoding", async () => {
-    expect(await decodeError(jpegHeader({ width: 8000, height: 6501 }))).toEqual({
+    expect(await catchDecodeError(createJpegHeader({ width: 8000, height: 6501 }))).toEqual({
       code: "picture_too_large",
       width: 8000,
       height: 6501,
     });
     expect(
-      await decodeError(
+      await catchDecodeError(
         makePng({ width: 100_000, height: 100_000, colourType: 0, depth: 8, data: new Uint8Array(100_000) }),
       ),
     ).toEqual({
@@ -330,12 +333,14 @@ describe("decodePicture", () => {
 
   it("counts the coefficients that a progressive JPEG keeps", () => {
     const size = { width: 4000, height: 3000 };
-    expect(readHeader(jpegHeader(size)).extraBytesPerPixel).toBe(0);
-    expect(readHeader(jpegHeader({ ...size, marker: 0xc2 })).extraBytesPerPixel).toBe(3);
-    expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11, 0x11, 0x11] })).extraBytesPerPixel).toBe(6);
-    expect(readHeader(jpegHeader({ ...size, marker: 0xc2, sampling: [0x11] })).extraBytesPerPixel).toBe(2);
+    expect(readHeader(createJpegHeader(size)).extraBytesPerPixel).toBe(0);
+    expect(readHeader(createJpegHeader({ ...size, marker: 0xc2 })).extraBytesPerPixel).toBe(3);
+    expect(
+      readHeader(createJpegHeader({ ...size, marker: 0xc2, sampling: [0x11, 0x11, 0x11] })).extraBytesPerPixel,
+    ).toBe(6);
+    expect(readHeader(createJpegHeader({ ...size, marker: 0xc2, sampling: [0x11] })).extraBytesPerPixel).toBe(2);
     // a scan for each colour
-    expect(readHeader(jpegHeader({ ...size, componentsPerScan: 1 })).extraBytesPerPixel).toBe(3);
+    expect(readHeader(createJpegHeader({ ...size, componentsPerScan: 1 })).extraBytesPerPixel).toBe(3);
   });
 
   it("fits every picture within the limit of pixels into 900 MB, but a very long one and a progressive JPEG in full colour above 48 megapixels", () => {
@@ -391,7 +396,11 @@ describe("kinds of pictures", () => {
     ["rocket-animated.webp", "animated_webp"],
     ["rocket.gif", "gif"],
   ])("are refused by name: %s", async (name, kind) => {
-    expect(await decodeError(readSample(name))).toEqual({ code: "picture_unreadable", reason: "unsupported", kind });
+    expect(await catchDecodeError(readSample(name))).toEqual({
+      code: "picture_unreadable",
+      reason: "unsupported",
+      kind,
+    });
   });
 
   it.each([
@@ -409,15 +418,15 @@ describe("kinds of pictures", () => {
     [[3, 1], 5],
   ] as const)("turn and mirror an AVIF by its properties %j: %i", ([turn, mirror], orientation) => {
     const properties = [
-      ...(turn === 0 ? [] : [box("irot", Buffer.from([turn]))]),
-      ...(mirror === null ? [] : [box("imir", Buffer.from([mirror]))]),
+      ...(turn === 0 ? [] : [encodeBox("irot", Buffer.from([turn]))]),
+      ...(mirror === null ? [] : [encodeBox("imir", Buffer.from([mirror]))]),
     ];
     const file = makeGridFile(readSample("rocket.avif"), { columns: 2, rows: 1, extraProperties: properties });
     expect(readHeader(file)).toMatchObject({ kind: "avif", width: 640, height: 214, orientation });
   });
 });
 
-function withApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
+function insertApp1(file: Uint8Array, exif: Uint8Array): Uint8Array {
   const length = 2 + 6 + exif.length;
   return Buffer.concat([
     file.subarray(0, 2),

@@ -3,7 +3,7 @@ import createJpegDecoder from "@jsquash/jpeg/codec/dec/mozjpeg_dec.js";
 import createWebpDecoder from "@jsquash/webp/codec/dec/webp_dec.js";
 import { PortalError } from "@relicario/shared/errors";
 import type { Raster } from "../rows.ts";
-import { decodeOnce } from "./emscripten.ts";
+import { decodeInFreshInstance } from "./emscripten.ts";
 import { readHeader } from "./header.ts";
 import { decodeHeic } from "./heic.ts";
 import { maxPixels, unreadableError, type DecodedPicture, type PictureHeader } from "./picture-file.ts";
@@ -19,7 +19,7 @@ export const maxMemoryBytes = 900_000_000;
  * Code, tables and slack of codec and engine, and the empty process around them: measured by `pnpm
  * fuzz:engine`.
  */
-const baseMemory = 120_000_000;
+const baseMemoryBytes = 120_000_000;
 
 /**
  * Memory that decoding and reading a picture will take at most, in bytes: the file twice, the
@@ -29,7 +29,9 @@ const baseMemory = 120_000_000;
 export function estimateMemory({ width, height, extraBytesPerPixel }: PictureHeader, fileSize: number): number {
   const pixels = width * height;
   const factor = Math.max(1, Math.floor(Math.min(width, height) / 384));
-  return baseMemory + 2 * fileSize + pixels * (4 + 4 + extraBytesPerPixel + 1.3) + (8 * pixels) / (factor * factor);
+  return (
+    baseMemoryBytes + 2 * fileSize + pixels * (4 + 4 + extraBytesPerPixel + 1.3) + (8 * pixels) / (factor * factor)
+  );
 }
 
 /**
@@ -42,11 +44,11 @@ export async function decodePicture(
 ): Promise<Raster & { readonly release: () => void }> {
   const header = readHeader(bytes);
   const { kind, width, height, orientation, cropped = false } = header;
-  const estimate = estimateMemory(header, bytes.length);
-  if (width * height > maxPixels || estimate > maxMemoryBytes) {
+  const estimatedBytes = estimateMemory(header, bytes.length);
+  if (width * height > maxPixels || estimatedBytes > maxMemoryBytes) {
     throw new PortalError("picture_too_large", { details: { width, height } });
   }
-  const decoded = await decodeWith(kind, bytes, await loadCodec(kind), estimate);
+  const decoded = await decodeWith(kind, bytes, await loadCodec(kind), estimatedBytes);
   const matchesHeader = cropped
     ? decoded.width <= width && decoded.height <= height
     : decoded.width === width && decoded.height === height;
@@ -95,15 +97,15 @@ const truncationWarning = /premature end/i;
 /** A part of the picture is lost: worth a try while it takes little memory. */
 const damageWarning = /premature end|bad Huffman code|instead of RST/i;
 /** A broken picture may take so many bytes. */
-const maxBrokenMemory = 600_000_000;
+const maxBrokenPictureBytes = 600_000_000;
 
 /**
  * Decodes a baseline or progressive JPEG with mozjpeg. EXIF orientation and ICC profiles are not
  * applied. `picture_unreadable` when the file is broken, or a part of it is missing.
  */
 export function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module, maxMemory: number): Promise<DecodedPicture> {
-  const fatalWarning = maxMemory > maxBrokenMemory ? damageWarning : truncationWarning;
-  return decodeOnce(
+  const fatalWarning = maxMemory > maxBrokenPictureBytes ? damageWarning : truncationWarning;
+  return decodeInFreshInstance(
     { kind: "jpeg", create: createJpegDecoder, decode: (codec, file) => codec.decode(file, false), fatalWarning },
     module,
     maxMemory,
@@ -116,7 +118,7 @@ export function decodeJpeg(bytes: Uint8Array, module: WebAssembly.Module, maxMem
  * broken or cut.
  */
 function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, maxMemory: number): Promise<DecodedPicture> {
-  return decodeOnce(
+  return decodeInFreshInstance(
     { kind: "webp", create: createWebpDecoder, decode: (codec, file) => codec.decode(file) },
     module,
     maxMemory,
@@ -129,7 +131,7 @@ function decodeWebp(bytes: Uint8Array, module: WebAssembly.Module, maxMemory: nu
  * says them. `picture_unreadable` when the file is broken or cut.
  */
 function decodeAvif(bytes: Uint8Array, module: WebAssembly.Module, maxMemory: number): Promise<DecodedPicture> {
-  return decodeOnce(
+  return decodeInFreshInstance(
     { kind: "avif", create: createAvifDecoder, decode: (codec, file) => codec.decode(file, 8) },
     module,
     maxMemory,

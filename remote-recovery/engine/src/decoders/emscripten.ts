@@ -51,7 +51,7 @@ function limitMemory(memory: WebAssembly.Memory, maxBytes: number): void {
   };
 }
 
-/** What decodeOnce needs of a codec besides its module. */
+/** What decodeInFreshInstance needs of a codec besides its module. */
 export interface Codec<T> {
   readonly kind: string;
   readonly create: (options: EmscriptenWasm.ModuleOpts) => Promise<T>;
@@ -66,7 +66,7 @@ export interface Codec<T> {
  * of one picture meets the next, and a codec that gave up is never used again. `picture_unreadable`
  * when the file is broken or cut.
  */
-export async function decodeOnce<T extends EmscriptenInstance>(
+export async function decodeInFreshInstance<T extends EmscriptenInstance>(
   { kind, create, decode, fatalWarning }: Codec<T>,
   module: WebAssembly.Module,
   maxMemory: number,

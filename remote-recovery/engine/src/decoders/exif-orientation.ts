@@ -10,20 +10,23 @@ const shortType = 3;
 export function readExifOrientation(tiff: Uint8Array): number | null {
   if (tiff.length < 8) return null;
   const view = new DataView(tiff.buffer, tiff.byteOffset, tiff.byteLength);
-  const order = view.getUint16(0);
-  if (order !== 0x4949 && order !== 0x4d4d) return null;
-  const littleEndian = order === 0x4949;
+  const byteOrder = view.getUint16(0);
+  if (byteOrder !== 0x4949 && byteOrder !== 0x4d4d) return null;
+  const littleEndian = byteOrder === 0x4949;
   if (view.getUint16(2, littleEndian) !== 42) return null;
-  const directory = view.getUint32(4, littleEndian);
-  if (directory + 2 > tiff.length) return null;
-  const count = view.getUint16(directory, littleEndian);
+  const directoryOffset = view.getUint32(4, littleEndian);
+  if (directoryOffset + 2 > tiff.length) return null;
+  const count = view.getUint16(directoryOffset, littleEndian);
   for (let i = 0; i < count; i++) {
-    const entry = directory + 2 + 12 * i;
-    if (entry + 12 > tiff.length) return null;
-    if (view.getUint16(entry, littleEndian) !== orientationTag) continue;
-    if (view.getUint16(entry + 2, littleEndian) !== shortType || view.getUint32(entry + 4, littleEndian) !== 1)
+    const entryOffset = directoryOffset + 2 + 12 * i;
+    if (entryOffset + 12 > tiff.length) return null;
+    if (view.getUint16(entryOffset, littleEndian) !== orientationTag) continue;
+    if (
+      view.getUint16(entryOffset + 2, littleEndian) !== shortType ||
+      view.getUint32(entryOffset + 4, littleEndian) !== 1
+    )
       return null;
-    const value = view.getUint16(entry + 8, littleEndian);
+    const value = view.getUint16(entryOffset + 8, littleEndian);
     return value >= 1 && value <= 8 ? value : null;
   }
   return null;

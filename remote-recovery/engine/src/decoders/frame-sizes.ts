@@ -20,7 +20,7 @@ const maxUnits = 1000;
  */
 const maxFrames = 4;
 /** Types of units (AV1 6.2.2). */
-const av1Units = { sequenceHeader: 1, frameHeader: 3, frame: 6, redundantFrameHeader: 7, tileList: 8 } as const;
+const obuTypes = { sequenceHeader: 1, frameHeader: 3, frame: 6, redundantFrameHeader: 7, tileList: 8 } as const;
 
 /** Bits from the highest down. RangeError after the last. */
 function createBitReader(bytes: Uint8Array) {
@@ -47,16 +47,16 @@ function createBitReader(bytes: Uint8Array) {
  * Sizes of all sequence headers among the units (OBUs, AV1 5.3) of an item. RangeError when the
  * item is cut, or has many frames.
  */
-export function av1FrameSizes(item: Uint8Array): FrameSize[] {
+export function readAv1FrameSizes(item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let units = 0;
   let frames = 0;
   for (let offset = 0; offset < item.length;) {
     if (++units > maxUnits) throw new RangeError("too many units");
-    const head = item[offset++] ?? 0;
-    if ((head & 4) !== 0) offset++; // layers
+    const obuHeader = item[offset++] ?? 0;
+    if ((obuHeader & 4) !== 0) offset++; // layers
     let length = item.length - offset;
-    if ((head & 2) !== 0) {
+    if ((obuHeader & 2) !== 0) {
       length = 0;
       for (let i = 0; ; i++) {
         const byte = item[offset++];
@@ -66,12 +66,12 @@ export function av1FrameSizes(item: Uint8Array): FrameSize[] {
       }
     }
     if (offset + length > item.length) throw new RangeError("a unit is cut");
-    const type = (head >> 3) & 15;
-    if (type === av1Units.redundantFrameHeader || type === av1Units.tileList)
+    const type = (obuHeader >> 3) & 15;
+    if (type === obuTypes.redundantFrameHeader || type === obuTypes.tileList)
       throw new RangeError("no unit of a picture");
-    if ((type === av1Units.frameHeader || type === av1Units.frame) && ++frames > maxFrames)
+    if ((type === obuTypes.frameHeader || type === obuTypes.frame) && ++frames > maxFrames)
       throw new RangeError("too many frames");
-    if (type === av1Units.sequenceHeader) sizes.push(readSequenceHeader(item.subarray(offset, offset + length)));
+    if (type === obuTypes.sequenceHeader) sizes.push(readSequenceHeader(item.subarray(offset, offset + length)));
     offset += length;
   }
   return sizes;
@@ -94,7 +94,7 @@ function readSequenceHeader(unit: Uint8Array): FrameSize {
       }
     }
     const hasDelays = read(1) === 1;
-    for (let points = read(5) + 1; points > 0; points--) {
+    for (let remainingPoints = read(5) + 1; remainingPoints > 0; remainingPoints--) {
       read(12);
       if (read(5) > 7) read(1);
       if (delayBits > 0 && read(1) === 1) read(delayBits + delayBits + 1);
@@ -106,21 +106,21 @@ function readSequenceHeader(unit: Uint8Array): FrameSize {
   return { width: read(widthBits) + 1, height: read(heightBits) + 1 };
 }
 
-const sequenceParameters = 33;
+const spsUnitType = 33;
 
 /**
  * Sizes, as shown, of the parameter sets in the configuration `hvcC` (ISO/IEC 14496-15, 8.3.3), and
  * of those among the units of the item, each after its length. RangeError when either is cut.
  */
-export function hevcFrameSizes(configuration: DataView, item: Uint8Array): FrameSize[] {
+export function readHevcFrameSizes(configuration: DataView, item: Uint8Array): FrameSize[] {
   const sizes: FrameSize[] = [];
   let count = 0;
   const addUnit = (unit: Uint8Array) => {
     if (++count > maxUnits) throw new RangeError("too many units");
-    sizes.push(...hevcUnitSize(unit));
+    sizes.push(...readHevcUnitSize(unit));
   };
   let offset = 23;
-  for (let arrays = configuration.getUint8(22); arrays > 0; arrays--) {
+  for (let remainingArrays = configuration.getUint8(22); remainingArrays > 0; remainingArrays--) {
     offset++;
     const units = configuration.getUint16(offset);
     offset += 2;
@@ -149,33 +149,34 @@ const maxCropping = 64;
  * The size when the unit is a sequence parameter set of the base layer (HEVC 7.3.2.2), cropped by
  * its conformance window.
  */
-function hevcUnitSize(unit: Uint8Array): FrameSize[] {
+function readHevcUnitSize(unit: Uint8Array): FrameSize[] {
   const [firstByte = 0, secondByte = 0] = unit;
   const layer = ((firstByte & 1) << 5) | (secondByte >> 3);
-  if (((firstByte >> 1) & 63) !== sequenceParameters || layer !== 0) return [];
+  if (((firstByte >> 1) & 63) !== spsUnitType || layer !== 0) return [];
   // What is read lies in its first hundred bytes.
-  const { read, readExpGolomb } = createBitReader(withoutEscapes(unit.subarray(2, 130)));
+  const { read, readExpGolomb } = createBitReader(removeEmulationPrevention(unit.subarray(2, 130)));
   read(4);
-  const layers = read(3);
+  const subLayerCount = read(3);
   read(1 + 88 + 8); // profile, tier and level
-  const layerFlags = Array.from({ length: layers }, () => ({ profile: read(1) === 1, level: read(1) === 1 }));
-  if (layers > 0) read(2 * (8 - layers));
+  const layerFlags = Array.from({ length: subLayerCount }, () => ({ profile: read(1) === 1, level: read(1) === 1 }));
+  if (subLayerCount > 0) read(2 * (8 - subLayerCount));
   for (const { profile, level } of layerFlags) read((profile ? 88 : 0) + (level ? 8 : 0));
   readExpGolomb();
-  const chroma = readExpGolomb();
-  if (chroma === 3) read(1);
+  const chromaFormat = readExpGolomb();
+  if (chromaFormat === 3) read(1);
   const width = readExpGolomb();
   const height = readExpGolomb();
   if (read(1) === 0) return [{ width, height }];
-  const subWidth = chroma === 1 || chroma === 2 ? 2 : 1;
-  const subHeight = chroma === 1 ? 2 : 1;
+  const subWidth = chromaFormat === 1 || chromaFormat === 2 ? 2 : 1;
+  const subHeight = chromaFormat === 1 ? 2 : 1;
   const [left, right, top, bottom] = [readExpGolomb(), readExpGolomb(), readExpGolomb(), readExpGolomb()];
-  const cropped = { width: subWidth * (left + right), height: subHeight * (top + bottom) };
-  if (cropped.width > maxCropping || cropped.height > maxCropping) throw new RangeError("more is coded than is shown");
-  return [{ width: width - cropped.width, height: height - cropped.height }];
+  const croppedSize = { width: subWidth * (left + right), height: subHeight * (top + bottom) };
+  if (croppedSize.width > maxCropping || croppedSize.height > maxCropping)
+    throw new RangeError("more is coded than is shown");
+  return [{ width: width - croppedSize.width, height: height - croppedSize.height }];
 }
 
 /** Without the 3 of each 0 0 3, which keeps a start code out of a unit (HEVC 7.3.1.1). */
-function withoutEscapes(bytes: Uint8Array): Uint8Array {
+function removeEmulationPrevention(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, index) => !(byte === 3 && index >= 2 && bytes[index - 1] === 0 && bytes[index - 2] === 0));
 }

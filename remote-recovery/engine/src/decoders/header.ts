@@ -7,7 +7,7 @@ import { readIsoHeader } from "./iso-header.ts";
 import { readJpegHeader } from "./jpeg-header.ts";
 import { readExifOrientation } from "./exif-orientation.ts";
 import { identifyUnsupportedKind } from "./unsupported-kinds.ts";
-import { maxPixels, startsWith, unreadableError, viewOf, type PictureHeader } from "./picture-file.ts";
+import { maxPixels, startsWith, unreadableError, toDataView, type PictureHeader } from "./picture-file.ts";
 
 /**
  * Reads the header. `picture_unreadable` with `details.reason`: `empty`, `not_a_picture`,
@@ -29,32 +29,32 @@ export function readHeader(bytes: Uint8Array): PictureHeader {
  * cut.
  */
 function readPngHeader(bytes: Uint8Array): PictureHeader {
-  const view = viewOf(bytes);
-  if (bytes.length < 33 || chunkType(bytes, 8) !== "IHDR" || view.getUint32(8) !== 13)
+  const view = toDataView(bytes);
+  if (bytes.length < 33 || readChunkType(bytes, 8) !== "IHDR" || view.getUint32(8) !== 13)
     throw unreadableError("broken", "png");
   const width = view.getUint32(16);
   const height = view.getUint32(20);
   let orientation = 1;
-  let dataBytes = 0;
-  let ended = false;
-  for (let offset = 33; offset + 12 <= bytes.length && !ended;) {
+  let dataLength = 0;
+  let hasEnd = false;
+  for (let offset = 33; offset + 12 <= bytes.length && !hasEnd;) {
     const length = view.getUint32(offset);
-    const type = chunkType(bytes, offset);
+    const type = readChunkType(bytes, offset);
     if (offset + 12 + length > bytes.length) break;
     if (type === "eXIf") orientation = readExifOrientation(bytes.subarray(offset + 8, offset + 8 + length)) ?? 1;
-    if (type === "IDAT") dataBytes += length;
-    ended = type === "IEND";
+    if (type === "IDAT") dataLength += length;
+    hasEnd = type === "IEND";
     offset += 12 + length;
   }
-  const bitsPerPixel = view.getUint8(24) * (channels[view.getUint8(25)] ?? 0);
-  if (width === 0 || height === 0 || bitsPerPixel === 0 || !ended) throw unreadableError("broken", "png");
-  if (width * height <= maxPixels && dataBytes * maxInflationRatio < (width * height * bitsPerPixel) / 8)
+  const bitsPerPixel = view.getUint8(24) * (channelCounts[view.getUint8(25)] ?? 0);
+  if (width === 0 || height === 0 || bitsPerPixel === 0 || !hasEnd) throw unreadableError("broken", "png");
+  if (width * height <= maxPixels && dataLength * maxInflationRatio < (width * height * bitsPerPixel) / 8)
     throw unreadableError("broken", "png");
   return { kind: "png", width, height, orientation, extraBytesPerPixel: 0 };
 }
 
 /** By colour type: grey, colours, a palette, grey and alpha, colours and alpha. */
-const channels: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+const channelCounts: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 /** A byte of deflated data becomes 1032 at most (zlib's limit). */
 const maxInflationRatio = 1032;
 
@@ -64,19 +64,19 @@ function isWebp(bytes: Uint8Array): boolean {
 
 /** Chunks of a RIFF file (RFC 9649), which says how long it is. */
 function readWebpHeader(bytes: Uint8Array): PictureHeader {
-  const view = viewOf(bytes);
+  const view = toDataView(bytes);
   let size: { width: number; height: number; lossless: boolean } | null = null;
   let orientation = 1;
   const end = view.getUint32(4, true) + 8;
   if (end > bytes.length) throw unreadableError("broken", "webp");
   for (let offset = 12; offset + 8 <= end;) {
-    const type = chunkType(bytes, offset - 4);
+    const type = readChunkType(bytes, offset - 4);
     const length = view.getUint32(offset + 4, true);
     const body = bytes.subarray(offset + 8, Math.min(end, offset + 8 + length));
     if (type.startsWith("VP8") && body.length < length) throw unreadableError("broken", "webp");
     if (type === "VP8X" && body.length >= 10 && ((body[0] ?? 0) & 2) !== 0)
       throw unreadableError("unsupported", "animated_webp");
-    if (type === "VP8 " || type === "VP8L") size ??= type === "VP8 " ? lossySize(body) : losslessSize(body);
+    if (type === "VP8 " || type === "VP8L") size ??= type === "VP8 " ? parseLossySize(body) : parseLosslessSize(body);
     if (type === "EXIF")
       orientation = readExifOrientation(startsWith(body, 0x45, 0x78, 0x69, 0x66, 0, 0) ? body.subarray(6) : body) ?? 1;
     offset += 8 + length + (length & 1);
@@ -91,18 +91,18 @@ function readWebpHeader(bytes: Uint8Array): PictureHeader {
   };
 }
 
-function lossySize(body: Uint8Array) {
+function parseLossySize(body: Uint8Array) {
   if (body.length < 10 || !startsWith(body.subarray(3), 0x9d, 0x01, 0x2a)) throw unreadableError("broken", "webp");
-  const view = viewOf(body);
+  const view = toDataView(body);
   return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff, lossless: false };
 }
 
-function losslessSize(body: Uint8Array) {
+function parseLosslessSize(body: Uint8Array) {
   if (body.length < 5 || body[0] !== 0x2f) throw unreadableError("broken", "webp");
-  const bits = viewOf(body).getUint32(1, true);
+  const bits = toDataView(body).getUint32(1, true);
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1, lossless: true };
 }
 
-function chunkType(bytes: Uint8Array, offset: number): string {
+function readChunkType(bytes: Uint8Array, offset: number): string {
   return String.fromCharCode(...bytes.subarray(offset + 4, offset + 8));
 }

@@ -62,7 +62,7 @@ function readBoxes(view: DataView, start: number): Box[] {
     if (size < headerSize) break;
     const end = Math.min(view.byteLength, offset + size);
     boxes.push({
-      type: fourCharacterCodeAt(view, offset + 4),
+      type: readFourCharacterCode(view, offset + 4),
       body: subView(view, Math.min(end, offset + headerSize), end),
     });
     offset += size;
@@ -77,7 +77,7 @@ export function requireBox(boxes: readonly Box[], type: string, kind: string): D
   return box.body;
 }
 
-export function fourCharacterCodeAt(view: DataView, offset: number): string {
+export function readFourCharacterCode(view: DataView, offset: number): string {
   return String.fromCharCode(
     view.getUint8(offset),
     view.getUint8(offset + 1),
@@ -115,7 +115,10 @@ function readTypes(infos: DataView): Map<number, string> {
   for (const { type, body } of readBoxes(infos, infos.getUint8(0) === 0 ? 6 : 8)) {
     const version = body.getUint8(0);
     if (type !== "infe" || version < 2) continue; // older entries name no type
-    types.set(version === 2 ? body.getUint16(4) : body.getUint32(4), fourCharacterCodeAt(body, version === 2 ? 8 : 10));
+    types.set(
+      version === 2 ? body.getUint16(4) : body.getUint32(4),
+      readFourCharacterCode(body, version === 2 ? 8 : 10),
+    );
   }
   return types;
 }

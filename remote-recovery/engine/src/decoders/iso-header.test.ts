@@ -4,12 +4,12 @@ import { PortalError } from "@relicario/shared/errors";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
 import { decodePicture, estimateMemory, type CodecName } from "./decode.ts";
 import { decodeJpeg } from "./decode.ts";
-import { av1FrameSizes } from "./frame-sizes.ts";
+import { readAv1FrameSizes } from "./frame-sizes.ts";
 import { readHeader } from "./header.ts";
 
 const modules = new Map<CodecName, Promise<WebAssembly.Module>>();
 const requestedCodecs: CodecName[] = [];
-const codec = (name: CodecName) => {
+const loadCodec = (name: CodecName) => {
   if (name === "jpeg" || name === "png") throw new Error("neither AVIF nor HEIC");
   requestedCodecs.push(name);
   const pending = modules.get(name) ?? loadCodecInNode(name);
@@ -19,12 +19,12 @@ const codec = (name: CodecName) => {
 beforeEach(() => void requestedCodecs.splice(0));
 
 /** What decoding ends with, and that no codec was asked for it. */
-async function refusalWithoutCodec(bytes: Uint8Array): Promise<unknown> {
-  const error: unknown = await decodePicture(bytes, codec).catch((thrown: unknown) => thrown);
+async function catchRefusalWithoutCodec(bytes: Uint8Array): Promise<unknown> {
+  const error: unknown = await decodePicture(bytes, loadCodec).catch((thrown: unknown) => thrown);
   expect(requestedCodecs).toEqual([]);
   return error instanceof PortalError ? { code: error.code, ...error.details } : error;
 }
-const brokenError = (kind: string) => ({ code: "picture_unreadable", reason: "broken", kind });
+const createBrokenError = (kind: string) => ({ code: "picture_unreadable", reason: "broken", kind });
 
 describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
   const readOriginal = () => readSample(`rocket.${kind}`);
@@ -39,7 +39,9 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
     [640, 428],
     [8000, 6000],
   ])("is not decoded when the file says %i × %i and its frame says otherwise", async (width, height) => {
-    expect(await refusalWithoutCodec(withClaimedSize(readOriginal(), width, height))).toEqual(brokenError(kind));
+    expect(await catchRefusalWithoutCodec(withClaimedSize(readOriginal(), width, height))).toEqual(
+      createBrokenError(kind),
+    );
   });
 
   it("is not decoded when a property or its place is there twice, as another reader might take the other one", async () => {
@@ -53,7 +55,7 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
         file.subarray(offset),
       ]);
       duplicated.writeUInt32BE(file.readUInt32BE(meta) + file.readUInt32BE(offset), meta);
-      expect(await refusalWithoutCodec(duplicated)).toEqual(brokenError(kind));
+      expect(await catchRefusalWithoutCodec(duplicated)).toEqual(createBrokenError(kind));
     }
   });
 
@@ -62,7 +64,7 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
     const offset = file.indexOf("iloc");
     const length = file.indexOf(Buffer.from([0, 1]), offset + 14) + 2 + 4; // after the count of extents and the offset
     file.writeUInt32BE(0, length);
-    expect(await refusalWithoutCodec(file)).toEqual(brokenError(kind));
+    expect(await catchRefusalWithoutCodec(file)).toEqual(createBrokenError(kind));
   });
 
   it("is read as a grid of tiles, the last of which may lie partly outside", async () => {
@@ -70,7 +72,7 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
       [640, 642],
       [600, 500],
     ] as const) {
-      const picture = await decodePicture(makeGrid({ width, height }), codec);
+      const picture = await decodePicture(makeGrid({ width, height }), loadCodec);
       expect([picture.width, picture.height]).toEqual([width, height]);
       const readRow = (y: number, x: number) =>
         Buffer.from(picture.rgba.subarray((y * width + x) * 4, (y * width + x + 200) * 4));
@@ -89,11 +91,11 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
     ["a tile too many", { listedTiles: 7 }],
     ["planes of alpha that say to be smaller than their frames", { alpha: [160, 107] }],
   ])("is not decoded as a grid with %s", async (_, options) => {
-    expect(await refusalWithoutCodec(makeGrid(options))).toEqual(brokenError(kind));
+    expect(await catchRefusalWithoutCodec(makeGrid(options))).toEqual(createBrokenError(kind));
   });
 
   it("is too large as a grid of more than 52 million pixels", async () => {
-    expect(await refusalWithoutCodec(makeGrid({ columns: 28, rows: 28 }))).toEqual({
+    expect(await catchRefusalWithoutCodec(makeGrid({ columns: 28, rows: 28 }))).toEqual({
       code: "picture_too_large",
       width: 8960,
       height: 5992,
@@ -103,15 +105,15 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
   it("is not decoded when it is cut anywhere", async () => {
     for (const file of [readOriginal(), makeGrid()]) {
       for (let fraction = 0.004; fraction < 1; fraction += 0.037)
-        expect(await refusalWithoutCodec(file.subarray(0, Math.floor(file.length * fraction)))).toMatchObject({
+        expect(await catchRefusalWithoutCodec(file.subarray(0, Math.floor(file.length * fraction)))).toMatchObject({
           code: "picture_unreadable",
         });
-      expect(await refusalWithoutCodec(file.subarray(0, file.length - 1))).toEqual(brokenError(kind));
+      expect(await catchRefusalWithoutCodec(file.subarray(0, file.length - 1))).toEqual(createBrokenError(kind));
     }
   });
 
   it("is read with alpha and odd sides, and its alpha counts", async () => {
-    const picture = await decodePicture(readSample(`rocket-odd-alpha.${kind}`), codec);
+    const picture = await decodePicture(readSample(`rocket-odd-alpha.${kind}`), loadCodec);
     expect([picture.width, picture.height]).toEqual([321, 215]);
     expect([picture.rgba[3], picture.rgba[(214 * 321 + 320) * 4 + 3]]).toEqual([0, 255]);
     picture.release();
@@ -122,7 +124,7 @@ describe.each(["avif", "heic"] as const)("a picture of kind %s", (kind) => {
 });
 
 it("an animated AVIF is refused by name", async () => {
-  expect(await refusalWithoutCodec(readSample("rocket-animated.avif"))).toEqual({
+  expect(await catchRefusalWithoutCodec(readSample("rocket-animated.avif"))).toEqual({
     code: "picture_unreadable",
     reason: "unsupported",
     kind: "animated_avif",
@@ -139,10 +141,10 @@ it("a file of very many tiles or units is not looked through for long", async ()
   const tile = readSample("rocket.avif");
   expect(readHeader(makeGridFile(tile, { columns: 200, rows: 60 })).width).toBe(200 * 320);
   expect(() =>
-    av1FrameSizes(new Uint8Array(2002).fill(0x12).map((byte, index) => (index % 2 === 0 ? byte : 0))),
+    readAv1FrameSizes(new Uint8Array(2002).fill(0x12).map((byte, index) => (index % 2 === 0 ? byte : 0))),
   ).toThrow(RangeError);
-  expect(await refusalWithoutCodec(makeGridFile(tile, { columns: 80, rows: 80, tile: [63, 64] }))).toEqual(
-    brokenError("avif"),
+  expect(await catchRefusalWithoutCodec(makeGridFile(tile, { columns: 80, rows: 80, tile: [63, 64] }))).toEqual(
+    createBrokenError("avif"),
   );
 });
 
@@ -180,14 +182,14 @@ describe("av1FrameSizes", () => {
     const body = Array.from({ length: Math.ceil(bits.length / 8) }, (_, index) =>
       parseInt(bits.slice(index * 8, index * 8 + 8).padEnd(8, "0"), 2),
     );
-    expect(av1FrameSizes(Uint8Array.from([0x12, 0, 0x0a, body.length, ...body]))).toEqual([
+    expect(readAv1FrameSizes(Uint8Array.from([0x12, 0, 0x0a, body.length, ...body]))).toEqual([
       { width: 640, height: 427 },
     ]);
   });
 
   it("ends with a RangeError when a unit is longer than what is there", () => {
-    expect(() => av1FrameSizes(Uint8Array.of(0x0a, 9, 1))).toThrow(RangeError);
-    expect(() => av1FrameSizes(Uint8Array.of(0x0a, 0xff))).toThrow(RangeError);
+    expect(() => readAv1FrameSizes(Uint8Array.of(0x0a, 9, 1))).toThrow(RangeError);
+    expect(() => readAv1FrameSizes(Uint8Array.of(0x0a, 0xff))).toThrow(RangeError);
   });
 });
 
@@ -201,8 +203,8 @@ describe("an AVIF item of several frames", () => {
 
   it("is let in with as many as there may be layers, and not decoded with more", async () => {
     expect(readHeader(repeatItem(4)).kind).toBe("avif");
-    expect(await refusalWithoutCodec(repeatItem(5))).toEqual(brokenError("avif"));
-    expect(await refusalWithoutCodec(repeatItem(500))).toEqual(brokenError("avif"));
+    expect(await catchRefusalWithoutCodec(repeatItem(5))).toEqual(createBrokenError("avif"));
+    expect(await catchRefusalWithoutCodec(repeatItem(500))).toEqual(createBrokenError("avif"));
   });
 
   it.each([
@@ -210,8 +212,8 @@ describe("an AVIF item of several frames", () => {
     ["a list of tiles", 8],
   ])("is not decoded with %s", async (_case, type) => {
     const content = Buffer.concat([item.content, Uint8Array.of((type << 3) | 2, 0)]);
-    expect(await refusalWithoutCodec(makeGridFile({ ...item, content }, { columns: 1, rows: 1 }))).toEqual(
-      brokenError("avif"),
+    expect(await catchRefusalWithoutCodec(makeGridFile({ ...item, content }, { columns: 1, rows: 1 }))).toEqual(
+      createBrokenError("avif"),
     );
   });
 });

@@ -1,7 +1,7 @@
 /** AVIF and HEIC: the size that the file says, and that its frames say the same. */
-import { av1FrameSizes, hevcFrameSizes, type FrameSize } from "./frame-sizes.ts";
+import { readAv1FrameSizes, readHevcFrameSizes, type FrameSize } from "./frame-sizes.ts";
 import { unreadableError, type PictureHeader } from "./picture-file.ts";
-import { requireBox, fourCharacterCodeAt, readItems, type Box, type Items } from "./iso-boxes.ts";
+import { requireBox, readFourCharacterCode, readItems, type Box, type Items } from "./iso-boxes.ts";
 
 /**
  * The header of an AVIF or HEIC file; null when it is neither. `picture_unreadable` when it is one,
@@ -9,8 +9,8 @@ import { requireBox, fourCharacterCodeAt, readItems, type Box, type Items } from
  */
 export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
   const file = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 16 || fourCharacterCodeAt(file, 4) !== "ftyp") return null;
-  const kind = kindOf(file);
+  if (bytes.length < 16 || readFourCharacterCode(file, 4) !== "ftyp") return null;
+  const kind = detectKind(file);
   if (kind === null) return null;
   try {
     return readPrimaryItem(readItems(kind, file));
@@ -24,11 +24,11 @@ export function readIsoHeader(bytes: Uint8Array): PictureHeader | null {
  * By the brands: `mif1` alone says nothing of the codec. The first brand decides whether libavif
  * reads the sequence instead.
  */
-function kindOf(file: DataView): "avif" | "heic" | null {
+function detectKind(file: DataView): "avif" | "heic" | null {
   const end = Math.min(file.byteLength, file.getUint32(0));
   const brands: string[] = [];
   for (let offset = 8; offset + 4 <= end; offset += 4)
-    if (offset !== 12) brands.push(fourCharacterCodeAt(file, offset));
+    if (offset !== 12) brands.push(readFourCharacterCode(file, offset));
   if (brands[0] === "avis") throw unreadableError("unsupported", "animated_avif");
   if (brands.some((brand) => brand === "avif" || brand === "avis")) return "avif";
   return brands.some((brand) => /^(hei[cxms]|hev[cx])$/.test(brand)) ? "heic" : null;
@@ -42,7 +42,7 @@ function readPrimaryItem(items: Items): PictureHeader {
   const { width, height, alpha, planes } = checkItem(items, primary, 0);
   const properties = items.properties.get(primary) ?? [];
   // libheif crops, turns and mirrors by itself, libavif does not.
-  const orientation = kind === "heic" ? 1 : orientationOf(properties);
+  const orientation = kind === "heic" ? 1 : computeOrientation(properties);
   const swapsSides =
     kind === "heic" && properties.some(({ type, body }) => type === "irot" && (body.getUint8(0) & 1) === 1);
   const cropped = kind === "heic" && properties.some(({ type }) => type === "clap");
@@ -62,7 +62,7 @@ function readPrimaryItem(items: Items): PictureHeader {
  */
 function checkItem(items: Items, item: number, depth: number): CheckedItem {
   const { kind } = items;
-  const size = sizeOf(items, item);
+  const size = readSize(items, item);
   const type = items.types.get(item) ?? "";
   let planes = 0;
   let alpha = false;
@@ -88,7 +88,7 @@ interface CheckedItem extends FrameSize {
   readonly alpha: boolean;
 }
 
-function sizeOf(items: Items, item: number): FrameSize {
+function readSize(items: Items, item: number): FrameSize {
   const size = requireBox(items.properties.get(item) ?? [], "ispe", items.kind);
   const [width, height] = [size.getUint32(4), size.getUint32(8)];
   if (width === 0 || height === 0) throw unreadableError("broken", items.kind);
@@ -99,7 +99,7 @@ function sizeOf(items: Items, item: number): FrameSize {
 function checkFrames(items: Items, item: number, { width, height }: FrameSize): number {
   const content = items.contentOf(item);
   const configuration = items.kind === "avif" ? null : requireBox(items.properties.get(item) ?? [], "hvcC", items.kind);
-  const sizes = configuration === null ? av1FrameSizes(content) : hevcFrameSizes(configuration, content);
+  const sizes = configuration === null ? readAv1FrameSizes(content) : readHevcFrameSizes(configuration, content);
   if (sizes.length === 0 || sizes.some((size) => size.width !== width || size.height !== height))
     throw unreadableError("broken", items.kind);
   if (configuration === null) return 0;
@@ -117,14 +117,16 @@ const minTileSide = 64;
 function checkGrid(items: Items, item: number, size: FrameSize): Pick<CheckedItem, "planes" | "alpha"> {
   const content = items.contentOf(item);
   const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
-  const wide = (view.getUint8(1) & 1) === 1;
+  const hasWideFields = (view.getUint8(1) & 1) === 1;
   const [rows, columns] = [view.getUint8(2) + 1, view.getUint8(3) + 1];
-  const [width, height] = wide ? [view.getUint32(4), view.getUint32(8)] : [view.getUint16(4), view.getUint16(6)];
+  const [width, height] = hasWideFields
+    ? [view.getUint32(4), view.getUint32(8)]
+    : [view.getUint16(4), view.getUint16(6)];
   const tiles = items.tiles.get(item) ?? [];
   const [firstTile] = tiles;
   if (firstTile === undefined || tiles.length !== rows * columns || width !== size.width || height !== size.height)
     throw unreadableError("broken", items.kind);
-  const tile = sizeOf(items, firstTile);
+  const tile = readSize(items, firstTile);
   if (tile.width < minTileSide || tile.height < minTileSide) throw unreadableError("broken", items.kind);
   const covers = (length: number, count: number, extent: number) =>
     length * count >= extent && length * (count - 1) < extent;
@@ -156,12 +158,12 @@ function isAlpha(items: Items, item: number): boolean {
  * EXIF orientation of a turn by quarter circles counter-clockwise, then a mirror: upside down (0)
  * or left to right (1).
  */
-function orientationOf(properties: readonly Box[]): number {
+function computeOrientation(properties: readonly Box[]): number {
   const readProperty = (type: string, bits: number) => {
     const box = properties.find((property) => property.type === type);
     return box === undefined ? null : box.body.getUint8(0) & bits;
   };
-  const turn = readProperty("irot", 3) ?? 0;
+  const quarterTurns = readProperty("irot", 3) ?? 0;
   const mirror = readProperty("imir", 1);
   const column = mirror === null ? 0 : mirror === 0 ? 1 : 2;
   return (
@@ -170,6 +172,6 @@ function orientationOf(properties: readonly Box[]): number {
       [8, 5, 7],
       [3, 2, 4],
       [6, 7, 5],
-    ][turn]?.[column] ?? 1
+    ][quarterTurns]?.[column] ?? 1
   );
 }

@@ -1,13 +1,13 @@
 /** What a JPEG says of itself, and whether it goes on to its end. */
 import { readExifOrientation } from "./exif-orientation.ts";
-import { startsWith, unreadableError, viewOf, type PictureHeader } from "./picture-file.ts";
+import { startsWith, unreadableError, toDataView, type PictureHeader } from "./picture-file.ts";
 
 /**
  * Segments up to the start of the first scan, then the scans up to the end (ISO/IEC 10918-1, annex
  * B).
  */
 export function readJpegHeader(bytes: Uint8Array): PictureHeader {
-  const view = viewOf(bytes);
+  const view = toDataView(bytes);
   let orientation = 1;
   let frame: Frame | null = null;
   let offset = 2;
@@ -18,7 +18,7 @@ export function readJpegHeader(bytes: Uint8Array): PictureHeader {
       offset += 1; // a fill byte
       continue;
     }
-    if (hasNoLength(marker)) {
+    if (isStandaloneMarker(marker)) {
       offset += 2;
       continue;
     }
@@ -48,7 +48,7 @@ export function readJpegHeader(bytes: Uint8Array): PictureHeader {
 }
 
 /** Markers without a length: TEM and restarts. */
-function hasNoLength(marker: number): boolean {
+function isStandaloneMarker(marker: number): boolean {
   return marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
 }
 
@@ -58,26 +58,26 @@ function hasNoLength(marker: number): boolean {
  */
 const maxScans = 64;
 /** Of the largest pictures; the time goes with scans times pixels. */
-const maxScansOfLarge = 16;
-const maxPixelsScanned = 768_000_000;
+const maxScansOfLargePicture = 16;
+const maxScannedPixels = 768_000_000;
 
 /**
  * Bytes of coded data from the first scan to the marker of the end. Without that marker the file is
  * cut: the decoder would fill in grey and only warn, or not even that after another warning.
  */
 function measureScans(bytes: Uint8Array, firstScan: number, pixels: number): number {
-  const scanLimit = Math.max(maxScansOfLarge, Math.min(maxScans, Math.floor(maxPixelsScanned / pixels)));
-  const view = viewOf(bytes);
-  let size = 0;
-  let scans = 0;
+  const scanLimit = Math.max(maxScansOfLargePicture, Math.min(maxScans, Math.floor(maxScannedPixels / pixels)));
+  const view = toDataView(bytes);
+  let codedSize = 0;
+  let scanCount = 0;
   for (let offset = firstScan; offset + 2 <= bytes.length;) {
     const marker = bytes[offset + 1] ?? 0;
-    if (marker === 0xd9) return size;
-    if (bytes[offset] !== 0xff || offset + 4 > bytes.length || (marker === 0xda && ++scans > scanLimit)) break;
+    if (marker === 0xd9) return codedSize;
+    if (bytes[offset] !== 0xff || offset + 4 > bytes.length || (marker === 0xda && ++scanCount > scanLimit)) break;
     const bodyOffset =
-      marker === 0xff ? offset + 1 : hasNoLength(marker) ? offset + 2 : offset + 2 + view.getUint16(offset + 2);
+      marker === 0xff ? offset + 1 : isStandaloneMarker(marker) ? offset + 2 : offset + 2 + view.getUint16(offset + 2);
     offset = marker === 0xda ? findScanEnd(bytes, bodyOffset) : bodyOffset;
-    size += offset - bodyOffset;
+    codedSize += offset - bodyOffset;
   }
   throw unreadableError("broken", "jpeg");
 }
@@ -86,7 +86,7 @@ function measureScans(bytes: Uint8Array, firstScan: number, pixels: number): num
 function findScanEnd(bytes: Uint8Array, start: number): number {
   for (let offset = bytes.indexOf(0xff, start); offset !== -1; offset = bytes.indexOf(0xff, offset + 1)) {
     const next = bytes[offset + 1] ?? 0;
-    if (next !== 0 && next !== 0xff && !hasNoLength(next)) return offset;
+    if (next !== 0 && next !== 0xff && !isStandaloneMarker(next)) return offset;
   }
   return bytes.length;
 }
@@ -109,12 +109,12 @@ function readFrame(marker: number, body: Uint8Array): Frame {
   if (body[0] !== 8) throw unreadableError("unsupported", "twelve_bit_jpeg");
   if (components === 4) throw unreadableError("unsupported", "cmyk_jpeg");
   if (components !== 1 && components !== 3) throw unreadableError("unsupported", "jpeg");
-  const view = viewOf(body);
+  const view = toDataView(body);
   const height = view.getUint16(1);
   const width = view.getUint16(3);
   if (width === 0 || height === 0) throw unreadableError("broken", "jpeg");
   const progressive = marker === 0xc2;
-  const samples = samplesPerPixel(body, components);
+  const samples = computeSamplesPerPixel(body, components);
   const minBits = Math.floor(width / 8) * Math.floor(height / 8) * samples * (progressive ? 1 : 2);
   return {
     kind: "jpeg",
@@ -131,7 +131,7 @@ function readFrame(marker: number, body: Uint8Array): Frame {
  * Of all components: subsampled ones have fewer. A progressive JPEG keeps a coefficient of two
  * bytes for each.
  */
-function samplesPerPixel(body: Uint8Array, components: number): number {
+function computeSamplesPerPixel(body: Uint8Array, components: number): number {
   const samplings = Array.from({ length: components }, (_, i) => {
     const factors = body[7 + 3 * i] ?? 0;
     return { horizontal: factors >> 4, vertical: factors & 15 };

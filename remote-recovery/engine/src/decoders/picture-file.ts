@@ -49,6 +49,6 @@ export function startsWith(bytes: Uint8Array, ...start: readonly number[]): bool
   return bytes.length >= start.length && start.every((value, index) => bytes[index] === value);
 }
 
-export function viewOf(bytes: Uint8Array): DataView {
+export function toDataView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

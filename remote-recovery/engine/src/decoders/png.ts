@@ -32,7 +32,7 @@ export function decodePng(bytes: Uint8Array, module: WebAssembly.Module): Decode
   ];
   const imports: Record<string, () => unknown> = {};
   for (const { name } of WebAssembly.Module.imports(module)) {
-    const binding = bindings.find(([start]) => name.startsWith(start));
+    const binding = bindings.find(([namePrefix]) => name.startsWith(namePrefix));
     if (binding !== undefined) imports[name] = binding[1];
   }
   const { memory, allocate, decode } = parseExports(new WebAssembly.Instance(module, { wbg: imports }).exports);

@@ -9,8 +9,8 @@ export function identifyUnsupportedKind(bytes: Uint8Array): string | null {
   const start = text(0, 32);
   for (const [magic, kind] of signatures) if (start.startsWith(magic)) return kind;
   if (start.startsWith("BM") && bytes.length > 26) return "bmp";
-  if (start.startsWith("II*\0") || start.startsWith("MM\0*")) return kindOfTiff(bytes);
-  if (text(4, 8) === "ftyp") return kindOfBrand(text(8, 12));
+  if (start.startsWith("II*\0") || start.startsWith("MM\0*")) return identifyTiff(bytes);
+  if (text(4, 8) === "ftyp") return identifyBrand(text(8, 12));
   if (/^\s*(<\?xml[^>]*>\s*)?(<!--[^]*?-->\s*)?(<!DOCTYPE svg[^>]*>\s*)?<svg[\s>]/.test(text(0, 512))) return "svg";
   return null;
 }
@@ -35,19 +35,19 @@ const signatures: readonly (readonly [magic: string, kind: string])[] = [
   ["%PDF", "pdf"],
 ];
 
-function kindOfBrand(brand: string): string | null {
+function identifyBrand(brand: string): string | null {
   if (brand === "crx ") return "cr3";
   return /^(qt {2}|isom|iso[2-9]|mp4[12]|avc1|M4V |3g[gp].)$/.test(brand) ? "video" : null;
 }
 
-const tags = { make: 0x010f, subDirectories: 0x014a, dngVersion: 0xc612 } as const;
+const tiffTags = { make: 0x010f, subDirectories: 0x014a, dngVersion: 0xc612 } as const;
 const asciiType = 2;
 
 /**
  * TIFF (6.0, section 2), or a RAW file in its clothes: Canon marks its own, Adobe's has a version,
  * Nikon and Sony keep the picture in a directory below.
  */
-function kindOfTiff(bytes: Uint8Array): string {
+function identifyTiff(bytes: Uint8Array): string {
   if (bytes[8] === 0x43 && bytes[9] === 0x52) return "cr2"; // "CR"
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const littleEndian = bytes[0] === 0x49;
@@ -58,9 +58,9 @@ function kindOfTiff(bytes: Uint8Array): string {
   const count = view.getUint16(directory, littleEndian);
   for (let entry = directory + 2; entry < directory + 2 + 12 * count && entry + 12 <= bytes.length; entry += 12) {
     const tag = view.getUint16(entry, littleEndian);
-    if (tag === tags.dngVersion) return "dng";
-    if (tag === tags.subDirectories) hasSubDirectories = true;
-    if (tag === tags.make && view.getUint16(entry + 2, littleEndian) === asciiType) {
+    if (tag === tiffTags.dngVersion) return "dng";
+    if (tag === tiffTags.subDirectories) hasSubDirectories = true;
+    if (tag === tiffTags.make && view.getUint16(entry + 2, littleEndian) === asciiType) {
       const length = view.getUint32(entry + 4, littleEndian);
       const offset = length <= 4 ? entry + 8 : view.getUint32(entry + 8, littleEndian);
       make = String.fromCharCode(...bytes.subarray(offset, offset + Math.min(length, 16))).toUpperCase();

@@ -3,7 +3,7 @@
  * two at the edge of what is promised (decision 0013), and one that is larger than the smallest
  * (decision 0078).
  */
-import { rowsOf, type PictureRows, type Raster } from "../rows.ts";
+import { toPictureRows, type PictureRows, type Raster } from "../rows.ts";
 import { simulateJpeg50 } from "./jpeg-simulation.ts";
 import { Filter, resample } from "./resample.ts";
 
@@ -28,13 +28,15 @@ export interface ChangedCopy {
 export function createChangedCopy(copy: SelfTestCopy, picture: Raster): ChangedCopy {
   switch (copy) {
     case SelfTestCopy.quarter:
-      return wholeCopy(resample(picture, roundEven(picture.width / 4), roundEven(picture.height / 4), Filter.bilinear));
+      return toChangedCopy(
+        resample(picture, roundHalfToEven(picture.width / 4), roundHalfToEven(picture.height / 4), Filter.bilinear),
+      );
     case SelfTestCopy.gamma:
-      return { rows: mapColours(rowsOf(picture), gammaTable), clear: () => undefined };
+      return { rows: mapColours(toPictureRows(picture), gammaTable), clear: () => undefined };
     case SelfTestCopy.cropped:
-      return { rows: croppedAndMirrored(picture), clear: () => undefined };
+      return { rows: cropAndMirror(picture), clear: () => undefined };
     case SelfTestCopy.bright:
-      return { rows: mapColours(rowsOf(picture), brightTable), clear: () => undefined };
+      return { rows: mapColours(toPictureRows(picture), brightnessTable), clear: () => undefined };
     case SelfTestCopy.small:
       return scaleAndCompress(picture, 200 / Math.min(picture.width, picture.height), Filter.bilinear);
     case SelfTestCopy.medium:
@@ -47,24 +49,24 @@ export function createChangedCopy(copy: SelfTestCopy, picture: Raster): ChangedC
 /** Scaled down, never up, then JPEG 50. */
 function scaleAndCompress(picture: Raster, factor: number, filter: Filter): ChangedCopy {
   const scale = Math.min(1, factor);
-  const width = roundEven(picture.width * scale);
-  const height = roundEven(picture.height * scale);
-  const small = resample(picture, width, height, filter);
-  const compressed = simulateJpeg50(small);
-  small.rgba.fill(0);
-  return wholeCopy(compressed);
+  const width = roundHalfToEven(picture.width * scale);
+  const height = roundHalfToEven(picture.height * scale);
+  const scaled = resample(picture, width, height, filter);
+  const compressed = simulateJpeg50(scaled);
+  scaled.rgba.fill(0);
+  return toChangedCopy(compressed);
 }
 
-function wholeCopy(raster: Raster): ChangedCopy {
-  return { rows: rowsOf(raster), clear: () => void raster.rgba.fill(0) };
+function toChangedCopy(raster: Raster): ChangedCopy {
+  return { rows: toPictureRows(raster), clear: () => void raster.rgba.fill(0) };
 }
 
 const gammaTable = Uint8Array.from({ length: 256 }, (_, i) =>
-  Math.min(255, Math.max(0, roundEven(255 * (i / 255) ** 1.25))),
+  Math.min(255, Math.max(0, roundHalfToEven(255 * (i / 255) ** 1.25))),
 );
 
 /** A fifth brighter: what is nearly white becomes white, and its texture is lost. */
-const brightTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, roundEven(1.2 * i)));
+const brightnessTable = Uint8Array.from({ length: 256 }, (_, i) => Math.min(255, roundHalfToEven(1.2 * i)));
 
 /** Every colour through a table; alpha stays. */
 function mapColours(rows: PictureRows, table: Uint8Array): PictureRows {
@@ -78,11 +80,11 @@ function mapColours(rows: PictureRows, table: Uint8Array): PictureRows {
 }
 
 /** 3 % off each side, then mirrored left to right. */
-function croppedAndMirrored({ width, height, orientation, rgba }: Raster): PictureRows {
-  const left = roundEven(0.03 * width);
-  const right = roundEven(0.97 * width);
-  const top = roundEven(0.03 * height);
-  const bottom = roundEven(0.97 * height);
+function cropAndMirror({ width, height, orientation, rgba }: Raster): PictureRows {
+  const left = roundHalfToEven(0.03 * width);
+  const right = roundHalfToEven(0.97 * width);
+  const top = roundHalfToEven(0.03 * height);
+  const bottom = roundHalfToEven(0.97 * height);
   const pixels = new Uint32Array(rgba.buffer, rgba.byteOffset, rgba.length / 4);
   return {
     width: right - left,
@@ -99,7 +101,7 @@ function croppedAndMirrored({ width, height, orientation, rgba }: Raster): Pictu
 }
 
 /** To the nearest whole number, halves to even. */
-function roundEven(value: number): number {
+function roundHalfToEven(value: number): number {
   const floor = Math.floor(value);
   const fraction = value - floor;
   if (fraction !== 0.5) return Math.round(value);

@@ -9,12 +9,12 @@ import type { Raster } from "../rows.ts";
 const { ceil, max, min, round } = Math; // looked up once: these run millions of times
 
 // ISO/IEC 10918-1, tables K.1 and K.2.
-const lumaSteps = [
+const lumaQuantisationTable = [
   16, 11, 10, 16, 24, 40, 51, 61, 12, 12, 14, 19, 26, 58, 60, 55, 14, 13, 16, 24, 40, 57, 69, 56, 14, 17, 22, 29, 51,
   87, 80, 62, 18, 22, 37, 56, 68, 109, 103, 77, 24, 35, 55, 64, 81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101,
   72, 92, 95, 98, 112, 100, 103, 99,
 ];
-const chromaSteps = [
+const chromaQuantisationTable = [
   17,
   18,
   24,
@@ -51,7 +51,7 @@ const chromaSteps = [
 ];
 
 /** Orthonormal 8-point DCT-II: row k, column i. */
-const dct = Float64Array.from({ length: 64 }, (_, index) => {
+const dctMatrix = Float64Array.from({ length: 64 }, (_, index) => {
   const k = index >> 3;
   return Math.cos((Math.PI * k * (2 * (index & 7) + 1)) / 16) * Math.sqrt((k === 0 ? 1 : 2) / 8);
 });
@@ -61,11 +61,11 @@ export function simulateJpeg50({ width, height, orientation, rgba }: Raster): Ra
   const luma = createPlane(width, height);
   const blueChroma = createPlane(ceil(width / 2), ceil(height / 2));
   const redChroma = createPlane(blueChroma.width, blueChroma.height);
-  toPlanes(rgba, width, height, luma, blueChroma, redChroma);
-  quantise(luma, lumaSteps);
-  quantise(blueChroma, chromaSteps);
-  quantise(redChroma, chromaSteps);
-  const out = fromPlanes(width, height, luma, blueChroma, redChroma);
+  splitIntoPlanes(rgba, width, height, luma, blueChroma, redChroma);
+  quantisePlane(luma, lumaQuantisationTable);
+  quantisePlane(blueChroma, chromaQuantisationTable);
+  quantisePlane(redChroma, chromaQuantisationTable);
+  const out = mergePlanes(width, height, luma, blueChroma, redChroma);
   for (const { values } of [luma, blueChroma, redChroma]) values.fill(0);
   return { width, height, orientation, rgba: out };
 }
@@ -85,7 +85,7 @@ function createPlane(width: number, height: number): Plane {
   return { width, height, stride, rows, values: new Uint8Array(stride * rows) };
 }
 
-function toPlanes(
+function splitIntoPlanes(
   rgba: Uint8Array,
   width: number,
   height: number,
@@ -125,7 +125,7 @@ function repeatEdges({ width, height, stride, rows, values }: Plane): void {
 }
 
 /** Each block: transform, round to multiples of the steps, transform back. */
-function quantise({ stride, rows, values }: Plane, steps: readonly number[]): void {
+function quantisePlane({ stride, rows, values }: Plane, steps: readonly number[]): void {
   const block = new Float64Array(64);
   const intermediate = new Float64Array(64);
   for (let top = 0; top < rows; top += 8) {
@@ -147,7 +147,7 @@ function quantise({ stride, rows, values }: Plane, steps: readonly number[]): vo
 
 /** block ← D·block·Dᵀ, or with Dᵀ and D when going back. */
 function transform(block: Float64Array, intermediate: Float64Array, inverse: boolean): void {
-  const coefficient = (k: number, i: number) => dct[inverse ? i * 8 + k : k * 8 + i] ?? 0;
+  const coefficient = (k: number, i: number) => dctMatrix[inverse ? i * 8 + k : k * 8 + i] ?? 0;
   for (let k = 0; k < 8; k++) {
     for (let x = 0; x < 8; x++) {
       let sum = 0;
@@ -168,9 +168,9 @@ function transform(block: Float64Array, intermediate: Float64Array, inverse: boo
  * Back to colours, chroma enlarged by the triangle filter that decoders use: ¾ of the nearer
  * sample, ¼ of the other.
  */
-function fromPlanes(width: number, height: number, luma: Plane, blueChroma: Plane, redChroma: Plane): Uint8Array {
+function mergePlanes(width: number, height: number, luma: Plane, blueChroma: Plane, redChroma: Plane): Uint8Array {
   const rgba = new Uint8Array(width * height * 4).fill(255);
-  const chroma = ({ width: columns, height: lines, stride, values }: Plane, x: number, y: number) => {
+  const interpolateChroma = ({ width: columns, height: lines, stride, values }: Plane, x: number, y: number) => {
     const nearX = x >> 1;
     const nearY = y >> 1;
     const farX = min(columns - 1, max(0, x & 1 ? nearX + 1 : nearX - 1));
@@ -181,8 +181,8 @@ function fromPlanes(width: number, height: number, luma: Plane, blueChroma: Plan
   for (let y = 0, offset = 0; y < height; y++) {
     for (let x = 0; x < width; x++, offset += 4) {
       const l = luma.values[y * luma.stride + x] ?? 0;
-      const b = chroma(blueChroma, x, y);
-      const r = chroma(redChroma, x, y);
+      const b = interpolateChroma(blueChroma, x, y);
+      const r = interpolateChroma(redChroma, x, y);
       rgba[offset] = clamp(round(l + 1.402 * r));
       rgba[offset + 1] = clamp(round(l - 0.344136 * b - 0.714136 * r));
       rgba[offset + 2] = clamp(round(l + 1.772 * b));

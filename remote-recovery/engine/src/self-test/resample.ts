@@ -17,7 +17,7 @@ export function resample(source: Raster, width: number, height: number, filter: 
   const horizontal = computeWeights(source.width, width, filter);
   const vertical = computeWeights(source.height, height, filter);
   const resampledRows = new Uint8Array(width * 3 * vertical.maxCount); // the rows that one row of the result is made of
-  const line = new Uint8Array(source.width * 3);
+  const sourceRow = new Uint8Array(source.width * 3);
   const rgba = new Uint8Array(width * height * 4).fill(255);
   const sums = new Int32Array(width * 3);
   let nextRow = 0;
@@ -25,8 +25,8 @@ export function resample(source: Raster, width: number, height: number, filter: 
     const start = vertical.starts[y] ?? 0;
     const count = vertical.counts[y] ?? 0;
     for (nextRow = max(nextRow, start); nextRow < start + count; nextRow++) {
-      blendOnWhite(source.rgba, nextRow * source.width * 4, line);
-      resampleRow(line, horizontal, resampledRows, (nextRow % vertical.maxCount) * width * 3);
+      blendOnWhite(source.rgba, nextRow * source.width * 4, sourceRow);
+      resampleRow(sourceRow, horizontal, resampledRows, (nextRow % vertical.maxCount) * width * 3);
     }
     sums.fill(1 << (fractionBits - 1));
     for (let k = 0; k < count; k++) {
@@ -41,7 +41,7 @@ export function resample(source: Raster, width: number, height: number, filter: 
     }
   }
   resampledRows.fill(0);
-  line.fill(0);
+  sourceRow.fill(0);
   sums.fill(0);
   return { width, height, orientation: source.orientation, rgba };
 }
@@ -65,7 +65,7 @@ function computeWeights(sourceSize: number, targetSize: number, filter: Filter):
     const centre = (x + 0.5) * scale;
     const start = max(0, trunc(centre - support + 0.5));
     const size = min(sourceSize, trunc(centre + support + 0.5)) - start;
-    const values = Array.from({ length: size }, (_, i) => kernel(filter, (i + start - centre + 0.5) / stretch));
+    const values = Array.from({ length: size }, (_, i) => evaluateKernel(filter, (i + start - centre + 0.5) / stretch));
     const sum = values.reduce((total, value) => total + value, 0);
     starts[x] = start;
     counts[x] = size;
@@ -77,7 +77,7 @@ function computeWeights(sourceSize: number, targetSize: number, filter: Filter):
   return { maxCount, starts, counts, weights };
 }
 
-function kernel(filter: Filter, x: number): number {
+function evaluateKernel(filter: Filter, x: number): number {
   const distance = abs(x);
   if (filter === Filter.bilinear) return distance < 1 ? 1 - distance : 0;
   return distance < 3 ? sinc(x) * sinc(x / 3) : 0;
@@ -86,7 +86,7 @@ function kernel(filter: Filter, x: number): number {
 const sinc = (x: number) => (x === 0 ? 1 : sin(x * Math.PI) / (x * Math.PI));
 
 function resampleRow(
-  line: Uint8Array,
+  sourceRow: Uint8Array,
   { maxCount, starts, counts, weights }: Weights,
   out: Uint8Array,
   offset: number,
@@ -99,9 +99,9 @@ function resampleRow(
     const end = x * maxCount + (counts[x] ?? 0);
     for (let k = x * maxCount; k < end; k++, position += 3) {
       const w = weights[k] ?? 0;
-      r += (line[position] ?? 0) * w;
-      g += (line[position + 1] ?? 0) * w;
-      b += (line[position + 2] ?? 0) * w;
+      r += (sourceRow[position] ?? 0) * w;
+      g += (sourceRow[position + 1] ?? 0) * w;
+      b += (sourceRow[position + 2] ?? 0) * w;
     }
     out[offset++] = clamp(r);
     out[offset++] = clamp(g);

@@ -11,11 +11,11 @@ import {
 } from "../engine-wasm.ts";
 import type { EngineModules } from "../engine-core.ts";
 import { loadCodecInNode, loadModulesInNode } from "../load-engine.ts";
-import { rowsOf, type Raster } from "../rows.ts";
+import { toPictureRows, type Raster } from "../rows.ts";
 import { createChangedCopy, SelfTestCopy } from "./copies.ts";
 import { simulateJpeg50 } from "./jpeg-simulation.ts";
 import { Filter, resample } from "./resample.ts";
-import { selfTest } from "./self-test.ts";
+import { testChangedCopies } from "./self-test.ts";
 
 let modules: EngineModules;
 let wasm: EngineWasm;
@@ -29,12 +29,12 @@ beforeEach(() => {
 const loadCodec = (name: CodecName) =>
   name === "jpeg" || name === "png" ? Promise.resolve(modules[name]) : loadCodecInNode(name);
 const readRaster = (copy: Raster | ReturnType<typeof createChangedCopy>["rows"]): Raster => {
-  const rows = "rgba" in copy ? rowsOf(copy) : copy;
+  const rows = "rgba" in copy ? toPictureRows(copy) : copy;
   const rgba = new Uint8Array(rows.width * rows.height * 4);
   rows.readRows(0, rows.height, rgba);
   return { width: rows.width, height: rows.height, orientation: rows.orientation, rgba };
 };
-const noise = (): Raster =>
+const createNoise = (): Raster =>
   generatePicture("block noise") ?? { width: 0, height: 0, orientation: 1, rgba: new Uint8Array(0) };
 const makePlain = (width: number, height: number, colour: readonly number[]): Raster => {
   const rgba = new Uint8Array(width * height * 4);
@@ -60,7 +60,7 @@ describe("changedCopy", () => {
   });
 
   it("crops 3 % and mirrors", () => {
-    const picture = noise();
+    const picture = createNoise();
     const copy = readRaster(createChangedCopy("cropped", picture).rows);
     const pixelAt = (raster: Raster, x: number, y: number) => [
       ...raster.rgba.subarray((y * raster.width + x) * 4, (y * raster.width + x) * 4 + 4),
@@ -88,7 +88,7 @@ describe("changedCopy", () => {
       expect(createChangedCopy(copy, { ...makePlain(640, 640, [1, 2, 3, 255]), orientation: 6 }).rows.orientation).toBe(
         6,
       );
-    const { rows, clear } = createChangedCopy("quarter", noise());
+    const { rows, clear } = createChangedCopy("quarter", createNoise());
     clear();
     expect(readRaster(rows).rgba.every((value) => value === 0)).toBe(true);
   });
@@ -115,7 +115,7 @@ describe("loseAsJpeg50", () => {
   });
 
   it("changes texture, but not beyond recognition", () => {
-    const original = noise();
+    const original = createNoise();
     const { rgba } = simulateJpeg50(original);
     let sum = 0;
     rgba.forEach((value, index) => {
@@ -130,7 +130,7 @@ describe("loseAsJpeg50", () => {
 describe("selfTest", () => {
   const enrolPhoto = async (name: string) => {
     const picture = await decodePicture(readPhoto(name), loadCodec);
-    feedPicture(wasm, rowsOf(picture));
+    feedPicture(wasm, toPictureRows(picture));
     wasm.analyseWindow(...enrolmentWindow);
     wasm.enrol();
     return { picture, sketch: readSketch(wasm), secret: readImageSecret(wasm) };
@@ -138,7 +138,7 @@ describe("selfTest", () => {
 
   it("passes a good photograph, turned or not", async () => {
     const { picture, sketch, secret } = await enrolPhoto("friends-2056x3088.jpg");
-    const { failed, rows } = await selfTest(wasm, picture, sketch, secret, () => Promise.resolve());
+    const { failed, rows } = await testChangedCopies(wasm, picture, sketch, secret, () => Promise.resolve());
     expect(failed).toEqual([]);
     expect(rows.map(({ copy }) => copy)).toEqual(["messenger", "quarter", "gamma", "cropped", "bright", "small"]);
     for (const { errors } of rows) expect(errors).toBeLessThanOrEqual(40);
@@ -148,12 +148,14 @@ describe("selfTest", () => {
     const { picture, sketch, secret } = await enrolPhoto("chelsea.png");
     const otherSecret = secret.map((value) => value ^ 1);
     const allCopies = Object.values(SelfTestCopy);
-    expect((await selfTest(wasm, picture, sketch, otherSecret, () => Promise.resolve())).failed).toEqual(allCopies);
+    expect((await testChangedCopies(wasm, picture, sketch, otherSecret, () => Promise.resolve())).failed).toEqual(
+      allCopies,
+    );
     const otherSketch = {
       ...sketch,
       syndrome: sketch.syndrome.map((value, index) => (index === 85 ? value : value ^ 0x5a)),
     };
-    const { failed, rows } = await selfTest(wasm, picture, otherSketch, secret, () => Promise.resolve());
+    const { failed, rows } = await testChangedCopies(wasm, picture, otherSketch, secret, () => Promise.resolve());
     expect(failed).toEqual(allCopies);
     expect(rows.every(({ errors }) => errors === null)).toBe(true);
   });

@@ -7,7 +7,7 @@ import { createChangedCopy, SelfTestCopy } from "./copies.ts";
 /** More errors than this in any copy: the picture has not enough margin (the code mends 68). */
 const maxErrors = 40;
 
-export interface SelfTestRow {
+export interface SelfTestResult {
   readonly copy: SelfTestCopy;
   /** Null when the copy was not recovered, or only as another secret. */
   readonly errors: number | null;
@@ -30,34 +30,34 @@ const standardCopies = [
  *
  * @returns `failed`: copies with too many errors, in the order of `rows`.
  */
-export async function selfTest(
+export async function testChangedCopies(
   wasm: EngineWasm,
   picture: Raster,
   sketch: Sketch,
   imageSecretBytes: Uint8Array,
   pause: (done: number, total: number) => Promise<void>,
-): Promise<{ readonly failed: readonly SelfTestCopy[]; readonly rows: readonly SelfTestRow[] }> {
-  const rows: SelfTestRow[] = [];
+): Promise<{ readonly failed: readonly SelfTestCopy[]; readonly rows: readonly SelfTestResult[] }> {
+  const results: SelfTestResult[] = [];
   const copies: SelfTestCopy[] = [...standardCopies];
   for (const copy of copies) {
-    const step = () => pause(rows.length, copies.length);
-    await step();
+    const reportStep = () => pause(results.length, copies.length);
+    await reportStep();
     const { rows: pixels, clear } = createChangedCopy(copy, picture);
     try {
-      const row = {
+      const result = {
         copy,
-        errors: feedPicture(wasm, pixels) ? await countErrors(wasm, sketch, imageSecretBytes, step) : null,
+        errors: feedPicture(wasm, pixels) ? await countErrors(wasm, sketch, imageSecretBytes, reportStep) : null,
       };
-      if (copy === SelfTestCopy.small && hasFailed(row)) copies.push(SelfTestCopy.medium);
-      rows.push(row);
+      if (copy === SelfTestCopy.small && hasFailed(result)) copies.push(SelfTestCopy.medium);
+      results.push(result);
     } finally {
       clear();
     }
   }
-  return { failed: rows.filter(hasFailed).map(({ copy }) => copy), rows };
+  return { failed: results.filter(hasFailed).map(({ copy }) => copy), rows: results };
 }
 
-function hasFailed({ errors }: SelfTestRow): boolean {
+function hasFailed({ errors }: SelfTestResult): boolean {
   return errors === null || errors > maxErrors;
 }
 
@@ -72,13 +72,14 @@ async function countErrors(
   pause: Pause,
 ): Promise<number | null> {
   writeSketch(wasm, 0, sketch);
-  const direct = matchEnrolmentWindow(wasm, 1);
+  const directMatch = matchEnrolmentWindow(wasm, 1);
   const recovery =
-    direct !== null && direct.errors <= maxErrors
-      ? direct
+    directMatch !== null && directMatch.errors <= maxErrors
+      ? directMatch
       : await findSketch(wasm, [sketch], pause, { tryDirect: false });
   const matches = recovery.outcome === "recovered" && sameBytes(recovery.imageSecretBytes, imageSecretBytes);
-  for (const result of [direct, recovery]) if (result?.outcome === "recovered") result.imageSecretBytes.fill(0);
+  for (const recoveryResult of [directMatch, recovery])
+    if (recoveryResult?.outcome === "recovered") recoveryResult.imageSecretBytes.fill(0);
   return matches ? recovery.errors : null;
 }
 

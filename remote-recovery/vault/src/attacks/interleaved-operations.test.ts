@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { protect } from "../operations/protect.ts";
@@ -63,7 +63,9 @@ async function forgeBook(): Promise<{
     const tickets = world.service.bodies
       .slice(bodyOffset)
       .flatMap((body) => BodyWithTicket.safeParse(body).data?.ticket ?? []);
-    return Promise.all(tickets.map(async (ticket) => (await tryOpenTicket(opener, fromB64u(ticket)))?.title ?? null));
+    return Promise.all(
+      tickets.map(async (ticket) => (await tryOpenTicket(opener, fromBase64url(ticket)))?.title ?? null),
+    );
   };
   return { world, secretId, forged, clean, readLeakedTitles };
 }

@@ -2,7 +2,7 @@ import "fake-indexeddb/auto";
 
 import type { PortalForServices } from "@relicario/shared/contract";
 
-import { lockedSince, saveAutoLockState } from "../device/device.ts";
+import { getLockedSince, saveAutoLockState } from "../device/device.ts";
 import { createIdleLock, type IdleLockOptions } from "../device/idle-lock.ts";
 import { createChannelWorkers, unrefMessagePorts } from "../testing/channel-workers.ts";
 import { createFakeService } from "../testing/fake-service.ts";
@@ -65,13 +65,13 @@ describe("somebody who wants the vault to stay unlocked", () => {
     const reloadedTab = openTab();
     expect((await reloadedTab.vault.list()).map((row) => row.label)).toEqual([null]);
     expect(
-      lockedSince({ locked: false, lockedAt: null, lastActivity: inTheYear3000, autoLockMinutes: 15 }, machine.now),
+      getLockedSince({ locked: false, lockedAt: null, lastActivity: inTheYear3000, autoLockMinutes: 15 }, machine.now),
     ).toBe(machine.now);
   });
 
   it("cannot make a fresh sign-in useless by a lock in the year 3000", () => {
     expect(
-      lockedSince({ locked: true, lockedAt: inTheYear3000, lastActivity: null, autoLockMinutes: 15 }, machine.now),
+      getLockedSince({ locked: true, lockedAt: inTheYear3000, lastActivity: null, autoLockMinutes: 15 }, machine.now),
     ).toBe(machine.now);
   });
 

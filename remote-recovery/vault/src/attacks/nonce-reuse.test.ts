@@ -6,7 +6,7 @@
  */
 import "fake-indexeddb/auto";
 
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { Encrypter } from "age-encryption";
 
 import { beginUpload, finishUpload } from "../operations/resumable-uploads.ts";
@@ -187,7 +187,7 @@ describe("somebody who wants two plaintexts under one key and number", () => {
     const empty: unknown = await answer?.value;
     if (!(empty instanceof Uint8Array)) throw new TypeError("typage was not asked");
     const header = prefix.length - payloadNonceSize;
-    expect(toB64u(copyOf(empty.subarray(0, header)))).toBe(toB64u(prefix.subarray(0, header)));
-    expect(toB64u(copyOf(empty.subarray(header, prefix.length)))).not.toBe(toB64u(prefix.subarray(header)));
+    expect(toBase64url(copyOf(empty.subarray(0, header)))).toBe(toBase64url(prefix.subarray(0, header)));
+    expect(toBase64url(copyOf(empty.subarray(header, prefix.length)))).not.toBe(toBase64url(prefix.subarray(header)));
   });
 });

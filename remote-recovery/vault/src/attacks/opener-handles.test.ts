@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import type { PortalForServices, OpenerHandle, ShareRequest } from "@relicario/shared/contract";
+import type { PortalForServices, OpenerHandle, NewShareInput } from "@relicario/shared/contract";
 
 import { examine } from "../operations/examine.ts";
 import { protect } from "../operations/protect.ts";
@@ -60,7 +60,7 @@ describe("a remote that is handed a shown picture", () => {
     expect(reachableValues(handle)).toEqual(["OpenerHandle"]); // its name for consoles
   });
 
-  const shareRequest: ShareRequest = {
+  const shareRequest: NewShareInput = {
     secretId: userId,
     to: { audience: "public" },
     expiresAt: "2026-01-01T00:00:00Z",

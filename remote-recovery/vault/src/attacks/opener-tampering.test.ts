@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
 import { resealForAllOpeners, removeOpener } from "../operations/reseal-for-all-openers.ts";
 import { addOpener, listOpeners, generateRecoveryCode } from "../operations/openers.ts";
@@ -9,7 +9,7 @@ import { openSmallSecret } from "../operations/open-secret.ts";
 import { unlock } from "../openers/unlock.ts";
 import { AccountKey } from "../seal/account-key.ts";
 import { copyOf } from "../seal/bytes.ts";
-import { openerFromSeed, sealSlot } from "../seal/opener.ts";
+import { deriveOpenerFromSeed, sealSlot } from "../seal/opener.ts";
 import { parseRecoveryCode } from "../seal/recovery-code.ts";
 import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { lastOf } from "../testing/fake-account.ts";
@@ -67,13 +67,13 @@ describe("a service that lies about slots", () => {
   it("seals a key of its own to an opener whose recipient it learned: the mac is missing", async () => {
     const scenario = await createScenario();
     const [, paperId = ""] = scenario.ids;
-    const paperOpener = await openerFromSeed(paperId, parseRecoveryCode(scenario.paper.code));
+    const paperOpener = await deriveOpenerFromSeed(paperId, parseRecoveryCode(scenario.paper.code));
     const forged = await sealSlot(
       { ...paperOpener, slotAuth: copyOf(new Uint8Array(32)) },
       userId,
       AccountKey.generate(1),
     );
-    slotOf(scenario, paperId).slot = toB64u(forged);
+    slotOf(scenario, paperId).slot = toBase64url(forged);
     await expect(unlock(await scenario.world.open("phone"), scenario.paper, {})).rejects.toEqual(
       errorWithCode("decryption_failed"),
     );
@@ -82,12 +82,12 @@ describe("a service that lies about slots", () => {
   it("gives the slot of another generation, or of another person", async () => {
     const scenario = await createScenario();
     const [, paperId = ""] = scenario.ids;
-    const opener = await openerFromSeed(paperId, parseRecoveryCode(scenario.paper.code));
+    const opener = await deriveOpenerFromSeed(paperId, parseRecoveryCode(scenario.paper.code));
     for (const [user, epoch] of [
       [userId, 2],
       ["019a9e2c-7c1e-7abc-8def-0123456789ac", 1],
     ] as const) {
-      slotOf(scenario, paperId).slot = toB64u(await sealSlot(opener, user, AccountKey.generate(epoch)));
+      slotOf(scenario, paperId).slot = toBase64url(await sealSlot(opener, user, AccountKey.generate(epoch)));
       await expect(
         unlock(await scenario.world.open(`phone ${user} ${String(epoch)}`), scenario.paper, {}),
       ).rejects.toEqual(errorWithCode("decryption_failed"));
@@ -111,7 +111,7 @@ describe("a service that lies about slots", () => {
     scenario.world.service.account.keyring?.slots.unshift({
       opener_id: "019a9e2c-7c1e-7abc-8def-0123456789ff",
       kind: "recovery_code",
-      slot: toB64u(new Uint8Array(600)),
+      slot: toBase64url(new Uint8Array(600)),
     });
     (await unlock(await scenario.world.open("phone"), scenario.paper, {})).opener.wipe();
     await expect(
@@ -209,7 +209,7 @@ describe("a service that lies while secrets are sealed to more openers", () => {
     await resealForAllOpeners(scenario.laptop, makePicture("market"), {});
     const row = lastOf(scenario.world.service.account.rows.get(first)?.versions);
     if (row === undefined) throw new TypeError("no row");
-    expect(fromB64u(row.ticket).length).toBeGreaterThan(fromB64u(oldTicket).length);
+    expect(fromBase64url(row.ticket).length).toBeGreaterThan(fromBase64url(oldTicket).length);
     row.ticket = oldTicket;
     await expect(openSmallSecret(await scenario.world.open("phone"), first, makePicture("market"), {})).rejects.toEqual(
       errorWithCode("list_mismatch"),

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { openDB } from "idb";
 import { compactDecrypt } from "jose";
 
@@ -62,7 +62,7 @@ describe("whoever runs a script on a locked device of the person's own", () => {
     }
     const needles = [
       Buffer.from(accountKey),
-      Buffer.from(toB64u(accountKey)),
+      Buffer.from(toBase64url(accountKey)),
       Buffer.from(Buffer.from(accountKey).toString("hex")),
     ];
     for (const candidate of candidates)
@@ -162,13 +162,13 @@ describe("whoever breaks off the first secret", () => {
     const pendingBytes = pending === null ? null : await before.device.unwrap("pending", pending.wrapped);
     const text = new TextDecoder().decode(pendingBytes ?? new Uint8Array());
     expect(text).toContain('"slot"');
-    for (const needle of [toB64u(accountKey), Buffer.from(accountKey).toString("hex"), "AGE-SECRET-KEY"])
+    for (const needle of [toBase64url(accountKey), Buffer.from(accountKey).toString("hex"), "AGE-SECRET-KEY"])
       expect(text).not.toContain(needle);
 
     world.service.beforeCall = () => undefined;
     const after = await world.open();
     await expect(protect(after, textSecret("First"), {})).rejects.toMatchObject({ code: "opener_needed" });
     await protect(after, textSecret("First", makePicture("market")), {});
-    expect(after.accountKey?.withBytes(toB64u)).toBe(toB64u(accountKey));
+    expect(after.accountKey?.withBytes(toBase64url)).toBe(toBase64url(accountKey));
   });
 });

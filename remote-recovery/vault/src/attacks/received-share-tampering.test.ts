@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, toB64u, type KeyStatement, type ReceivedShares } from "@relicario/shared/api";
+import { fromBase64url, toBase64url, type KeyStatement, type ReceivedShares } from "@relicario/shared/api";
 
 import { protect } from "../operations/protect.ts";
 import { update } from "../operations/update.ts";
@@ -8,8 +8,8 @@ import { findPerson, listPeople, pinPerson, setBlocked, setCompared } from "../p
 import { assessTrust } from "../people/pinned-keys.ts";
 import { openReceived, listReceivedShares } from "../received/received-shares.ts";
 import { AccountKey, deriveMetadataKeys, signDocument, type MetadataKeys } from "../seal/account-key.ts";
-import { makeKeyStatement } from "../seal/account-signatures.ts";
-import { recipientOf } from "../seal/age.ts";
+import { createKeyStatement } from "../seal/account-signatures.ts";
+import { deriveRecipient } from "../seal/age.ts";
 import { copyOf } from "../seal/bytes.ts";
 import { deriveLinkIdentity } from "../seal/link-keys.ts";
 import { updateShareContent } from "../shares/change-shares.ts";
@@ -59,7 +59,7 @@ const malloryContent: SharedContent = {
   secretId: "019a9e2c-7c1e-7abc-8def-000000000001",
   version: 1,
   identity: deriveLinkIdentity(new Uint8Array(32), null),
-  sha256: toB64u(new Uint8Array(32)),
+  sha256: toBase64url(new Uint8Array(32)),
   kind: "text",
   size: 5,
   mime: "text/plain",
@@ -72,7 +72,7 @@ describe("a service that swaps the recipient's key", () => {
     await pinPerson(adasVault, await findPerson(adasVault, "Ben"));
     const [{ userId, safetyWords } = await findPerson(adasVault, "Ben")] = await listPeople(adasVault);
     await setCompared(adasVault, userId, true);
-    claimKeys("ben", ada, await makeKeyStatement(mallory, userId));
+    claimKeys("ben", ada, await createKeyStatement(mallory, userId));
     const swapped = await findPerson(adasVault, "Ben");
     expect(swapped).toMatchObject({ trust: "changed", formerSafetyWords: safetyWords });
     expect(swapped.safetyWords).not.toEqual(safetyWords);
@@ -86,7 +86,7 @@ describe("a service that swaps the recipient's key", () => {
   it("is stopped when it does so after the words were shown", async () => {
     const { adasVault, ada } = world;
     const person = await findPerson(adasVault, "Ben");
-    claimKeys("ben", ada, await makeKeyStatement(mallory, person.userId));
+    claimKeys("ben", ada, await createKeyStatement(mallory, person.userId));
     expect(await errorCodeOf(world.share({ to: { audience: "person", person } }))).toBe("person_changed");
     expect(await errorCodeOf(pinPerson(adasVault, person))).toBe("person_changed");
     expect(world.sharing.shares.size).toBe(0);
@@ -95,7 +95,7 @@ describe("a service that swaps the recipient's key", () => {
   it("cannot put another account behind a known name", async () => {
     const { adasVault, ada } = world;
     await pinPerson(adasVault, await findPerson(adasVault, "Ben"));
-    claimKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
+    claimKeys("ben", ada, await createKeyStatement(mallory, mallorysId));
     await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({ trust: "changed" });
   });
 
@@ -103,7 +103,7 @@ describe("a service that swaps the recipient's key", () => {
     const { adasVault, ada } = world;
     const ben = await findPerson(adasVault, "Ben");
     await pinPerson(adasVault, ben);
-    const statement = await makeKeyStatement(mallory, mallorysId);
+    const statement = await createKeyStatement(mallory, mallorysId);
     for (const name of ["mallory", "notary"])
       world.sharing.people.set(name, { userId: mallorysId, userName: name, account: () => world.ben.service.account });
     ada.service.transformAnswer = (call, answer) =>
@@ -135,7 +135,7 @@ describe("a service that swaps the recipient's key", () => {
     const ben = await findPerson(adasVault, "Ben");
     await pinPerson(adasVault, ben);
     const [pinned] = (await refreshKeyring(adasVault))?.openedKeyring?.book.people ?? [];
-    const statement = await makeKeyStatement(mallory, ben.userId);
+    const statement = await createKeyStatement(mallory, ben.userId);
     const trustWith = (keys: object): string =>
       assessTrust(pinned === undefined ? [] : [pinned], {
         userId: ben.userId,
@@ -157,7 +157,7 @@ describe("a service that swaps the recipient's key", () => {
     const ben = await findPerson(adasVault, "Ben");
     await pinPerson(adasVault, ben);
     await setCompared(adasVault, ben.userId, true);
-    claimKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
+    claimKeys("ben", ada, await createKeyStatement(mallory, mallorysId));
     await setBlocked(adasVault, await findPerson(adasVault, "Ben"), true);
     await expect(findPerson(adasVault, "Ben")).resolves.toMatchObject({
       userId: mallorysId,
@@ -178,7 +178,7 @@ describe("a service that swaps the recipient's key", () => {
     const ben = await findPerson(adasVault, "Ben");
     await pinPerson(adasVault, ben);
     await setBlocked(adasVault, ben, true);
-    claimKeys("ben", ada, await makeKeyStatement(mallory, mallorysId));
+    claimKeys("ben", ada, await createKeyStatement(mallory, mallorysId));
     const other = await findPerson(adasVault, "Ben");
     expect(other).toMatchObject({ userId: mallorysId, trust: "changed", blocked: true });
     await pinPerson(adasVault, other);
@@ -200,20 +200,20 @@ describe("a service that swaps the recipient's key", () => {
       baseVersion: 1,
       content: { contentKind: "text", name: "secret.txt", mime: "text/plain", content: new Blob(["new words"]) },
     });
-    claimKeys("ben", ada, await makeKeyStatement(mallory, world.stored(shareId).createBody.recipient ?? ""));
+    claimKeys("ben", ada, await createKeyStatement(mallory, world.stored(shareId).createBody.recipient ?? ""));
     expect(await errorCodeOf(updateShareContent(adasVault, shareId, marketPicture))).toBe("person_changed");
     expect(world.stored(shareId).version).toBe(1);
   });
 
   it("is found out by whose key it is: a statement that does not verify, and one of this account that it never made", async () => {
     const { adasVault, ada } = world;
-    const statement = await makeKeyStatement(
+    const statement = await createKeyStatement(
       mallory,
       world.stored(await world.shareWithBen()).createBody.recipient ?? "",
     );
     claimKeys("ben", ada, { ...statement, key_epoch: 7 });
     expect(await errorCodeOf(findPerson(adasVault, "Ben"))).toBe("decryption_failed");
-    claimKeys("ada", ada, await makeKeyStatement(mallory, adasVault.userId));
+    claimKeys("ada", ada, await createKeyStatement(mallory, adasVault.userId));
     expect(await errorCodeOf(findPerson(adasVault, "Ada"))).toBe("own_key_changed");
   });
 });
@@ -223,7 +223,7 @@ describe("a service that swaps the sender", () => {
     const { bensVault, ben } = world;
     const shareId = await world.shareWithBen();
     await pinPerson(bensVault, await findPerson(bensVault, "Ada"));
-    claimKeys("ada", ben, await makeKeyStatement(mallory, world.adasVault.userId));
+    claimKeys("ada", ben, await createKeyStatement(mallory, world.adasVault.userId));
     expect(await errorCodeOf(openReceived(bensVault, shareId, null))).toBe("person_changed");
     expect(world.stored(shareId).claims.size).toBe(0);
   });
@@ -246,7 +246,7 @@ describe("a service that swaps the sender", () => {
       { title: "Pay this", name: "a" },
       malloryContent,
     );
-    alterClaim(ben, () => ({ ticket: toB64u(forged) }));
+    alterClaim(ben, () => ({ ticket: toBase64url(forged) }));
     expect(await errorCodeOf(openReceived(bensVault, shareId, null))).toBe("decryption_failed");
   });
 
@@ -276,7 +276,7 @@ describe("a service that swaps the sender", () => {
     const { bensVault, ben } = world;
     const shareId = await world.shareWithBen();
     const { safetyWords } = await findPerson(bensVault, "Ada");
-    claimKeys("ada", ben, await makeKeyStatement(mallory, world.adasVault.userId));
+    claimKeys("ada", ben, await createKeyStatement(mallory, world.adasVault.userId));
     await expect(openReceived(bensVault, shareId, null, { acceptedWords: safetyWords })).rejects.toMatchObject({
       code: "person_unknown",
     });
@@ -309,7 +309,7 @@ describe("a service that swaps ticket or content", () => {
 
     visitor.service.transformAnswer = (call, answer) => {
       if (call !== "POST /share/content") return answer;
-      const content = fromB64u(world.ben.service.account.rows.values().next().value?.versions[0]?.content ?? "");
+      const content = fromBase64url(world.ben.service.account.rows.values().next().value?.versions[0]?.content ?? "");
       return { totalSize: content.length, offset: 0, body: new Blob([content]).stream() };
     };
     expect(["decryption_failed", "bad_answer"]).toContain(
@@ -322,7 +322,7 @@ describe("a service that swaps ticket or content", () => {
     const expected = {
       shareId: "AAAAAAAAAAAAAAAAAAAAAA",
       audience: "public",
-      recipient: await recipientOf(identity),
+      recipient: await deriveRecipient(identity),
       owner: world.adasVault.userId,
       ownerKey: null,
     } as const;
@@ -346,10 +346,10 @@ describe("a service that swaps ticket or content", () => {
 
   it("is opened under plain names when its ticket has none, so that it can be shown, saved and kept", async () => {
     const { shareId, link } = await world.share({});
-    const key = fromB64u(link?.split("#s=")[1] ?? "");
+    const key = fromBase64url(link?.split("#s=")[1] ?? "");
     const identity = deriveLinkIdentity(key, null);
-    const recipient = await recipientOf(identity);
-    const ticket = await openShareTicket(identity, fromB64u(world.stored(shareId).ticket), {
+    const recipient = await deriveRecipient(identity);
+    const ticket = await openShareTicket(identity, fromBase64url(world.stored(shareId).ticket), {
       shareId,
       audience: "public",
       recipient,
@@ -359,7 +359,7 @@ describe("a service that swaps ticket or content", () => {
     const { keys } = world.adasVault;
     if (ticket === null || keys === null) throw new TypeError("Ada is unlocked, and the link is hers");
     const { sig: _sig, ...signed } = ticket;
-    world.stored(shareId).ticket = toB64u(
+    world.stored(shareId).ticket = toBase64url(
       await sealSignedShareTicket(
         recipient,
         await signDocument("ticket", { ...signed, title: "", name: " ", mime: "" }, keys.signer),
@@ -380,7 +380,7 @@ describe("a service that swaps ticket or content", () => {
   it("cannot make a ticket for a link whose key it does not have", async () => {
     const { shareId, link } = await world.share({});
     const visitor = world.visit(link);
-    const recipient = await recipientOf(deriveLinkIdentity(new Uint8Array(32), null));
+    const recipient = await deriveRecipient(deriveLinkIdentity(new Uint8Array(32), null));
     const forged = await sealShareTicket(
       mallory,
       {
@@ -395,7 +395,7 @@ describe("a service that swaps ticket or content", () => {
       malloryContent,
     );
     visitor.service.transformAnswer = (_call, answer) =>
-      hasTicket(answer) ? { ...answer, ticket: toB64u(forged) } : answer;
+      hasTicket(answer) ? { ...answer, ticket: toBase64url(forged) } : answer;
     expect(await errorCodeOf(openShare(visitor, shareId, noCredentials))).toBe("decryption_failed");
   });
 

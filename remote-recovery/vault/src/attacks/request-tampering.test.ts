@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
 import { protect } from "../operations/protect.ts";
 import { setDeviceKind } from "../operations/set-device-kind.ts";
@@ -9,9 +9,9 @@ import { listRequests } from "../requests/list-requests.ts";
 import { openAnswer } from "../requests/open-answer.ts";
 import { dropRequest, markCollected } from "../requests/end-requests.ts";
 import { AccountKey, deriveMetadataKeys } from "../seal/account-key.ts";
-import { makeKeyStatement } from "../seal/account-signatures.ts";
+import { createKeyStatement } from "../seal/account-signatures.ts";
 import { randomBytes } from "../seal/bytes.ts";
-import { newLinkKey } from "../seal/link-keys.ts";
+import { generateLinkKey } from "../seal/link-keys.ts";
 import { sealProvidedTicket, type ProvidedTicket } from "../seal/provided-ticket.ts";
 import { sealRequestDocument } from "../seal/request-document.ts";
 import { sealContent } from "../seal/content.ts";
@@ -52,7 +52,7 @@ const answerCalls = (): string[] => world.service.calls.filter((call) => call.in
 describe("a service that stands between a request and its answer", () => {
   it("puts a document of its own in the place of mine: nothing is sent", async () => {
     const foreignKeys = await deriveMetadataKeys(AccountKey.generate(1));
-    const statement = await makeKeyStatement(foreignKeys, userId);
+    const statement = await createKeyStatement(foreignKeys, userId);
     const document = {
       v: 1,
       request_id: requestId,
@@ -63,7 +63,7 @@ describe("a service that stands between a request and its answer", () => {
       expires_at: "2026-11-28T10:00:00.000Z",
       max_size: 1_000_000,
     } as const;
-    storedRequest(world, requestId).document = await sealRequestDocument(newLinkKey(), document);
+    storedRequest(world, requestId).document = await sealRequestDocument(generateLinkKey(), document);
     await expect(provider.inspect()).rejects.toMatchObject(decryptionFailed);
     await expect(provider.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
     expect(answerCalls()).toEqual([]);
@@ -73,9 +73,9 @@ describe("a service that stands between a request and its answer", () => {
     const stored = storedRequest(world, requestId);
     const parts = stored.document.split(".");
     for (const offset of [0, 100, 1_000]) {
-      const bytes = fromB64u(parts[3] ?? "");
+      const bytes = fromBase64url(parts[3] ?? "");
       bytes[offset] = (bytes[offset] ?? 0) ^ 1;
-      stored.document = [...parts.slice(0, 3), toB64u(bytes), parts[4]].join(".");
+      stored.document = [...parts.slice(0, 3), toBase64url(bytes), parts[4]].join(".");
       await expect(provider.answer(makeTextAnswer("the words"))).rejects.toMatchObject(decryptionFailed);
     }
     expect(answerCalls()).toEqual([]);
@@ -90,8 +90,8 @@ describe("a service that stands between a request and its answer", () => {
   });
 
   it("makes a document that somebody with another link sealed to their own keys: nothing is sent", async () => {
-    const foreign = await makeKeyStatement(await deriveMetadataKeys(AccountKey.generate(1)), userId);
-    const mine = await makeKeyStatement(laptop.requireKeys(), userId);
+    const foreign = await createKeyStatement(await deriveMetadataKeys(AccountKey.generate(1)), userId);
+    const mine = await createKeyStatement(laptop.requireKeys(), userId);
     // Whoever has the link could write a document; one whose statement was put together from two
     // does not pass for anybody's.
     const statement = { ...mine, recipient: foreign.recipient };
@@ -124,10 +124,10 @@ describe("a service that stands between a request and its answer", () => {
       note: "",
       created_at: "2026-11-22T10:00:00.000Z",
     };
-    const sealed = await sealProvidedTicket(newLinkKey(), recipient, ticket);
+    const sealed = await sealProvidedTicket(generateLinkKey(), recipient, ticket);
     Object.assign(storedRequest(world, requestId), {
       state: "provided",
-      provided: { ticket: toB64u(sealed), content: content.sealed, at: "2026-11-22T10:00:00.000Z", call: "" },
+      provided: { ticket: toBase64url(sealed), content: content.sealed, at: "2026-11-22T10:00:00.000Z", call: "" },
     });
     await expect(openAnswer(laptop, requestId, null)).rejects.toMatchObject(decryptionFailed);
     expect(await readRecordedDigest()).toBeNull();

@@ -1,4 +1,4 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 
 import { restore, trash } from "../operations/favorite-and-trash.ts";
 import { purge } from "../operations/purge.ts";
@@ -76,7 +76,7 @@ describe("the list of shares", () => {
   });
 
   it("is doubted once the ticket of a link was swapped, and its link is not shown again", async () => {
-    world.stored(shareId).ticket = toB64u(new Uint8Array(400).fill(7));
+    world.stored(shareId).ticket = toBase64url(new Uint8Array(400).fill(7));
     await expect(readShares()).resolves.toMatchObject([{ shareId, discrepancy: "changed" }]);
     expect(await errorCodeOf(revealShareLink(world.adasVault, shareId, null))).toBe("decryption_failed");
   });

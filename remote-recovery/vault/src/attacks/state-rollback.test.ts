@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { isPortalError } from "@relicario/shared/errors";
 import { CompactEncrypt } from "jose";
 
@@ -11,7 +11,7 @@ import { unlock } from "../openers/unlock.ts";
 import { acceptOlderState, refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { signDocument } from "../seal/account-key.ts";
 import { utf8 } from "../seal/bytes.ts";
-import { openState, sealState, stateDigest } from "../seal/state.ts";
+import { openState, sealState, computeStateDigest } from "../seal/state.ts";
 import { lastOf, type FakeAccount } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
 import type { OlderState } from "../session/checkpoints.ts";
@@ -186,9 +186,9 @@ describe("a service that gives a chain of states", () => {
     const { keyring } = world.service.account;
     const [first] = keyring?.states ?? [];
     if (openedKeyring == null || keyring === null || first === undefined) throw new TypeError("unlocked");
-    const second = await foreignState(isUnbroken ? stateDigest(first.state) : stateDigest("another"));
+    const second = await foreignState(isUnbroken ? computeStateDigest(first.state) : computeStateDigest("another"));
     const { previous: _, ...state } = await openState(openedKeyring.keys, userId, 1, first.state);
-    const third = await sealState(openedKeyring.keys, userId, { ...state, state_rev: 3 }, stateDigest(second));
+    const third = await sealState(openedKeyring.keys, userId, { ...state, state_rev: 3 }, computeStateDigest(second));
     keyring.states.push({ state_rev: 2, state: second }, { state_rev: 3, state: third });
     if (isUnbroken) expect((await list(laptop)).map((row) => row.label?.title)).toEqual(["First"]);
     else await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
@@ -220,7 +220,7 @@ describe("a key statement that claims to follow a key", () => {
     const { sig: _, ...statement } = keyring.keyStatement;
     keyring.keyStatement = await signDocument(
       "key",
-      { ...statement, previous_sig: toB64u(new Uint8Array(64).fill(7)) },
+      { ...statement, previous_sig: toBase64url(new Uint8Array(64).fill(7)) },
       keys.signer,
     );
     await expect(list(laptop)).rejects.toEqual(errorWithCode("own_key_changed"));

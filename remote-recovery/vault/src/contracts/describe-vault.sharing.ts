@@ -1,5 +1,5 @@
 import { PortalError } from "@relicario/shared/errors";
-import { parsePersonDetails, type ShareRequest, type Vault } from "@relicario/shared/contract";
+import { parsePersonDetails, type NewShareInput, type Vault } from "@relicario/shared/contract";
 
 import {
   errorWithCode,
@@ -15,7 +15,7 @@ const deed = { secrets: [{ title: "Deed", content: "house" }] };
 const unknownShareId = "AAAAAAAAAAAAAAAAAAAAAA";
 const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
 
-function makeLinkRequest(secretId: string, overrides: Partial<ShareRequest> = {}): ShareRequest {
+function makeLinkRequest(secretId: string, overrides: Partial<NewShareInput> = {}): NewShareInput {
   return {
     secretId,
     to: { audience: "public" },

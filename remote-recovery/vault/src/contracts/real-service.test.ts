@@ -1,6 +1,6 @@
 import { createSigner } from "@relicario/api/testing/person";
 import { minPartBytes, accountResetWaitDays } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { createService } from "../service/service.ts";
@@ -16,7 +16,7 @@ describeService("the service", async (): Promise<ServiceUnderTest> => {
       const http = await signIn(subject);
       const calls = createService(http);
       const { user_id: userId, user_name: userName } = await calls.shares.getMe();
-      const signInAgain = (): Promise<Http> => signIn(subject);
+      const signInAgain = (): Promise<HttpClient> => signIn(subject);
       return {
         userName,
         signer: createSigner(userId),

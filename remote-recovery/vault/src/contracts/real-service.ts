@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 
 import { createFetch } from "@relicario/api/testing/fetch";
 import { startService, type TestService } from "@relicario/api/testing/service";
-import { createHttp, minPartBytes, TokenExchange } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import { createHttpClient, minPartBytes, TokenExchangeBody } from "@relicario/shared/api";
+import type { HttpClient } from "@relicario/shared/contract";
 
 /**
  * The real service in this process on a database of its own, with the smallest parts and few former
@@ -11,8 +11,8 @@ import type { Http } from "@relicario/shared/contract";
  */
 export interface RealService {
   /** Calls of a person from a sign-in of its own. */
-  readonly signIn: (subject: string) => Promise<Http>;
-  readonly visitor: Http;
+  readonly signIn: (subject: string) => Promise<HttpClient>;
+  readonly visitor: HttpClient;
   readonly now: () => number;
   /** Sets its clock so far ahead. */
   readonly setClockOffset: (milliseconds: number) => void;
@@ -29,8 +29,8 @@ export async function startRealService(): Promise<RealService> {
   let clockOffset = 0;
   const now = (): number => Date.now() + clockOffset;
   const testService = await startService({ VENDORS: JSON.stringify([vendor]) }, () => new Date(now()));
-  const createClient = (token: string | null): Http =>
-    createHttp({
+  const createClient = (token: string | null): HttpClient =>
+    createHttpClient({
       baseUrl: testService.origin,
       getToken: () => Promise.resolve(token),
       fetch: createFetch(testService.app),
@@ -42,7 +42,7 @@ export async function startRealService(): Promise<RealService> {
       const token = await testService.issuer.accessToken(subject, { auth_time: Math.floor(now() / 1_000) });
       return createClient(
         (
-          await visitor.request("POST", "/auth/token", TokenExchange, {
+          await visitor.request("POST", "/auth/token", TokenExchangeBody, {
             query: { app_vendor_id: vendor.vendor_id },
             body: { token },
           })

@@ -1,4 +1,4 @@
-import type { DeviceAccount, LinkSecret, PortalForServices, ShareRequest } from "@relicario/shared/contract";
+import type { DeviceAccount, LinkSecret, PortalForServices, NewShareInput } from "@relicario/shared/contract";
 
 import { openDevice, type DeviceRecord } from "../device/device.ts";
 import { presentKey, presentPicture } from "../rpc/presented-opener.ts";
@@ -286,7 +286,7 @@ async function addOtherPeople(
   }
 }
 
-function makeLinkRequest(secretId: string): ShareRequest {
+function makeLinkRequest(secretId: string): NewShareInput {
   return {
     secretId,
     to: { audience: "public" },

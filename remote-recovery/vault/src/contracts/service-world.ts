@@ -1,4 +1,4 @@
-import type { Http, VaultState } from "@relicario/shared/contract";
+import type { HttpClient, VaultState } from "@relicario/shared/contract";
 
 import { openDevice, type Device } from "../device/device.ts";
 import { createService } from "../service/service.ts";
@@ -37,7 +37,7 @@ export interface ServicePerson {
 
 /** Calls that a test can listen to, and lose. */
 interface ObservedHttp {
-  readonly http: Http;
+  readonly http: HttpClient;
   /** `METHOD path` of each call, in order. */
   readonly calls: string[];
   /** Bodies as they are sent; forms are left out. */
@@ -63,11 +63,11 @@ export async function startServiceWorld(): Promise<ServiceWorld> {
 
 async function signUp(service: RealService): Promise<ServicePerson> {
   const subject = newSubject();
-  const signIns = new Map<string, { http: Http; readonly observed: ObservedHttp }>();
+  const signIns = new Map<string, { http: HttpClient; readonly observed: ObservedHttp }>();
   const httpOn: ServicePerson["httpOn"] = async (name = "laptop") => {
     const existing = signIns.get(name);
     if (existing !== undefined) return existing.observed;
-    const signIn: { http: Http; readonly observed: ObservedHttp } = {
+    const signIn: { http: HttpClient; readonly observed: ObservedHttp } = {
       http: await service.signIn(subject),
       observed: observe(() => signIn.http),
     };
@@ -101,7 +101,7 @@ async function signUp(service: RealService): Promise<ServicePerson> {
   };
 }
 
-function observe(current: () => Http): ObservedHttp {
+function observe(current: () => HttpClient): ObservedHttp {
   const recordCall = async <T>(call: string, callback: () => Promise<T>): Promise<T> => {
     observedHttp.calls.push(call);
     await observedHttp.before(call);

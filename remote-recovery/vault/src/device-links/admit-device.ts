@@ -6,14 +6,14 @@ import { registerOpener, openableRows } from "../operations/openers.ts";
 import { withPresentedOpener } from "../openers/with-presented-opener.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import {
-  deviceLinkId,
+  deriveDeviceLinkId,
   openLinkRequest,
   parseDeviceCode,
   sealLinkAnswer,
-  slotTargetOf,
+  toSlotTarget,
   type LinkRequest,
 } from "../seal/device-link.ts";
-import { stateDigest } from "../seal/state.ts";
+import { computeStateDigest } from "../seal/state.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { readAccount } from "../keyring/read-account.ts";
 import { sendWithRetry } from "../service/send-with-retry.ts";
@@ -69,7 +69,7 @@ export async function admitDevice(
       const opener = await presentOpener();
       if (vault.accountKey === null) throw new PortalError("show_opener_first");
       const { kind, name } = request.opener;
-      await registerOpener(vault, vault.accountKey, { ...slotTargetOf(request), kind, name }, options);
+      await registerOpener(vault, vault.accountKey, { ...toSlotTarget(request), kind, name }, options);
       return resealAll(vault, opener, (openers) => openers, options);
     });
     return { ...sealed, notified: await sendAnswer(vault, code, options.signal) };
@@ -84,7 +84,11 @@ async function readLinkRequest(
   signal: AbortSignal | undefined,
 ): Promise<LinkRequest> {
   try {
-    return await openLinkRequest(code, vault.userId, await vault.service.deviceLinks.read(deviceLinkId(code), signal));
+    return await openLinkRequest(
+      code,
+      vault.userId,
+      await vault.service.deviceLinks.read(deriveDeviceLinkId(code), signal),
+    );
   } catch (error) {
     if (isPortalError(error, "not_found")) throw new PortalError("device_link_unavailable", { cause: error });
     if (isPortalError(error, "forbidden")) throw new PortalError("device_link_own", { cause: error });
@@ -101,10 +105,10 @@ async function sendAnswer(vault: VaultSession, code: Bytes, signal: AbortSignal 
     v: 1,
     user_id: vault.userId,
     state_rev: stateRev,
-    state_sha256: stateDigest(state),
+    state_sha256: computeStateDigest(state),
   });
   try {
-    await sendWithRetry(vault.pause, () => vault.service.deviceLinks.answer(deviceLinkId(code), sealed));
+    await sendWithRetry(vault.pause, () => vault.service.deviceLinks.answer(deriveDeviceLinkId(code), sealed));
     return true;
   } catch (error) {
     if (isPortalError(error, "not_found", "conflict")) return false; // its time is over, or another device answered

@@ -11,15 +11,15 @@ import { setDeviceKind } from "../operations/set-device-kind.ts";
 import { unlock } from "../openers/unlock.ts";
 import { copyOf } from "../seal/bytes.ts";
 import {
-  deviceLinkId,
-  newDeviceCode,
+  deriveDeviceLinkId,
+  generateDeviceCode,
   openLinkRequest,
   parseDeviceCode,
   sealLinkAnswer,
   sealLinkRequest,
   type LinkRequest,
 } from "../seal/device-link.ts";
-import { stateDigest } from "../seal/state.ts";
+import { computeStateDigest } from "../seal/state.ts";
 import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { createWorld, makePicture, textSecret, userId, type World } from "../testing/world.ts";
@@ -50,7 +50,7 @@ async function openPhoneAndLaptop(
 
 /** The mailbox of an offer, as the service holds it. */
 function mailboxOf({ service }: World, offer: DeviceOffer): { message: string; answer: string | null } {
-  const link = service.deviceLinks.get(deviceLinkId(parseDeviceCode(codeOf(offer))));
+  const link = service.deviceLinks.get(deriveDeviceLinkId(parseDeviceCode(codeOf(offer))));
   if (link === undefined) throw new TypeError("no mailbox");
   return link;
 }
@@ -263,7 +263,7 @@ describe("a service between two devices", () => {
     const otherOffer = await offerDevice(laptop, { key: makePasskey(9), name: "Another" });
     const swaps: (() => Promise<void> | void)[] = [
       () => void (link.message = mailboxOf(world, otherOffer).message),
-      () => replaceMessage(world, offer, (request) => request, newDeviceCode()),
+      () => replaceMessage(world, offer, (request) => request, generateDeviceCode()),
       () => replaceMessage(world, offer, (request) => ({ ...request, user_id: otherId })),
       () =>
         replaceMessage(world, offer, ({ opener, ...request }) => ({
@@ -300,12 +300,17 @@ describe("a service between two devices", () => {
     const otherOffer = await offerDevice(laptop, { key: makePasskey(), name: "New laptop" });
     await admitDevice(phone, codeOf(otherOffer), makePicture("market"));
     const { state_rev: stateRev = 0, state = "" } = lastOf(statesOf(world)) ?? {};
-    const latestState = { v: 1 as const, user_id: userId, state_rev: stateRev, state_sha256: stateDigest(state) };
+    const latestState = {
+      v: 1 as const,
+      user_id: userId,
+      state_rev: stateRev,
+      state_sha256: computeStateDigest(state),
+    };
     const link = mailboxOf(world, offer);
     for (const answer of [
       link.message,
       mailboxOf(world, otherOffer).answer,
-      await sealLinkAnswer(newDeviceCode(), latestState),
+      await sealLinkAnswer(generateDeviceCode(), latestState),
       await sealLinkAnswer(parseDeviceCode(codeOf(offer)), { ...latestState, user_id: otherId }),
     ]) {
       link.answer = answer;
@@ -324,7 +329,7 @@ describe("a service between two devices", () => {
       v: 1,
       user_id: userId,
       state_rev: stateRev,
-      state_sha256: stateDigest(state),
+      state_sha256: computeStateDigest(state),
     });
     world.service.account = older;
     await expect(joinDevice(laptop, offer, makePasskey())).rejects.toEqual(errorWithCode("histories_differ"));
@@ -342,7 +347,7 @@ describe("a service between two devices", () => {
       v: 1,
       user_id: userId,
       state_rev: stateRev,
-      state_sha256: stateDigest(state),
+      state_sha256: computeStateDigest(state),
     });
     world.service.account = fork;
     const tablet = await world.open("tablet");

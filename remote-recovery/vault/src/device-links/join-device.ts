@@ -1,4 +1,4 @@
-import { deviceLinkLifetimeMinutes, maxFileNameLength, toB64u } from "@relicario/shared/api";
+import { deviceLinkLifetimeMinutes, maxFileNameLength, toBase64url } from "@relicario/shared/api";
 import type { DeviceOffer } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -6,9 +6,9 @@ import { z } from "zod";
 import { unlock } from "../openers/unlock.ts";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import {
-  deviceCodeWords,
-  deviceLinkId,
-  newDeviceCode,
+  encodeDeviceCode,
+  deriveDeviceLinkId,
+  generateDeviceCode,
   openLinkAnswer,
   parseDeviceCode,
   sealLinkRequest,
@@ -16,7 +16,7 @@ import {
 } from "../seal/device-link.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
-import { openerFromSeed } from "../seal/opener.ts";
+import { deriveOpenerFromSeed } from "../seal/opener.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedKey } from "../rpc/presented-opener.ts";
 import { validate } from "../secrets/validate-request.ts";
@@ -59,8 +59,8 @@ export async function offerDevice(
 ): Promise<DeviceOffer> {
   validate(OfferInput, { name });
   if (key.kind !== "passkey") throw new PortalError("validation_error", { details: { fields: ["handle"] } });
-  const opener = await openerFromSeed(newId(vault.now()), deriveKeySeed(key));
-  const code = newDeviceCode();
+  const opener = await deriveOpenerFromSeed(newId(vault.now()), deriveKeySeed(key));
+  const code = generateDeviceCode();
   try {
     throwIfCancelled(options.signal);
     const expiresAt = formatTimestamp(vault.now() + deviceLinkLifetimeMinutes * 60_000);
@@ -69,11 +69,11 @@ export async function offerDevice(
       kind: key.kind,
       name,
       recipient: opener.recipient,
-      slot_auth: toB64u(opener.slotAuth),
+      slot_auth: toBase64url(opener.slotAuth),
     };
     const message = await sealLinkRequest(code, { v: 1, user_id: vault.userId, opener: linkOpener });
-    await sendWithRetry(vault.pause, () => vault.service.deviceLinks.fill(deviceLinkId(code), message));
-    return { words: deviceCodeWords(code), expiresAt };
+    await sendWithRetry(vault.pause, () => vault.service.deviceLinks.fill(deriveDeviceLinkId(code), message));
+    return { words: encodeDeviceCode(code), expiresAt };
   } finally {
     opener.wipe();
     wipe(code);
@@ -117,7 +117,7 @@ async function waitForAnswer(
 ): Promise<LinkAnswer> {
   for (;;) {
     throwIfCancelled(signal);
-    const answer = await pollAnswer(vault, deviceLinkId(code), signal);
+    const answer = await pollAnswer(vault, deriveDeviceLinkId(code), signal);
     if (answer !== null) return openLinkAnswer(code, vault.userId, answer);
     if (vault.now() >= deadline) throw new PortalError("device_link_expired");
     await vault.pause(pollInterval, signal);

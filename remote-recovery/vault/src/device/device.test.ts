@@ -12,13 +12,13 @@ import {
   type FirstAccount,
 } from "./pending-account.ts";
 import { AccountKey, deriveMetadataKeys, toStoredMetadataKeys, fromStoredMetadataKeys } from "../seal/account-key.ts";
-import { makeKeyStatement } from "../seal/account-signatures.ts";
-import { emptyBook, emptyBookInner, sealBookInner, sketchToB64u } from "../seal/book.ts";
+import { createKeyStatement } from "../seal/account-signatures.ts";
+import { createEmptyBook, createEmptyBookInner, sealBookInner, sketchToB64u } from "../seal/book.ts";
 import { utf8 } from "../seal/bytes.ts";
 import { createEmptyShares } from "../seal/shares.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
-import { lockedSince, markLocked, markUnlocked, openDevice, readDeviceRecord, type DeviceRecord } from "./device.ts";
+import { getLockedSince, markLocked, markUnlocked, openDevice, readDeviceRecord, type DeviceRecord } from "./device.ts";
 
 const account: DeviceAccount = { vendorId: "relicario", issuer: "https://id.example", subject: "ana" };
 const otherAccount: DeviceAccount = { ...account, subject: "ben" };
@@ -40,30 +40,30 @@ const emptyRecord = {
   newShares: null,
   openedShares: {},
 };
-const remembered = {
+const checkpoint = {
   stateRev: 3,
-  stateSha256: someDigest("3"),
+  stateSha256: makeDigest("3"),
   keyEpoch: 1,
-  root: someDigest("r"),
+  root: makeDigest("r"),
   count: 2,
   recipient: "age1pq1…",
-  signingKey: someDigest("k"),
+  signingKey: makeDigest("k"),
 };
 
 /** Some digest. */
-function someDigest(letter: string): string {
+function makeDigest(letter: string): string {
   return letter.repeat(42) + "A";
 }
 
-async function newAccount(): Promise<FirstAccount> {
+async function createFirstAccount(): Promise<FirstAccount> {
   const accountKey = AccountKey.generate(1);
   const keys = await deriveMetadataKeys(accountKey);
   const id = "019a9e2c-7c1e-7abc-8def-0000000000aa";
   return {
     keys,
-    book: { ...emptyBook(), inner: await sealBookInner(accountKey, userId, emptyBookInner()) },
+    book: { ...createEmptyBook(), inner: await sealBookInner(accountKey, userId, createEmptyBookInner()) },
     shares: await createEmptyShares(accountKey, userId),
-    statement: await makeKeyStatement(keys, userId),
+    statement: await createKeyStatement(keys, userId),
     record: { id, helper: Buffer.alloc(454, 1).toString("base64url"), created_at: "2026-11-21T10:00:00.000Z" },
     slot: { opener_id: id, kind: "image", slot: Buffer.alloc(1_600, 2).toString("base64url") },
     sketch: sketchToB64u(sketchFor("market")),
@@ -127,7 +127,7 @@ describe("openDevice", () => {
   it("keeps members that it does not know: another release wrote them", async () => {
     const device = await openDevice(account);
     await device.write({ ...{ passkeys: ["of a later release"] }, kind: "own" });
-    await device.write({ remembered });
+    await device.write({ remembered: checkpoint });
     await device.update(({ remembered: current }) => ({
       remembered: current === null ? null : { ...current, stateRev: 4 },
     }));
@@ -135,7 +135,7 @@ describe("openDevice", () => {
       ...emptyRecord,
       kind: "own",
       passkeys: ["of a later release"],
-      remembered: { ...remembered, stateRev: 4 },
+      remembered: { ...checkpoint, stateRev: 4 },
     });
   });
 
@@ -144,7 +144,7 @@ describe("openDevice", () => {
     ["a damage", { locked: "yes" }],
   ])("stops aloud at %s, and writes nothing over it until the person sets it aside", async (_case, change) => {
     const device = await openDevice(account);
-    await device.write({ remembered });
+    await device.write({ remembered: checkpoint });
     const { openDB } = await import("idb");
     const database = await openDB("relicario-vault");
     const unreadableRecord: unknown = { ...((await database.get("accounts", device.name)) as object), ...change };
@@ -172,7 +172,7 @@ describe("openDevice", () => {
     const raiseStateRev = (stateRev: number) => (current: DeviceRecord) => ({
       remembered:
         current.remembered === null || current.remembered.stateRev < stateRev
-          ? { ...remembered, stateRev }
+          ? { ...checkpoint, stateRev }
           : current.remembered,
     });
     await Promise.all([
@@ -208,7 +208,7 @@ describe("openDevice", () => {
       Object.defineProperty(globalThis, "indexedDB", { value: factory, configurable: true, writable: true });
       const device = await openDevice(account);
       await device.write({ kind: "shared" });
-      await savePendingAccount(device, await newAccount());
+      await savePendingAccount(device, await createFirstAccount());
       expect((await device.read()).kind).toBe("shared");
       expect(await loadPendingAccount(device)).not.toBeNull();
       expect(await (await openDevice(account)).read()).toEqual(emptyRecord);
@@ -222,7 +222,7 @@ describe("what waits on a device", () => {
   });
 
   it("is there after a reload: the account that was made, and each sketch once, until it is published", async () => {
-    const firstAccount = await newAccount();
+    const firstAccount = await createFirstAccount();
     const before = await openDevice(account);
     await savePendingAccount(before, firstAccount);
     for (const subject of ["market", "forest", "market"]) await savePendingSketch(before, sketchFor(subject));
@@ -284,16 +284,36 @@ describe("locking a device", () => {
 });
 
 describe("lockedSince", () => {
-  const minute = 60_000;
-  const unlockedRecord = { locked: false, lockedAt: null, lastActivity: 10 * minute, autoLockMinutes: 15 };
+  const minuteMilliseconds = 60_000;
+  const unlockedRecord = { locked: false, lockedAt: null, lastActivity: 10 * minuteMilliseconds, autoLockMinutes: 15 };
 
   it.each([
-    ["not before the minutes have passed", unlockedRecord, 25 * minute - 1, null],
-    ["from the end of the minutes on, whenever it is looked at", unlockedRecord, 90 * minute, 25 * minute],
-    ["from the lock on", { ...unlockedRecord, locked: true, lockedAt: 12 * minute }, 90 * minute, 12 * minute],
-    ["from now on when no time was kept", { ...unlockedRecord, locked: true }, 11 * minute, 11 * minute],
-    ["where no activity was ever kept", { ...unlockedRecord, lastActivity: null }, 90 * minute, 15 * minute],
+    ["not before the minutes have passed", unlockedRecord, 25 * minuteMilliseconds - 1, null],
+    [
+      "from the end of the minutes on, whenever it is looked at",
+      unlockedRecord,
+      90 * minuteMilliseconds,
+      25 * minuteMilliseconds,
+    ],
+    [
+      "from the lock on",
+      { ...unlockedRecord, locked: true, lockedAt: 12 * minuteMilliseconds },
+      90 * minuteMilliseconds,
+      12 * minuteMilliseconds,
+    ],
+    [
+      "from now on when no time was kept",
+      { ...unlockedRecord, locked: true },
+      11 * minuteMilliseconds,
+      11 * minuteMilliseconds,
+    ],
+    [
+      "where no activity was ever kept",
+      { ...unlockedRecord, lastActivity: null },
+      90 * minuteMilliseconds,
+      15 * minuteMilliseconds,
+    ],
   ])("%s", (_case, record, now, since) => {
-    expect(lockedSince(record, now)).toBe(since);
+    expect(getLockedSince(record, now)).toBe(since);
   });
 });

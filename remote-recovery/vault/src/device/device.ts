@@ -1,6 +1,6 @@
-import { bytesB64u, Counter, Digest, Id } from "@relicario/shared/api";
+import { base64urlBytes, PositiveInt, Digest, Id } from "@relicario/shared/api";
 import {
-  accountStorageKey,
+  buildAccountStorageKey,
   autoLockMinutes,
   deviceStorage,
   type DeviceAccount,
@@ -12,24 +12,24 @@ import { z } from "zod";
 
 import type { StoredMetadataKeys } from "../seal/account-key.ts";
 import { randomBytes, utf8, type Bytes } from "../seal/bytes.ts";
-import { errorNameOf, mapQuotaError } from "./quota-error.ts";
+import { getErrorName, mapQuotaError } from "./quota-error.ts";
 
 /** A state as this device knows it: which one, by its digest. */
-const stateRefFields = { stateRev: Counter, stateSha256: Digest };
+const stateReferenceFields = { stateRev: PositiveInt, stateSha256: Digest };
 
 /**
  * The newest state that this device has seen and checked, and the account that it belongs to. Both
  * only ever grow.
  */
 export const StateCheckpoint = z.looseObject({
-  ...stateRefFields,
-  keyEpoch: Counter,
+  ...stateReferenceFields,
+  keyEpoch: PositiveInt,
   /** Null after consent to an older state, until it was read unlocked. */
   root: Digest.nullable(),
   count: z.int().min(0).nullable(),
   /** Public halves of the account's identity and signing key (32 bytes, base64url). */
   recipient: z.string(),
-  signingKey: bytesB64u(32, { exact: true }),
+  signingKey: base64urlBytes(32, { exact: true }),
 });
 export interface StateCheckpoint {
   readonly stateRev: number;
@@ -57,7 +57,7 @@ export interface WrappedData {
 }
 
 const MetadataKeys = z.looseObject({
-  keyEpoch: Counter,
+  keyEpoch: PositiveInt,
   label: cryptoKeySchema,
   book: cryptoKeySchema,
   state: cryptoKeySchema,
@@ -90,7 +90,7 @@ const DeviceRecord = z.looseObject({
   lastActivity: z.int().min(0).nullable(),
   autoLockMinutes: z.int().min(autoLockMinutes.minimum).max(autoLockMinutes.maximum),
   remembered: StateCheckpoint.nullable(),
-  consent: z.looseObject({ ...stateRefFields, abandoned: StateCheckpoint }).nullable(),
+  consent: z.looseObject({ ...stateReferenceFields, abandoned: StateCheckpoint }).nullable(),
   /**
    * Digest of the book's openers when they were last compared with those inside; see
    * `seal/book.ts`.
@@ -109,7 +109,7 @@ const DeviceRecord = z.looseObject({
    * The highest `rev` of each share that was opened, by its id: an older update is never shown
    * again.
    */
-  openedShares: z.record(z.string(), Counter).default({}),
+  openedShares: z.record(z.string(), PositiveInt).default({}),
 });
 
 export interface DeviceRecord {
@@ -131,7 +131,7 @@ export interface DeviceRecord {
   readonly openedShares: Readonly<Record<string, number>>;
 }
 
-const emptyRecord: DeviceRecord = {
+const initialRecord: DeviceRecord = {
   v: 1,
   kind: null,
   metadataKeys: null,
@@ -178,7 +178,7 @@ export interface Device {
 
 type WrapPurpose = "pending" | "sketches" | "newShares" | "sealing" | "publishing" | "rows";
 
-interface Schema extends DBSchema {
+interface DeviceDatabaseSchema extends DBSchema {
   keys: { key: "device"; value: CryptoKey };
   accounts: { key: string; value: Readonly<Record<string, unknown>> };
 }
@@ -189,7 +189,10 @@ interface Schema extends DBSchema {
  */
 export async function openDevice(account: DeviceAccount): Promise<Device> {
   const database = await openDatabase();
-  return createDevice(database === null ? memoryStore() : databaseStore(database), accountStorageKey(account));
+  return createDevice(
+    database === null ? createMemoryStore() : createDatabaseStore(database),
+    buildAccountStorageKey(account),
+  );
 }
 
 interface RecordStore {
@@ -197,7 +200,7 @@ interface RecordStore {
   /** In one transaction. Null changes nothing. */
   readonly update: (
     name: string,
-    change: (current: unknown) => Readonly<Record<string, unknown>> | null,
+    transform: (current: unknown) => Readonly<Record<string, unknown>> | null,
   ) => Promise<void>;
   readonly rename: (name: string, newName: string) => Promise<void>;
   /** The one non-extractable key of this origin, made at first need. */
@@ -205,24 +208,24 @@ interface RecordStore {
   readonly close: () => void;
 }
 
-function createDevice(store: RecordStore, name: string): Device {
+function createDevice(store: RecordStore, storageKey: string): Device {
   const update: Device["update"] = (change) =>
-    store.update(name, (raw) => {
+    store.update(storageKey, (raw) => {
       const current = parseRecord(raw);
       const changes = change(current);
       return changes === null ? null : { ...current, ...changes };
     });
 
   return {
-    name,
-    read: async () => parseRecord(await store.get(name)),
+    name: storageKey,
+    read: async () => parseRecord(await store.get(storageKey)),
     update,
     write: (change) => update(() => change),
-    archive: () => store.rename(name, `${name}${archiveSuffix}${new Date().toISOString()}`),
+    archive: () => store.rename(storageKey, `${storageKey}${archiveSuffix}${new Date().toISOString()}`),
     wrap: async (purpose, plain) => {
       const iv = randomBytes(12);
       const data = await crypto.subtle.encrypt(
-        { name: "AES-GCM", iv, additionalData: additionalDataFor(purpose, name) },
+        { name: "AES-GCM", iv, additionalData: createAdditionalData(purpose, storageKey) },
         await store.deviceKey(),
         plain,
       );
@@ -232,7 +235,7 @@ function createDevice(store: RecordStore, name: string): Device {
       try {
         return new Uint8Array(
           await crypto.subtle.decrypt(
-            { name: "AES-GCM", iv, additionalData: additionalDataFor(purpose, name) },
+            { name: "AES-GCM", iv, additionalData: createAdditionalData(purpose, storageKey) },
             await store.deviceKey(),
             data,
           ),
@@ -254,13 +257,13 @@ const archiveSuffix = " set aside ";
  * replace, for it may hold the only memory of a newer state.
  */
 function parseRecord(value: unknown): DeviceRecord {
-  if (value === undefined) return emptyRecord;
+  if (value === undefined) return initialRecord;
   const parsed = DeviceRecord.safeParse(value);
   if (!parsed.success) throw new PortalError("device_record_unreadable", { cause: parsed.error });
   return parsed.data;
 }
 
-function additionalDataFor(purpose: WrapPurpose, name: string): Bytes {
+function createAdditionalData(purpose: WrapPurpose, name: string): Bytes {
   return utf8(`relicario/device/${purpose}\n${name}`);
 }
 
@@ -268,10 +271,10 @@ function generateDeviceKey(): Promise<CryptoKey> {
   return crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
 }
 
-async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
+async function openDatabase(): Promise<IDBPDatabase<DeviceDatabaseSchema> | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
-    return await openDB<Schema>(deviceStorage.vault.database, 1, {
+    return await openDB<DeviceDatabaseSchema>(deviceStorage.vault.database, 1, {
       upgrade: (database) => {
         database.createObjectStore("keys");
         database.createObjectStore("accounts");
@@ -281,7 +284,7 @@ async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
       },
     });
   } catch (cause) {
-    const name = errorNameOf(cause);
+    const name = getErrorName(cause);
     // refused by a private mode: memory will do, the person needs an opener next time
     if (name === "SecurityError" || name === "InvalidStateError") return null;
     // a later release's, or a broken profile: what it remembers is not nothing
@@ -289,7 +292,7 @@ async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
   }
 }
 
-function databaseStore(database: IDBPDatabase<Schema>): RecordStore {
+function createDatabaseStore(database: IDBPDatabase<DeviceDatabaseSchema>): RecordStore {
   return {
     get: (name) => database.get("accounts", name),
     update: (name, change) =>
@@ -324,7 +327,7 @@ function databaseStore(database: IDBPDatabase<Schema>): RecordStore {
   };
 }
 
-function memoryStore(): RecordStore {
+function createMemoryStore(): RecordStore {
   const records = new Map<string, unknown>();
   let key: Promise<CryptoKey> | null = null;
   return {
@@ -352,7 +355,7 @@ const clockTolerance = 60_000;
  * Since when this device is locked, by a lock or by too long a time without activity; null when it
  * is not. Activity in the future is none: else it would hold the lock off until then.
  */
-export function lockedSince(
+export function getLockedSince(
   record: Pick<DeviceRecord, "locked" | "lockedAt" | "lastActivity" | "autoLockMinutes">,
   now: number,
 ): number | null {
@@ -368,7 +371,7 @@ export function lockedSince(
  * the sign-in of then, since the two clocks may differ, and the device's may be set back.
  *
  * @param authTime seconds since 1970, by the provider's clock.
- * @param since as {@link lockedSince} gives it.
+ * @param since as {@link getLockedSince} gives it.
  */
 export function isSignInAfterLock(
   { lockedSignIn }: Pick<DeviceRecord, "lockedSignIn">,
@@ -400,7 +403,7 @@ export async function markLocked(account: DeviceAccount, now: number, signIn: nu
 export async function finishLock(account: DeviceAccount, now: number): Promise<void> {
   await withDevice(account, async (device) => {
     await device.update((record) => {
-      const since = record.passkeyOpener === null || record.metadataKeys === null ? null : lockedSince(record, now);
+      const since = record.passkeyOpener === null || record.metadataKeys === null ? null : getLockedSince(record, now);
       return since === null ? null : { locked: true, lockedAt: since, metadataKeys: null };
     });
   });

@@ -1,7 +1,7 @@
 import { createFakeMachine, type FakeMachine, type FakeTab } from "../testing/fake-machine.ts";
 import { createIdleLock, type IdleLock } from "./idle-lock.ts";
 
-const minute = 60_000;
+const minuteMilliseconds = 60_000;
 
 interface Tab extends FakeTab {
   readonly idleLock: IdleLock;
@@ -42,11 +42,11 @@ describe("createIdleLock", () => {
 
   it("locks once after the set minutes without activity", () => {
     const tab = openWatchingTab(machine);
-    advance(15 * minute - 1, tab);
+    advance(15 * minuteMilliseconds - 1, tab);
     expect(tab.lockCount()).toBe(0);
     advance(1, tab);
     expect(tab.lockCount()).toBe(1);
-    advance(60 * minute, tab);
+    advance(60 * minuteMilliseconds, tab);
     expect(tab.lockCount()).toBe(1);
   });
 
@@ -56,17 +56,17 @@ describe("createIdleLock", () => {
       openWatchingTab(machine),
       openWatchingTab(machine, "ben"),
     ];
-    advance(10 * minute, firstTab, secondTab, otherAccountTab);
+    advance(10 * minuteMilliseconds, firstTab, secondTab, otherAccountTab);
     firstTab.triggerActivity();
-    advance(10 * minute, firstTab, secondTab, otherAccountTab);
+    advance(10 * minuteMilliseconds, firstTab, secondTab, otherAccountTab);
     expect([firstTab.lockCount(), secondTab.lockCount(), otherAccountTab.lockCount()]).toEqual([0, 0, 1]);
-    advance(5 * minute, firstTab, secondTab, otherAccountTab);
+    advance(5 * minuteMilliseconds, firstTab, secondTab, otherAccountTab);
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([1, 1]);
   });
 
   it("locks when activity comes too late: the machine slept, and so did the timer", () => {
     const tab = openWatchingTab(machine);
-    machine.now += 8 * 60 * minute;
+    machine.now += 8 * 60 * minuteMilliseconds;
     tab.triggerActivity();
     expect(tab.lockCount()).toBe(1);
   });
@@ -76,7 +76,7 @@ describe("createIdleLock", () => {
     firstTab.idleLock.broadcastLock();
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([0, 1]);
     secondTab.idleLock.watch();
-    advance(15 * minute, firstTab);
+    advance(15 * minuteMilliseconds, firstTab);
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([1, 2]);
   });
 
@@ -100,13 +100,13 @@ describe("createIdleLock", () => {
     firstTab.idleLock.setMinutes(1);
     expect([firstTab.idleLock.getMinutes(), secondTab.idleLock.getMinutes()]).toEqual([1, 1]);
     expect(firstTab.saved).toContainEqual({ autoLockMinutes: 1 });
-    advance(minute, firstTab, secondTab);
+    advance(minuteMilliseconds, firstTab, secondTab);
     expect([firstTab.lockCount(), secondTab.lockCount()]).toEqual([1, 1]);
   });
 
   it("locks at once when fewer minutes are set than have passed", () => {
     const tab = openWatchingTab(machine);
-    advance(5 * minute, tab);
+    advance(5 * minuteMilliseconds, tab);
     tab.idleLock.setMinutes(5);
     expect(tab.lockCount()).toBe(1);
   });
@@ -128,7 +128,7 @@ describe("createIdleLock", () => {
   it("leaves nothing behind, and rests without a lock while nothing is unlocked", () => {
     const tab = openWatchingTab(machine);
     tab.idleLock.pause();
-    advance(60 * minute, tab);
+    advance(60 * minuteMilliseconds, tab);
     expect(tab.lockCount()).toBe(0);
     tab.idleLock.dispose();
     expect(tab.leftoverCount()).toBe(0);

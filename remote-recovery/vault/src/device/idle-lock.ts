@@ -100,10 +100,10 @@ export function createIdleLock(
   let lastActivity = now();
   let lastSaved = 0;
   let stopListening: (() => void) | null = null;
-  let stopTimer: () => void = () => undefined;
+  let cancelTimer: () => void = () => undefined;
 
   const timeoutMilliseconds = (): number => minutes * 60_000;
-  const tabs = channel(account, (message) => {
+  const tabChannel = channel(account, (message) => {
     const parsed = TabMessage.safeParse(message);
     if (parsed.success) handleMessage(parsed.data); // another release may say more than we know
   });
@@ -126,38 +126,38 @@ export function createIdleLock(
     if (at - lastSaved < saveIntervalMilliseconds) return;
     lastSaved = at;
     save({ lastActivity: at });
-    tabs?.post({ kind: "activity", at } satisfies TabMessage);
+    tabChannel?.post({ kind: "activity", at } satisfies TabMessage);
   }
 
   /** Tells the other tabs too: their timers may be suspended. */
   function expire(): void {
-    tabs?.post({ kind: "lock" } satisfies TabMessage);
+    tabChannel?.post({ kind: "lock" } satisfies TabMessage);
     lock();
   }
 
   /** Looks again when the newest activity that is known would be too long ago. */
   function scheduleExpiry(): void {
-    stopTimer();
+    cancelTimer();
     if (stopListening === null) return;
     const remaining = lastActivity + timeoutMilliseconds() - now();
     if (remaining <= 0) expire();
-    else stopTimer = schedule(scheduleExpiry, remaining);
+    else cancelTimer = schedule(scheduleExpiry, remaining);
   }
 
   function pause(): void {
-    stopTimer();
+    cancelTimer();
     stopListening?.();
     stopListening = null;
   }
 
   return {
     getMinutes: () => minutes,
-    setMinutes: (next) => {
-      if (!Number.isInteger(next) || next < autoLockMinutes.minimum || next > autoLockMinutes.maximum)
+    setMinutes: (newMinutes) => {
+      if (!Number.isInteger(newMinutes) || newMinutes < autoLockMinutes.minimum || newMinutes > autoLockMinutes.maximum)
         throw new PortalError("validation_error", { details: { fields: ["minutes"] } });
-      minutes = next;
-      save({ autoLockMinutes: next });
-      tabs?.post({ kind: "minutes", minutes: next } satisfies TabMessage);
+      minutes = newMinutes;
+      save({ autoLockMinutes: newMinutes });
+      tabChannel?.post({ kind: "minutes", minutes: newMinutes } satisfies TabMessage);
       scheduleExpiry();
     },
     watch: () => {
@@ -170,11 +170,11 @@ export function createIdleLock(
     },
     pause,
     broadcastLock: () => {
-      tabs?.post({ kind: "lock" } satisfies TabMessage);
+      tabChannel?.post({ kind: "lock" } satisfies TabMessage);
     },
     dispose: () => {
       pause();
-      tabs?.close();
+      tabChannel?.close();
     },
   };
 }

@@ -1,12 +1,12 @@
 import {
-  bytesB64u,
-  canonicalBytes,
-  fromB64u,
+  base64urlBytes,
+  encodeCanonical,
+  fromBase64url,
   ImageRecord,
   KeyStatement,
   parseCanonical,
   Slot,
-  toB64u,
+  toBase64url,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
@@ -36,7 +36,7 @@ const Pending = z.strictObject({
   statement: KeyStatement,
   record: ImageRecord,
   slot: Slot,
-  sketch: bytesB64u(342, { exact: true }),
+  sketch: base64urlBytes(342, { exact: true }),
 });
 
 /** Everything that a new account begins with, but the rows. */
@@ -63,7 +63,7 @@ export type PendingAccount = Omit<FirstAccount, "keys"> & { readonly keys: Metad
 
 /** Stores a new account before it is sent. `storage_full`. */
 export async function savePendingAccount(device: Device, { keys, ...account }: FirstAccount): Promise<void> {
-  const plain = copyOf(canonicalBytes(account));
+  const plain = copyOf(encodeCanonical(account));
   await device.write({ pending: { wrapped: await device.wrap("pending", plain), keys: toStoredMetadataKeys(keys) } });
 }
 
@@ -81,15 +81,15 @@ export async function clearPendingAccount(device: Device): Promise<void> {
   await device.update(({ pending }) => (pending === null ? null : { pending: null }));
 }
 
-const pendingSketches = createWrappedItems("sketches", z.array(bytesB64u(342, { exact: true })).max(100));
+const pendingSketches = createWrappedItems("sketches", z.array(base64urlBytes(342, { exact: true })).max(100));
 
 export async function loadPendingSketches(device: Device): Promise<Sketch[]> {
-  return (await pendingSketches.read(device)).map((sketch) => parseSketch(fromB64u(sketch)));
+  return (await pendingSketches.read(device)).map((sketch) => parseSketch(fromBase64url(sketch)));
 }
 
 /** Keeps a sketch until it is published. `storage_full`. */
 export function savePendingSketch(device: Device, sketch: Sketch): Promise<void> {
-  const encoded = toB64u(serializeSketch(sketch));
+  const encoded = toBase64url(serializeSketch(sketch));
   return pendingSketches.change(device, (current) => (current.includes(encoded) ? current : [...current, encoded]));
 }
 

@@ -5,11 +5,11 @@ export async function mapQuotaError<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
-    throw errorNameOf(cause) === "QuotaExceededError" ? new PortalError("storage_full", { cause }) : cause;
+    throw getErrorName(cause) === "QuotaExceededError" ? new PortalError("storage_full", { cause }) : cause;
   }
 }
 
 /** Of an error of the browser: a DOMException, of whatever realm. */
-export function errorNameOf(cause: unknown): unknown {
+export function getErrorName(cause: unknown): unknown {
   return typeof cause === "object" && cause !== null && "name" in cause ? cause.name : null;
 }

@@ -85,7 +85,7 @@ const blockCount = 64;
 /** Tries to write before it is left to another tab. */
 const maxAttempts = 3;
 
-const Head = z.object({
+const CacheHead = z.object({
   v: z.literal(1),
   userId: z.string(),
   stateRev: z.int().min(0),
@@ -93,13 +93,13 @@ const Head = z.object({
   write: z.string(),
 });
 /** `write` names the write that it is of. */
-type Head = z.infer<typeof Head>;
+type CacheHead = z.infer<typeof CacheHead>;
 
-const bytes = z.custom<Bytes>((value) => value instanceof Uint8Array);
-const Block = z.object({ iv: bytes, data: bytes });
+const bytesSchema = z.custom<Bytes>((value) => value instanceof Uint8Array);
+const Block = z.object({ iv: bytesSchema, data: bytesSchema });
 
-interface Schema extends DBSchema {
-  heads: { key: string; value: Head };
+interface RowDatabaseSchema extends DBSchema {
+  heads: { key: string; value: CacheHead };
   blocks: { key: [account: string, block: number]; value: WrappedData };
 }
 
@@ -109,8 +109,8 @@ export function createRowCache(device: Device, userId: string): RowCache {
   const { name } = device;
   const accountRange = () => IDBKeyRange.bound([name], [name, []]);
 
-  async function readHead(database: IDBPDatabase<Schema>): Promise<Head | null> {
-    const head = Head.safeParse(await database.get("heads", name)).data;
+  async function readHead(database: IDBPDatabase<RowDatabaseSchema>): Promise<CacheHead | null> {
+    const head = CacheHead.safeParse(await database.get("heads", name)).data;
     return head?.userId === userId ? head : null;
   }
 
@@ -127,7 +127,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
   const encryptBlock = (rows: readonly CachedRow[]): Promise<WrappedData> =>
     device.wrap("rows", utf8(JSON.stringify(rows)));
 
-  async function clear(database: IDBPDatabase<Schema>): Promise<void> {
+  async function clear(database: IDBPDatabase<RowDatabaseSchema>): Promise<void> {
     const transaction = database.transaction(["heads", "blocks"], "readwrite");
     await Promise.all([
       transaction.objectStore("heads").delete(name),
@@ -136,15 +136,18 @@ export function createRowCache(device: Device, userId: string): RowCache {
     ]);
   }
 
-  async function replace(database: IDBPDatabase<Schema>, { rows, stateRev, changes }: FetchedRows): Promise<void> {
-    const sealed: [number, WrappedData][] = [];
-    for (const [block, blockRows] of groupByBlock([...rows.values()]))
-      sealed.push([block, await encryptBlock(blockRows)]);
+  async function replace(
+    database: IDBPDatabase<RowDatabaseSchema>,
+    { rows, stateRev, changes }: FetchedRows,
+  ): Promise<void> {
+    const wrappedBlocks: [number, WrappedData][] = [];
+    for (const [blockIndex, blockRows] of groupByBlock([...rows.values()]))
+      wrappedBlocks.push([blockIndex, await encryptBlock(blockRows)]);
     const transaction = database.transaction(["heads", "blocks"], "readwrite");
     const blocks = transaction.objectStore("blocks");
     await Promise.all([
       blocks.delete(accountRange()),
-      ...sealed.map(([block, value]) => blocks.put(value, [name, block])),
+      ...wrappedBlocks.map(([blockIndex, value]) => blocks.put(value, [name, blockIndex])),
       transaction.objectStore("heads").put({ v: 1, userId, stateRev, changes, write: crypto.randomUUID() }, name),
       transaction.done,
     ]);
@@ -152,7 +155,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
 
   /** False when another tab wrote meanwhile. */
   async function mergeChanges(
-    database: IDBPDatabase<Schema>,
+    database: IDBPDatabase<RowDatabaseSchema>,
     since: number,
     { rows, purged, stateRev, changes }: FetchedRows,
   ): Promise<boolean> {
@@ -162,29 +165,30 @@ export function createRowCache(device: Device, userId: string): RowCache {
       return true;
     }
     if (head.changes > changes || (head.changes === changes && head.stateRev >= stateRev)) return true;
-    const changed = groupByBlock([...rows.values()]);
-    const touched = new Set([...changed.keys(), ...[...purged].map(blockOf)]);
-    const sealed: [number, WrappedData | null][] = [];
-    for (const block of touched) {
-      const value = await database.get("blocks", [name, block]);
+    const changedRowsByBlock = groupByBlock([...rows.values()]);
+    const touchedBlockIndexes = new Set([...changedRowsByBlock.keys(), ...[...purged].map(getBlockIndex)]);
+    const wrappedBlocks: [number, WrappedData | null][] = [];
+    for (const blockIndex of touchedBlockIndexes) {
+      const value = await database.get("blocks", [name, blockIndex]);
       const existing = value === undefined ? [] : await decryptBlock(value);
       if (existing === null) {
         await clear(database);
         return true;
       }
       const merged = new Map(existing.map((cachedRow) => [cachedRow.row.secret_db_id, cachedRow]));
-      for (const cachedRow of changed.get(block) ?? []) merged.set(cachedRow.row.secret_db_id, cachedRow);
+      for (const cachedRow of changedRowsByBlock.get(blockIndex) ?? [])
+        merged.set(cachedRow.row.secret_db_id, cachedRow);
       for (const id of purged) merged.delete(id);
-      sealed.push([block, merged.size === 0 ? null : await encryptBlock([...merged.values()])]);
+      wrappedBlocks.push([blockIndex, merged.size === 0 ? null : await encryptBlock([...merged.values()])]);
     }
     const transaction = database.transaction(["heads", "blocks"], "readwrite");
     const [heads, blocks] = [transaction.objectStore("heads"), transaction.objectStore("blocks")];
-    const currentHead = Head.safeParse(await heads.get(name)).data;
+    const currentHead = CacheHead.safeParse(await heads.get(name)).data;
     const isUnchanged = currentHead?.write === head.write;
     await Promise.all([
       ...(isUnchanged
-        ? sealed.map(([block, value]) =>
-            value === null ? blocks.delete([name, block]) : blocks.put(value, [name, block]),
+        ? wrappedBlocks.map(([blockIndex, value]) =>
+            value === null ? blocks.delete([name, blockIndex]) : blocks.put(value, [name, blockIndex]),
           )
         : []),
       isUnchanged ? heads.put({ v: 1, userId, stateRev, changes, write: crypto.randomUUID() }, name) : null,
@@ -201,7 +205,7 @@ export function createRowCache(device: Device, userId: string): RowCache {
           transaction.objectStore("heads").get(name),
           transaction.objectStore("blocks").getAll(accountRange()),
         ]);
-        const head = Head.safeParse(storedHead).data;
+        const head = CacheHead.safeParse(storedHead).data;
         if (head?.userId !== userId) return null;
         const rows: CachedRow[] = [];
         for (const block of await Promise.all(storedBlocks.map(decryptBlock))) {
@@ -233,10 +237,10 @@ export function createRowCache(device: Device, userId: string): RowCache {
  * Null where this browser or mode keeps nothing, or its database fails: the list is then read from
  * the service.
  */
-async function withDatabase<T>(callback: (database: IDBPDatabase<Schema>) => Promise<T>): Promise<T | null> {
+async function withDatabase<T>(callback: (database: IDBPDatabase<RowDatabaseSchema>) => Promise<T>): Promise<T | null> {
   if (typeof indexedDB === "undefined") return null;
   try {
-    const database = await openDB<Schema>(databaseName, 1, {
+    const database = await openDB<RowDatabaseSchema>(databaseName, 1, {
       upgrade: (newDatabase) => {
         newDatabase.createObjectStore("heads");
         newDatabase.createObjectStore("blocks");
@@ -256,16 +260,16 @@ async function withDatabase<T>(callback: (database: IDBPDatabase<Schema>) => Pro
 }
 
 /** Which block holds a row: by the last byte of its id, which is random in a UUIDv7. */
-function blockOf(secretId: string): number {
+function getBlockIndex(secretId: string): number {
   return Number.parseInt(secretId.slice(-2), 16) % blockCount;
 }
 
 function groupByBlock(rows: readonly CachedRow[]): Map<number, CachedRow[]> {
   const blocks = new Map<number, CachedRow[]>();
   for (const cachedRow of rows) {
-    const block = blockOf(cachedRow.row.secret_db_id);
-    const blockRows = blocks.get(block);
-    if (blockRows === undefined) blocks.set(block, [cachedRow]);
+    const blockIndex = getBlockIndex(cachedRow.row.secret_db_id);
+    const blockRows = blocks.get(blockIndex);
+    if (blockRows === undefined) blocks.set(blockIndex, [cachedRow]);
     else blockRows.push(cachedRow);
   }
   return blocks;

@@ -1,4 +1,4 @@
-import { canonicalBytes, canonicalText, parseCanonical, type Json } from "@relicario/shared/api";
+import { encodeCanonical, stringifyCanonical, parseCanonical, type Json } from "@relicario/shared/api";
 import type { z } from "zod";
 
 import { copyOf, equalBytes, wipe } from "../seal/bytes.ts";
@@ -20,7 +20,7 @@ export function createWrappedItems<Item extends Json>(
   member: "sketches" | "newShares",
   schema: z.ZodType<Item[]>,
 ): WrappedItems<Item> {
-  async function read(device: Device): Promise<Item[]> {
+  async function readItems(device: Device): Promise<Item[]> {
     const wrapped = (await device.read())[member];
     const bytes = wrapped === null ? null : await device.unwrap(member, wrapped);
     if (bytes === null) return [];
@@ -29,23 +29,23 @@ export function createWrappedItems<Item extends Json>(
     return parsed.success ? parsed.data : [];
   }
 
-  async function change(device: Device, transform: (items: readonly Item[]) => readonly Item[]): Promise<void> {
+  async function changeItems(device: Device, transform: (items: readonly Item[]) => readonly Item[]): Promise<void> {
     const previousWrapped = (await device.read())[member];
-    const current = await read(device);
+    const current = await readItems(device);
     const next = [...transform(current)];
-    if (canonicalText(next) === canonicalText(current)) return;
-    const plain = copyOf(canonicalBytes(next));
+    if (stringifyCanonical(next) === stringifyCanonical(current)) return;
+    const plain = copyOf(encodeCanonical(next));
     const wrapped = next.length === 0 ? null : await device.wrap(member, plain);
     wipe(plain);
-    const result = { unchanged: true };
+    const outcome = { unchanged: true };
     await device.update(({ [member]: currentWrapped }) => {
-      result.unchanged = isSameWrapping(currentWrapped, previousWrapped);
-      return result.unchanged ? { [member]: wrapped } : null;
+      outcome.unchanged = isSameWrapping(currentWrapped, previousWrapped);
+      return outcome.unchanged ? { [member]: wrapped } : null;
     });
-    if (!result.unchanged) await change(device, transform);
+    if (!outcome.unchanged) await changeItems(device, transform);
   }
 
-  return { read, change };
+  return { read: readItems, change: changeItems };
 }
 
 function isSameWrapping(left: WrappedData | null, right: WrappedData | null): boolean {

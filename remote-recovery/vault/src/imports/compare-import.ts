@@ -1,4 +1,4 @@
-import { fromB64u } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 import type { ImportItem, ImportComparison } from "@relicario/shared/contract";
 
 import type { OperationOptions } from "../session/operation-options.ts";
@@ -6,7 +6,7 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { openRowLabel, readAccount, type AccountView } from "../keyring/read-account.ts";
 import { requireOpenedKeyring } from "../keyring/publish.ts";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
-import { sourcesOf, itemMarkOf } from "./source.ts";
+import { computeSources, extractItemMark } from "./source.ts";
 
 /**
  * An item with its mark, null before there is a key for marks; `version` is that of its secret, 0
@@ -46,34 +46,34 @@ export async function compareWithAccount(
   options: OperationOptions,
 ): Promise<ComparedItem[]> {
   const openedKeyring = requireOpenedKeyring(account);
-  const key = (openedKeyring ?? vault.pending)?.book.import_key ?? null;
-  const importKey = key === null ? null : fromB64u(key);
+  const importKeyB64u = (openedKeyring ?? vault.pending)?.book.import_key ?? null;
+  const importKey = importKeyB64u === null ? null : fromBase64url(importKeyB64u);
   const rows = account?.rows ?? new Map<string, never>();
   const markedSecrets = new Map<string, MarkedSecret>();
   for (const row of importKey === null ? [] : rows.values()) {
     if (openedKeyring === null || row.stored.deleted_at !== undefined) continue;
     const { source } = await openRowLabel(vault.userId, openedKeyring.keys, row);
     if (source !== null)
-      markedSecrets.set(itemMarkOf(source), { secretId: row.secretId, version: row.version, source });
+      markedSecrets.set(extractItemMark(source), { secretId: row.secretId, version: row.version, source });
   }
-  const compared: ComparedItem[] = [];
+  const comparisons: ComparedItem[] = [];
   for (const item of items) {
     throwIfCancelled(options.signal);
     const ownId = item.sourceId.startsWith(ownOriginPrefix) ? item.sourceId.slice(ownOriginPrefix.length) : null;
     const ownRow = ownId === null ? undefined : rows.get(ownId);
-    const sources = importKey === null ? null : await sourcesOf(importKey, item);
+    const sources = importKey === null ? null : await computeSources(importKey, item);
     const source = sources?.[0] ?? null;
-    const marked = source === null ? undefined : markedSecrets.get(itemMarkOf(source));
+    const marked = source === null ? undefined : markedSecrets.get(extractItemMark(source));
     if (marked !== undefined)
-      compared.push({
+      comparisons.push({
         status: sources?.includes(marked.source) === true ? "same" : "changed",
         secretId: marked.secretId,
         source,
         version: marked.version,
       });
     else if (ownRow !== undefined && ownRow.stored.deleted_at === undefined)
-      compared.push({ status: "same", secretId: ownRow.secretId, source, version: ownRow.version });
-    else compared.push({ status: "new", source, version: 0 });
+      comparisons.push({ status: "same", secretId: ownRow.secretId, source, version: ownRow.version });
+    else comparisons.push({ status: "new", source, version: 0 });
   }
-  return compared;
+  return comparisons;
 }

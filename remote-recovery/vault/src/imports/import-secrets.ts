@@ -1,4 +1,4 @@
-import { maxBatchSecrets, maxJsonBodyBytes, toB64u, fromB64u, type NewSecret } from "@relicario/shared/api";
+import { maxBatchSecrets, maxJsonBodyBytes, toBase64url, fromBase64url, type NewSecret } from "@relicario/shared/api";
 import type { ImportItem, ImportResult } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 
@@ -21,8 +21,8 @@ import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { compareWithAccount } from "./compare-import.ts";
 import { isItemError } from "./item-errors.ts";
-import { sourceOf } from "./source.ts";
-import { trySetFavorite, favoriteFailedFields } from "./favorites.ts";
+import { computeSource } from "./source.ts";
+import { trySetFavorite, toFavoriteFailedFields } from "./favorites.ts";
 
 export interface ImportOptions extends OperationOptions {
   /** Of the picture, where an account begins with it. */
@@ -71,14 +71,14 @@ export async function importSecrets(
   let protection = await resolveProtection(vault, presentedOpener, name, options);
   if (protection === allOpeners) await ensureImportKey(vault, quietOptions);
   const failures: { index: number; code: ImportResult["failures"][number]["code"] }[] = [];
-  const unstarred: number[] = [];
+  const favoriteFailedIndexes: number[] = [];
   const account = await readAccount(vault, options.signal);
-  const compared = await compareWithAccount(vault, account, items, options);
-  const openers = requireOpenedKeyring(account)?.book.openers.length ?? 1;
+  const comparisons = await compareWithAccount(vault, account, items, options);
+  const openerCount = requireOpenedKeyring(account)?.book.openers.length ?? 1;
 
   const [newItems, changedItems]: [IndexedItem[], (IndexedItem & { secretId: string })[]] = [[], []];
   for (const [index, item] of items.entries()) {
-    const comparison = compared[index];
+    const comparison = comparisons[index];
     try {
       validateProtectRequest({ ...item, protection: allOpeners });
     } catch (error) {
@@ -90,14 +90,14 @@ export async function importSecrets(
   }
 
   const total = newItems.length + changedItems.length;
-  const unchanged = compared.filter(({ status }) => status === "same").length;
+  const unchanged = comparisons.filter(({ status }) => status === "same").length;
   let [added, updated, done] = [0, 0, 0];
   const reportProgress = (): void => options.onProgress?.({ phase: "sending", done, total });
   reportProgress();
   try {
     if (newItems.length === 0 && hasLargeItems && protection !== allOpeners)
       await prepareAccount(vault, protection, options);
-    for (const batch of splitIntoBatches(newItems, openers)) {
+    for (const batch of splitIntoBatches(newItems, openerCount)) {
       throwIfCancelled(options.signal);
       const secretIds = await storeBatch(
         vault,
@@ -114,7 +114,7 @@ export async function importSecrets(
           secretId !== undefined &&
           !(await trySetFavorite(setFavorite(vault, secretId, true)))
         )
-          unstarred.push(index);
+          favoriteFailedIndexes.push(index);
       }
       done += batch.length;
       reportProgress();
@@ -138,11 +138,11 @@ export async function importSecrets(
       updated,
       unchanged,
       failures,
-      ...favoriteFailedFields(unstarred),
+      ...toFavoriteFailedFields(favoriteFailedIndexes),
       stopReason: toPortalError(error).code,
     };
   }
-  return { added, updated, unchanged, failures, ...favoriteFailedFields(unstarred), stopReason: null };
+  return { added, updated, unchanged, failures, ...toFavoriteFailedFields(favoriteFailedIndexes), stopReason: null };
 }
 
 interface IndexedItem {
@@ -167,15 +167,15 @@ async function resolveProtection(
 
 /** An account with a key for marks, kept on this device: what is published first begins it. */
 async function prepareAccount(vault: VaultSession, protection: Protection, options: OperationOptions): Promise<void> {
-  const choice = createOpenerChooser(vault, protection, options);
+  const openerChooser = createOpenerChooser(vault, protection, options);
   try {
-    const { firstAccount } = await choice.choose(null);
+    const { firstAccount } = await openerChooser.choose(null);
     if (firstAccount?.book.import_key !== null) return;
     const markedAccount = { ...firstAccount, book: { ...firstAccount.book, import_key: generateImportKey() } };
     await savePendingAccount(vault.device, markedAccount);
     vault.adopt(markedAccount);
   } finally {
-    choice.dispose();
+    openerChooser.dispose();
   }
 }
 
@@ -201,12 +201,12 @@ async function ensureImportKey(vault: VaultSession, options: OperationOptions): 
 }
 
 function generateImportKey(): string {
-  return toB64u(randomBytes(32));
+  return toBase64url(randomBytes(32));
 }
 
 /** As many as one call takes, in their order. */
-function* splitIntoBatches(items: readonly IndexedItem[], openers: number): Generator<readonly IndexedItem[]> {
-  const itemOverhead = rowLength + stanzaLength * openers;
+function* splitIntoBatches(items: readonly IndexedItem[], openerCount: number): Generator<readonly IndexedItem[]> {
+  const itemOverhead = rowLength + stanzaLength * openerCount;
   let batch: IndexedItem[] = [];
   let length = 0;
   for (const indexedItem of items) {
@@ -232,12 +232,12 @@ async function storeBatch(
   const sealed = await Promise.all(
     items.map(async (item) => ({ item, secretId: newId(vault.now()), sealedContent: await sealSmallContent(item) })),
   );
-  const choice = createOpenerChooser(vault, protection, options);
+  const openerChooser = createOpenerChooser(vault, protection, options);
   const importKey = generateImportKey(); // for an account that begins with this batch
 
   const prepare = async (account: AccountView | null): Promise<Attempt<"stored">> => {
     const openedKeyring = requireOpenedKeyring(account);
-    const { openers, enrolledImage, firstAccount: chosenAccount } = await choice.choose(openedKeyring);
+    const { openers, enrolledImage, firstAccount: chosenAccount } = await openerChooser.choose(openedKeyring);
     const firstAccount =
       chosenAccount === null
         ? null
@@ -249,7 +249,7 @@ async function storeBatch(
     if (keys === undefined || markKey == null) throw new PortalError("opener_needed");
     const rows = await Promise.all(
       sealed.map(async ({ item, secretId, sealedContent }) => {
-        const rowContent = { ...item, createdAt, source: await sourceOf(fromB64u(markKey), item) };
+        const rowContent = { ...item, createdAt, source: await computeSource(fromBase64url(markKey), item) };
         return {
           secretId,
           sealedContent,
@@ -278,13 +278,13 @@ async function storeBatch(
     await publishWithRetry(vault, { prepare, findPublished }, options);
     return sealed.map(({ secretId }) => secretId);
   } finally {
-    choice.dispose();
+    openerChooser.dispose();
   }
 }
 
-function requireFirstAccount(first: FirstAccount | null): FirstAccount {
-  if (first === null) throw new PortalError("opener_needed"); // an account begins with an image
-  return first;
+function requireFirstAccount(firstAccount: FirstAccount | null): FirstAccount {
+  if (firstAccount === null) throw new PortalError("opener_needed"); // an account begins with an image
+  return firstAccount;
 }
 
 async function storeVersion(
@@ -296,7 +296,7 @@ async function storeVersion(
   const account = await readAccount(vault, options.signal);
   const { openedKeyring, row } = requireRow(account, secretId);
   const importKey = openedKeyring.book.import_key;
-  const source = importKey === null ? undefined : await sourceOf(fromB64u(importKey), item);
+  const source = importKey === null ? undefined : await computeSource(fromBase64url(importKey), item);
   const { title, tags, contentKind, name, mime } = item;
   const sealedContent = await sealInlineContent(vault, item, {});
   await publishVersion(

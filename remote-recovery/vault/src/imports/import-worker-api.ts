@@ -1,7 +1,7 @@
 import type { ImportReadResult } from "@relicario/shared/contract";
 
 import { commitOnSuccess, createPrivateSink, sweepPrivateFiles, type Sink } from "../transfer/sinks.ts";
-import { readImport, type ReadSettings } from "./reading/read-import.ts";
+import { readImport, type ReadImportOptions } from "./reading/read-import.ts";
 import type { ChosenFile } from "./reading/text-files.ts";
 import { openSealedContent, type SealedContentInfo } from "./reading/sealed-content.ts";
 
@@ -9,7 +9,7 @@ import { openSealedContent, type SealedContentInfo } from "./reading/sealed-cont
 export interface ImportWorkerApi {
   /** Answers when the worker runs. */
   readonly ping: () => void;
-  readonly read: (files: readonly ChosenFile[], settings: ReadSettings) => Promise<ImportReadResult>;
+  readonly read: (files: readonly ChosenFile[], settings: ReadImportOptions) => Promise<ImportReadResult>;
   /**
    * Opens a content of an archive of this portal into a private file. One at a time: {@link
    * dispose} it before the next.

@@ -1,20 +1,20 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
-import { canonicalBytes, fromB64u, maxSmallContentBytes, toB64u } from "@relicario/shared/api";
+import { encodeCanonical, fromBase64url, maxSmallContentBytes, toBase64url } from "@relicario/shared/api";
 import type { ImportItem } from "@relicario/shared/contract";
 
-import { chunksOf, concat, sha256Async, newSha256, utf8, type Bytes } from "../seal/bytes.ts";
+import { readChunks, concatBytes, sha256Async, createSha256, utf8, type Bytes } from "../seal/bytes.ts";
 
 /** Bytes of each half of a mark. */
-const halfSize = 16;
+const markHalfSize = 16;
 
 /**
  * The `source` of an imported item under the book's `import_key`: 16 bytes of HMAC-SHA-256 over
  * what says which item it is, then 16 over what it holds. So the same item is known again, and what
  * differs in it is seen, and without the key it says nothing.
  */
-export async function sourceOf(importKey: Bytes, item: ImportItem): Promise<string> {
-  const [source] = await sourcesOf(importKey, item);
+export async function computeSource(importKey: Bytes, item: ImportItem): Promise<string> {
+  const [source] = await computeSources(importKey, item);
   return source;
 }
 
@@ -22,16 +22,18 @@ export async function sourceOf(importKey: Bytes, item: ImportItem): Promise<stri
  * The `source` that is given today, and those that earlier releases gave the same item: they had
  * the portal's language in titles of ours.
  */
-export async function sourcesOf(importKey: Bytes, item: ImportItem): Promise<readonly [string, ...string[]]> {
+export async function computeSources(importKey: Bytes, item: ImportItem): Promise<readonly [string, ...string[]]> {
   const { sourceId, tags, contentKind, name, mime, canonicalContent, content, sealed } = item;
   const [currentTitle, ...earlierTitles] = item.canonicalTitles ?? [item.title];
   const digest =
     sealed?.plainSha256 ??
-    toB64u(canonicalContent === null ? await digestOfContent(content) : await sha256Async(utf8(canonicalContent)));
+    toBase64url(
+      canonicalContent === null ? await computeContentDigest(content) : await sha256Async(utf8(canonicalContent)),
+    );
   const itemMark = computeMark(importKey, { v: 1, origin: sourceId });
-  const sourceForTitle = (title: string): string =>
-    toB64u(
-      concat(
+  const computeSourceForTitle = (title: string): string =>
+    toBase64url(
+      concatBytes(
         itemMark,
         computeMark(importKey, {
           v: 1,
@@ -44,22 +46,22 @@ export async function sourcesOf(importKey: Bytes, item: ImportItem): Promise<rea
         }),
       ),
     );
-  return [sourceForTitle(currentTitle), ...earlierTitles.map(sourceForTitle)];
+  return [computeSourceForTitle(currentTitle), ...earlierTitles.map(computeSourceForTitle)];
 }
 
 /** Large contents as they come: they may be larger than memory. */
-async function digestOfContent(content: Blob): Promise<Bytes> {
+async function computeContentDigest(content: Blob): Promise<Bytes> {
   if (content.size <= maxSmallContentBytes) return sha256Async(new Uint8Array(await content.arrayBuffer()));
-  const digest = newSha256();
-  for await (const chunk of chunksOf(content.stream())) digest.update(chunk);
+  const digest = createSha256();
+  for await (const chunk of readChunks(content.stream())) digest.update(chunk);
   return digest.finish();
 }
 
-function computeMark(importKey: Bytes, document: Parameters<typeof canonicalBytes>[0]): Uint8Array {
-  return hmac(nobleSha256, importKey, canonicalBytes(document)).subarray(0, halfSize);
+function computeMark(importKey: Bytes, document: Parameters<typeof encodeCanonical>[0]): Uint8Array {
+  return hmac(nobleSha256, importKey, encodeCanonical(document)).subarray(0, markHalfSize);
 }
 
 /** Which item a mark is of, whatever it holds. */
-export function itemMarkOf(source: string): string {
-  return toB64u(fromB64u(source).subarray(0, halfSize));
+export function extractItemMark(source: string): string {
+  return toBase64url(fromBase64url(source).subarray(0, markHalfSize));
 }

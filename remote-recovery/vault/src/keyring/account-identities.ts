@@ -1,7 +1,7 @@
-import { fromB64u } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 
 import type { AccountKey } from "../seal/account-key.ts";
-import { identityOf } from "../seal/age.ts";
+import { encodeIdentity } from "../seal/age.ts";
 import { openBookInner, type Book } from "../seal/book.ts";
 import { wipe } from "../seal/bytes.ts";
 import type { VaultSession } from "../session/vault-session.ts";
@@ -20,10 +20,10 @@ export async function deriveAccountIdentities(
   const { old_identity_seeds: formerSeeds } = await openBookInner(accountKey, vault.userId, book);
   const seeds = [
     accountKey.derive("relicario/v1/identity"),
-    ...formerSeeds.toSorted((left, right) => right.key_epoch - left.key_epoch).map(({ seed }) => fromB64u(seed)),
+    ...formerSeeds.toSorted((left, right) => right.key_epoch - left.key_epoch).map(({ seed }) => fromBase64url(seed)),
   ];
   try {
-    return seeds.map(identityOf);
+    return seeds.map(encodeIdentity);
   } finally {
     wipe(...seeds);
   }

@@ -1,5 +1,5 @@
 import {
-  toB64u,
+  toBase64url,
   type ImageRecord,
   type Keyring,
   type KeyringChange,
@@ -9,11 +9,11 @@ import {
 
 import type { MetadataKeys } from "../seal/account-key.ts";
 import { sealBook, type Book } from "../seal/book.ts";
-import { jweDigest } from "../seal/document.ts";
+import { computeJweDigest } from "../seal/document.ts";
 import { signKeyringChange } from "../seal/account-signatures.ts";
 import { sealRequests, type Requests } from "../seal/requests.ts";
 import { sealShares, type Shares } from "../seal/shares.ts";
-import { rootOf, sealState, stateDigest, type RootRow, type State } from "../seal/state.ts";
+import { computeRoot, sealState, computeStateDigest, type RootRow, type State } from "../seal/state.ts";
 import type { FirstAccount } from "../device/pending-account.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import type { AccountView } from "./read-account.ts";
@@ -69,13 +69,13 @@ export async function buildNextChange(
     key_epoch: keys.keyEpoch,
     state_rev: keyring.state_rev + 1,
     count: rows.length,
-    root: rootOf(rows),
-    book_sha256: book === null ? openedKeyring.state.book_sha256 : toB64u(jweDigest(book)),
-    shares_sha256: shares === null ? openedKeyring.state.shares_sha256 : toB64u(jweDigest(shares)),
-    requests_sha256: requests === null ? openedKeyring.state.requests_sha256 : toB64u(jweDigest(requests)),
+    root: computeRoot(rows),
+    book_sha256: book === null ? openedKeyring.state.book_sha256 : toBase64url(computeJweDigest(book)),
+    shares_sha256: shares === null ? openedKeyring.state.shares_sha256 : toBase64url(computeJweDigest(shares)),
+    requests_sha256: requests === null ? openedKeyring.state.requests_sha256 : toBase64url(computeJweDigest(requests)),
   };
   const change: Omit<KeyringChange, "sig"> = {
-    ...(await buildChangeCore(vault, keys, state, stateDigest(keyring.state))),
+    ...(await buildChangeCore(vault, keys, state, computeStateDigest(keyring.state))),
     ...(book === null ? {} : { book }),
     ...(shares === null ? {} : { shares }),
     ...(requests === null ? {} : { requests }),
@@ -112,12 +112,12 @@ export async function buildFirstChange(
     key_epoch: keys.keyEpoch,
     state_rev: (previousKeyring?.state_rev ?? 0) + 1,
     count: rows.length,
-    root: rootOf(rows),
-    book_sha256: toB64u(jweDigest(book)),
-    shares_sha256: toB64u(jweDigest(shares)),
+    root: computeRoot(rows),
+    book_sha256: toBase64url(computeJweDigest(book)),
+    shares_sha256: toBase64url(computeJweDigest(shares)),
     requests_sha256: null,
   };
-  const previous = previousKeyring === null ? null : stateDigest(previousKeyring.state);
+  const previous = previousKeyring === null ? null : computeStateDigest(previousKeyring.state);
   const { slots, image_records: imageRecords } = toSlotChanges(firstAccount, previousKeyring?.slots);
   const keyring = await signKeyringChange(keys, {
     ...(await buildChangeCore(vault, keys, state, previous)),

@@ -1,8 +1,8 @@
 import {
-  canonicalText,
-  fromB64u,
+  stringifyCanonical,
+  fromBase64url,
   hasValidSignature,
-  toB64u,
+  toBase64url,
   type Keyring,
   type KeyStatement,
 } from "@relicario/shared/api";
@@ -12,11 +12,11 @@ import type { StateCheckpoint } from "../device/device.ts";
 import { loadPendingAccount, type FirstAccount } from "../device/pending-account.ts";
 import type { AccountKey, MetadataKeys } from "../seal/account-key.ts";
 import { openBook, type Book } from "../seal/book.ts";
-import { jweDigest } from "../seal/document.ts";
+import { computeJweDigest } from "../seal/document.ts";
 import { isOwnKeyStatement, hasValidPreviousSignature } from "../seal/account-signatures.ts";
 import { openRequests } from "../seal/requests.ts";
 import { openShares } from "../seal/shares.ts";
-import { openState, unverifiedPreviousOf, stateDigest } from "../seal/state.ts";
+import { openState, parseUnverifiedPrevious, computeStateDigest } from "../seal/state.ts";
 import type { PendingOutcome, VerifiedKeyring, VerifiedOpening } from "../session/keyring-views.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { verifyOpeners } from "./verified-openers.ts";
@@ -91,7 +91,7 @@ export async function fetchUnopenedKeyring(vault: VaultSession, signal?: AbortSi
   const isVerified =
     statement.user_id === vault.userId &&
     statement.key_epoch === keyEpoch &&
-    hasValidSignature("key", statement, fromB64u(statement.signing_key));
+    hasValidSignature("key", statement, fromBase64url(statement.signing_key));
   if (!isVerified || (checkpoint !== null && !isSuccessorOf(statement, checkpoint)))
     throw new PortalError("own_key_changed");
   return keyring;
@@ -119,8 +119,12 @@ export async function openKeyring(
   if (!isOwnKeyStatement(keys, userId, keyring.key_statement)) throw new PortalError("own_key_changed");
   const state = await openState(keys, userId, keyring.state_rev, keyring.state);
   const requests = keyring.requests ?? null;
-  const digests = [keyring.book, keyring.shares, requests].map((jwe) => (jwe === null ? null : toB64u(jweDigest(jwe))));
-  if (canonicalText(digests) !== canonicalText([state.book_sha256, state.shares_sha256, state.requests_sha256]))
+  const digests = [keyring.book, keyring.shares, requests].map((jwe) =>
+    jwe === null ? null : toBase64url(computeJweDigest(jwe)),
+  );
+  if (
+    stringifyCanonical(digests) !== stringifyCanonical([state.book_sha256, state.shares_sha256, state.requests_sha256])
+  )
     throw createOlderStateError(keyring, null);
   const openedKeyring = {
     keys,
@@ -145,9 +149,11 @@ async function assertOwnStatement(vault: VaultSession, statement: KeyStatement, 
   const knownKeys = [
     ...book.old_signing_keys.map((oldKey) => ({
       keyEpoch: oldKey.key_epoch,
-      signingKey: fromB64u(oldKey.signing_key),
+      signingKey: fromBase64url(oldKey.signing_key),
     })),
-    ...(checkpoint === null ? [] : [{ keyEpoch: checkpoint.keyEpoch, signingKey: fromB64u(checkpoint.signingKey) }]),
+    ...(checkpoint === null
+      ? []
+      : [{ keyEpoch: checkpoint.keyEpoch, signingKey: fromBase64url(checkpoint.signingKey) }]),
   ];
   if (!hasValidPreviousSignature(statement, knownKeys)) throw new PortalError("own_key_changed");
 }
@@ -161,11 +167,11 @@ function descendsFrom(keyring: Keyring, ancestor: Witness): boolean {
   if (chain.length !== keyring.state_rev - ancestor.stateRev) return false;
   let expectedDigest = ancestor.stateSha256;
   for (const [index, link] of chain.entries()) {
-    if (link.state_rev !== ancestor.stateRev + 1 + index || unverifiedPreviousOf(link.state) !== expectedDigest)
+    if (link.state_rev !== ancestor.stateRev + 1 + index || parseUnverifiedPrevious(link.state) !== expectedDigest)
       return false;
-    expectedDigest = stateDigest(link.state);
+    expectedDigest = computeStateDigest(link.state);
   }
-  return stateDigest(keyring.state) === expectedDigest;
+  return computeStateDigest(keyring.state) === expectedDigest;
 }
 
 /** The alarm, and which state it is about. */
@@ -173,7 +179,7 @@ export function createOlderStateError(keyring: Keyring, checkpoint: StateCheckpo
   return new PortalError("older_state", {
     details: {
       given: keyring.state_rev,
-      given_sha256: stateDigest(keyring.state),
+      given_sha256: computeStateDigest(keyring.state),
       ...(checkpoint === null ? {} : { remembered: checkpoint.stateRev }),
     },
   });
@@ -203,7 +209,7 @@ async function assertKeyringNeverExisted(
 async function resolvePending(vault: VaultSession, keyring: Keyring): Promise<PendingOutcome> {
   const pending = vault.pending ?? (await loadPendingAccount(vault.device));
   if (pending === null) return { kind: "unresolved" };
-  if (canonicalText(pending.statement) !== canonicalText(keyring.key_statement)) {
+  if (stringifyCanonical(pending.statement) !== stringifyCanonical(keyring.key_statement)) {
     // a new beginning that is not published yet: it is sent once more, or never
     return { kind: pending.statement.key_epoch > keyring.key_epoch ? "unresolved" : "superseded" };
   }
@@ -218,7 +224,7 @@ async function hasSlotAndRecord(
   { slot, record }: Pick<FirstAccount, "slot" | "record">,
   keyring: Keyring,
 ): Promise<boolean> {
-  if (!keyring.slots.some((servedSlot) => canonicalText(servedSlot) === canonicalText(slot))) return false;
+  if (!keyring.slots.some((servedSlot) => stringifyCanonical(servedSlot) === stringifyCanonical(slot))) return false;
   const records = await vault.service.getImageRecords();
   return records.some((servedRecord) => servedRecord.id === record.id && servedRecord.helper === record.helper);
 }

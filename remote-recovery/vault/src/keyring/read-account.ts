@@ -3,8 +3,8 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { CachedRow, FetchedRows } from "../device/row-cache.ts";
 import type { MetadataKeys } from "../seal/account-key.ts";
-import { openLabel, unverifiedRevOf, type Label } from "../seal/label.ts";
-import { labelDigest, rootOf } from "../seal/state.ts";
+import { openLabel, parseUnverifiedRev, type Label } from "../seal/label.ts";
+import { computeLabelDigest, computeRoot } from "../seal/state.ts";
 import type { AccountRow, CachedList } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { recordDuration, measure } from "../session/measure.ts";
@@ -153,7 +153,7 @@ function toAccountRow({ label: sealedLabel, ...stored }: StoredSecret, previous:
     secretId: stored.secret_db_id,
     version: stored.version,
     rev: requireRev(sealedLabel),
-    labelHex: labelDigest(sealedLabel),
+    labelHex: computeLabelDigest(sealedLabel),
   };
   const isUnchanged =
     previous?.labelHex === rootRow.labelHex && previous.version === rootRow.version && previous.label !== null;
@@ -168,7 +168,7 @@ function toAccountRow({ label: sealedLabel, ...stored }: StoredSecret, previous:
 
 function requireRev(label: string): number {
   try {
-    return unverifiedRevOf(label);
+    return parseUnverifiedRev(label);
   } catch (cause) {
     if (isPortalError(cause, "decryption_failed")) throw new PortalError("list_mismatch", { cause });
     throw cause;
@@ -181,7 +181,7 @@ async function verifyRows(vault: VaultSession, view: KeyringView, list: CachedLi
   const expected = view.openedKeyring?.state ?? (checkpoint?.stateRev === view.keyring.state_rev ? checkpoint : null);
   // locked, and this device never opened this state: nothing to compare with yet
   if (expected?.root == null) return false;
-  if (expected.count !== list.rows.size || expected.root !== rootOf([...list.rows.values()]))
+  if (expected.count !== list.rows.size || expected.root !== computeRoot([...list.rows.values()]))
     throw new PortalError("list_mismatch");
   return true;
 }
@@ -213,7 +213,7 @@ async function decryptRowLabel(
   row: AccountRow,
   sealedLabel: string,
 ): Promise<Label> {
-  if (row.unchecked && labelDigest(sealedLabel) !== row.labelHex) throw new PortalError("list_mismatch");
+  if (row.unchecked && computeLabelDigest(sealedLabel) !== row.labelHex) throw new PortalError("list_mismatch");
   return openLabel(keys, userId, row, sealedLabel);
 }
 

@@ -1,7 +1,7 @@
 import type { Keyring } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { stateDigest } from "../seal/state.ts";
+import { computeStateDigest } from "../seal/state.ts";
 import type { OlderState } from "../session/checkpoints.ts";
 import type { KeyringView } from "../session/keyring-views.ts";
 import type { VaultSession } from "../session/vault-session.ts";
@@ -47,7 +47,7 @@ export function readUnopenedKeyring(vault: VaultSession, signal?: AbortSignal): 
 export async function isLatest(vault: VaultSession, { keyring, openedKeyring }: KeyringView): Promise<boolean> {
   if (vault.keys === null || openedKeyring?.keys !== vault.keys) return false;
   const remembered = await vault.loadCheckpoint();
-  return remembered?.stateRev === keyring.state_rev && remembered.stateSha256 === stateDigest(keyring.state);
+  return remembered?.stateRev === keyring.state_rev && remembered.stateSha256 === computeStateDigest(keyring.state);
 }
 
 /**
@@ -74,7 +74,7 @@ export async function acceptOlderState(vault: VaultSession, chosen: OlderState):
   await vault.withRejectedState(async () => {
     const keyring = await vault.service.getKeyring(null);
     if (keyring === null) throw new PortalError("keyring_missing");
-    if (keyring.state_rev !== chosen.stateRev || stateDigest(keyring.state) !== chosen.stateSha256)
+    if (keyring.state_rev !== chosen.stateRev || computeStateDigest(keyring.state) !== chosen.stateSha256)
       throw createOlderStateError(keyring, null);
     if (!(await vault.acceptState(chosen))) throw createOlderStateError(keyring, null);
     await refreshKeyring(vault);

@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import type { Keyring } from "@relicario/shared/api";
 
 import { protect } from "../operations/protect.ts";
-import { stateDigest } from "../seal/state.ts";
+import { computeStateDigest } from "../seal/state.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { removeWhenPublished, accountDescendsFrom } from "./remove-when-published.ts";
@@ -35,7 +35,7 @@ afterEach(() => {
 
 const sentStateAt = (rev: number): { state_rev: number; sha256: string } => ({
   state_rev: rev,
-  sha256: stateDigest(states[rev - 1]?.state ?? ""),
+  sha256: computeStateDigest(states[rev - 1]?.state ?? ""),
 });
 const unknownState = { state_rev: 2, sha256: "A".repeat(43) };
 

@@ -2,7 +2,7 @@ import type { KeyringChange } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { SentState } from "../device/sent-state.ts";
-import { unverifiedPreviousOf, stateDigest } from "../seal/state.ts";
+import { parseUnverifiedPrevious, computeStateDigest } from "../seal/state.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { readAccount, type AccountView } from "./read-account.ts";
 
@@ -21,7 +21,7 @@ import { readAccount, type AccountView } from "./read-account.ts";
  */
 
 export function toSentState({ state_rev, state }: KeyringChange): SentState {
-  return { state_rev, sha256: stateDigest(state) };
+  return { state_rev, sha256: computeStateDigest(state) };
 }
 
 /**
@@ -56,16 +56,16 @@ export async function accountDescendsFrom(
 ): Promise<boolean> {
   if (view.openedKeyring === null) throw new PortalError("vault_locked");
   const sentDigests = new Set(sentStates.map(({ sha256 }) => sha256));
-  let digest: string | null = stateDigest(view.keyring.state);
+  let digest: string | null = computeStateDigest(view.keyring.state);
   if (sentDigests.has(digest)) return true;
   const earliestRev = Math.min(...sentStates.map(({ state_rev: rev }) => rev));
   if (earliestRev >= view.keyring.state_rev) return false;
   const keyring = await vault.service.getKeyring(earliestRev - 1, signal);
   for (const { state_rev: rev, state } of (keyring?.states ?? []).toReversed()) {
     if (rev > view.keyring.state_rev) continue; // written since the account was read
-    if (stateDigest(state) !== digest) return false;
+    if (computeStateDigest(state) !== digest) return false;
     if (sentDigests.has(digest)) return true;
-    digest = unverifiedPreviousOf(state);
+    digest = parseUnverifiedPrevious(state);
   }
   return false;
 }

@@ -2,15 +2,15 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { saveCheckedOpeners, type VerifiedOpeners } from "../device/checked-openers.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import { openBookInner, openersDigest, type Book } from "../seal/book.ts";
+import { openBookInner, computeOpenersDigest, type Book } from "../seal/book.ts";
 import type { OpenedKeyring } from "../session/keyring-views.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 /** Openers outside must be those inside. @throws PortalError `openers_changed`. */
 export async function verifyOpeners(userId: string, accountKey: AccountKey, book: Book): Promise<VerifiedOpeners> {
-  const digest = openersDigest(book.openers);
+  const digest = computeOpenersDigest(book.openers);
   const inner = await openBookInner(accountKey, userId, book);
-  if (digest !== openersDigest(inner.openers)) throw new PortalError("openers_changed");
+  if (digest !== computeOpenersDigest(inner.openers)) throw new PortalError("openers_changed");
   return { digest, sketches: new Set(inner.sketches.map(({ sketch }) => sketch)) };
 }
 
@@ -26,5 +26,5 @@ export async function requireVerifiedOpeners(vault: VaultSession, { book }: Open
     return;
   }
   const { checkedOpeners } = await vault.device.read();
-  if (checkedOpeners !== openersDigest(book.openers)) throw new PortalError("show_opener_first");
+  if (checkedOpeners !== computeOpenersDigest(book.openers)) throw new PortalError("show_opener_first");
 }

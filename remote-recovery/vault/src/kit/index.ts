@@ -1,3 +1,3 @@
 /** Of a kit's file, for the build that makes its template. */
 export { kitElementId } from "./kit-document.ts";
-export { renderPart, placeholders } from "./kit-file.ts";
+export { renderProgramPart, placeholders } from "./kit-file.ts";

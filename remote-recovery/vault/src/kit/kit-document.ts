@@ -1,8 +1,8 @@
 import { base64 } from "@scure/base";
 import {
-  bytesB64u,
-  canonicalText,
-  Counter,
+  base64urlBytes,
+  stringifyCanonical,
+  PositiveInt,
   helperBytes,
   Id,
   maxKitBytes,
@@ -18,7 +18,7 @@ import { z } from "zod";
 import { copyOf, sha256, utf8, type Bytes } from "../seal/bytes.ts";
 
 /** base64 with padding (RFC 4648, section 4): what `base64 -d` reads. */
-function base64Of(maxBytes: number): z.ZodString {
+function createBase64Schema(maxBytes: number): z.ZodString {
   return z
     .string()
     .min(4)
@@ -36,20 +36,20 @@ export const Kit = z.strictObject({
   user_id: Id,
   /** Public halves of the account's signing keys, today's first. */
   signing_keys: z
-    .array(bytesB64u(32, { exact: true }))
+    .array(base64urlBytes(32, { exact: true }))
     .min(1)
     .max(64),
   /** The one picture that opens all of it. */
-  image: z.strictObject({ id: Id, helper: bytesB64u(helperBytes, { exact: true }) }),
+  image: z.strictObject({ id: Id, helper: base64urlBytes(helperBytes, { exact: true }) }),
   secrets: z
     .array(
       z.strictObject({
         secret_id: Id,
-        version: Counter,
+        version: PositiveInt,
         /** An owner ticket, sealed to the opener of the picture alone. */
-        ticket: base64Of(maxTicketBytes),
+        ticket: createBase64Schema(maxTicketBytes),
         /** The sealed content; null when it lies beside the kit, as {@link detachedContentName}. */
-        content: base64Of(maxKitBytes).nullable(),
+        content: createBase64Schema(maxKitBytes).nullable(),
       }),
     )
     .min(1)
@@ -84,11 +84,11 @@ export function fromBase64(text: string): Bytes {
  * in it.
  */
 export function serializeKit(kit: Kit): string {
-  return canonicalText(kit).replaceAll("<", String.raw`\u003c`);
+  return stringifyCanonical(kit).replaceAll("<", String.raw`\u003c`);
 }
 
 /** SHA-256 of the line, as it stands beside it, in hex. */
-export function kitTextDigest(text: string): string {
+export function computeKitTextDigest(text: string): string {
   return bytesToHex(sha256(utf8(text)));
 }
 
@@ -99,21 +99,21 @@ export function kitTextDigest(text: string): string {
  *   the one of this digest, `newer` for a kit of a later format, `not_a_kit`.
  */
 export function parseKit(text: string, digest: string): Kit {
-  if (kitTextDigest(text) !== digest) throw kitError("damaged");
+  if (computeKitTextDigest(text) !== digest) throw createKitError("damaged");
   const value = parseJson(text);
   if (typeof value === "object" && value !== null && "v" in value && typeof value.v === "number" && value.v > 1)
-    throw kitError("newer");
+    throw createKitError("newer");
   const parsed = Kit.safeParse(value);
-  if (!parsed.success || serializeKit(parsed.data) !== text) throw kitError("not_a_kit");
+  if (!parsed.success || serializeKit(parsed.data) !== text) throw createKitError("not_a_kit");
   const ids = new Set(parsed.data.secrets.map(({ secret_id: id }) => id));
-  if (ids.size !== parsed.data.secrets.length) throw kitError("not_a_kit");
+  if (ids.size !== parsed.data.secrets.length) throw createKitError("not_a_kit");
   return parsed.data;
 }
 
 /** What makes a file no kit, or none that can be read. */
-export type KitRefusal = "not_a_kit" | "damaged" | "newer" | "too_large";
+export type KitErrorReason = "not_a_kit" | "damaged" | "newer" | "too_large";
 
-export function kitError(reason: KitRefusal): PortalError {
+export function createKitError(reason: KitErrorReason): PortalError {
   return new PortalError("validation_error", { details: { reason } });
 }
 

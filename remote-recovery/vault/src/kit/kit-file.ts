@@ -4,10 +4,10 @@ import { utf8, type Bytes } from "../seal/bytes.ts";
 import {
   kitElementId,
   serializeKit,
-  kitTextDigest,
+  computeKitTextDigest,
   parseKit,
   partElementId,
-  kitError,
+  createKitError,
   toBase64,
   type Kit,
 } from "./kit-document.ts";
@@ -26,7 +26,7 @@ export const placeholders = {
  * A part of the program as it stands in the page: gzip, base64. Nothing runs it but the kit's
  * script, which knows its SHA-256.
  */
-export function renderPart(name: string, gzipped: Uint8Array): string {
+export function renderProgramPart(name: string, gzipped: Uint8Array): string {
   return `<script type="application/gzip" id="${partElementId(name)}">${toBase64(gzipped)}</script>`;
 }
 
@@ -43,8 +43,8 @@ export interface KitDecoder {
 export async function fillTemplate(template: string, kit: Kit, decoder: KitDecoder | null): Promise<Bytes> {
   const text = serializeKit(kit);
   const replacements: readonly (readonly [placeholder: string, text: string])[] = [
-    [placeholders.decoder, decoder === null ? "" : renderPart(decoder.name, await gzip(decoder.bytes))],
-    [placeholders.digest, kitTextDigest(text)],
+    [placeholders.decoder, decoder === null ? "" : renderProgramPart(decoder.name, await gzip(decoder.bytes))],
+    [placeholders.digest, computeKitTextDigest(text)],
     [placeholders.kit, text],
   ];
   let html = template;
@@ -55,7 +55,7 @@ export async function fillTemplate(template: string, kit: Kit, decoder: KitDecod
     html = before + replacement + after;
   }
   const bytes = utf8(html);
-  if (bytes.length > maxKitBytes) throw kitError("too_large");
+  if (bytes.length > maxKitBytes) throw createKitError("too_large");
   return bytes;
 }
 
@@ -72,11 +72,11 @@ const kitLinePattern = new RegExp(
  *
  * @throws PortalError `validation_error`, as {@link parseKit}, also with `too_large`.
  */
-export function readKitFile(file: Uint8Array): Kit {
-  if (file.length > maxKitBytes) throw kitError("too_large");
+export function parseKitFile(file: Uint8Array): Kit {
+  if (file.length > maxKitBytes) throw createKitError("too_large");
   const matches = [...new TextDecoder().decode(file).matchAll(kitLinePattern)];
   const [, digest, text] = matches[0] ?? [];
-  if (matches.length !== 1 || digest === undefined || text === undefined) throw kitError("not_a_kit");
+  if (matches.length !== 1 || digest === undefined || text === undefined) throw createKitError("not_a_kit");
   return parseKit(text, digest);
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { loadEngineInNode } from "@relicario/engine/node";
 
-import { readKitFile } from "./kit-file.ts";
+import { parseKitFile } from "./kit-file.ts";
 import { openEmbeddedContent, openKit } from "./open-kit.ts";
 
 jest.unmock("../seal/kdf.ts"); // real costs
@@ -11,7 +11,7 @@ jest.setTimeout(240_000); // the real engine and 64 MiB of Argon2id, on a busy m
 
 describe("a kit that was made before", () => {
   it("opens with its photograph and passphrase, and with no other passphrase", async () => {
-    const kit = readKitFile(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/kit.html")));
+    const kit = parseKitFile(readFileSync(join(process.cwd(), "remote-recovery/vault/vectors/kit.html")));
     const picture = await openAsBlob(join(process.cwd(), "e2e/fixtures/photos/picos-1200x900.jpg"));
     const engine = await loadEngineInNode();
     const { identity, secrets } = await openKit(engine, kit, { picture, passphrase: "correct horse" });

@@ -28,7 +28,7 @@ export interface KitSecretSummary {
 }
 
 /** Plain bytes that become one part of a Blob, so that a large content is not in memory at once. */
-const blobPartSize = 8 * 1024 ** 2;
+const blobPartBytes = 8 * 1024 ** 2;
 
 /** What the worker of a kit offers. */
 export type KitWorkerApi = ReturnType<typeof createKitWorkerApi>;
@@ -79,13 +79,13 @@ export function createKitWorkerApi(engine: EngineWorkerApi = createEngineWorkerA
     detachedContent: async (index: number, file: Blob, options?: CallOptions): Promise<Blob> => {
       const blobParts: Blob[] = [];
       let chunks: Bytes[] = [];
-      let heldSize = 0;
+      let bufferedSize = 0;
       for await (const bytes of openDetachedContent(requireSecret(index), file, options)) {
         chunks.push(copyOf(bytes));
-        heldSize += bytes.length;
-        if (heldSize < blobPartSize) continue;
+        bufferedSize += bytes.length;
+        if (bufferedSize < blobPartBytes) continue;
         blobParts.push(new Blob(chunks));
-        [chunks, heldSize] = [[], 0];
+        [chunks, bufferedSize] = [[], 0];
       }
       return new Blob([...blobParts, ...chunks]);
     },

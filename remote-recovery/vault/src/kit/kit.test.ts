@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, maxKitBytes, toB64u } from "@relicario/shared/api";
+import { fromBase64url, maxKitBytes, toBase64url } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { createKit } from "../operations/create-kit.ts";
@@ -10,12 +10,12 @@ import { kitFile } from "../testing/kit-files.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 
 import { ageCommands } from "./commands.ts";
-import { fromBase64, kitElementId, serializeKit, kitTextDigest, toBase64, type Kit } from "./kit-document.ts";
-import { fillTemplate, readKitFile } from "./kit-file.ts";
+import { fromBase64, kitElementId, serializeKit, computeKitTextDigest, toBase64, type Kit } from "./kit-document.ts";
+import { fillTemplate, parseKitFile } from "./kit-file.ts";
 import { openEmbeddedContent, openKit, type OpenedKit } from "./open-kit.ts";
-import { errorTextKey } from "./page/error-text-key.ts";
+import { toErrorTextKey } from "./page/error-text-key.ts";
 import { texts } from "./page/texts.ts";
-import { toSingleLine, safeFileName } from "./safe-name.ts";
+import { toSingleLine, toSafeFileName } from "./safe-name.ts";
 
 /** A kit of three secrets, and the engine that its picture is for. */
 let originalKit: Kit;
@@ -25,28 +25,28 @@ beforeAll(async () => {
   world = createWorld();
   const vault = await world.open();
   const { secretId } = await protect(vault, textSecret("First", makePicture("market", "correct horse")), {});
-  const second = await protect(vault, { ...textSecret("A file"), contentKind: "file", name: "bytes.bin" }, {});
-  const third = await protect(
+  const fileSecret = await protect(vault, { ...textSecret("A file"), contentKind: "file", name: "bytes.bin" }, {});
+  const thirdSecret = await protect(
     vault,
     { ...textSecret("</script><img src=x onerror=alert(1)>"), content: new Blob(["<script>alert(1)</script>"]) },
     {},
   );
-  const nothingLarge = () => Promise.reject(new Error("nothing here is large"));
+  const rejectLargeContent = () => Promise.reject(new Error("nothing here is large"));
   const deps = {
-    range: nothingLarge,
-    openSink: nothingLarge,
+    range: rejectLargeContent,
+    openSink: rejectLargeContent,
     retryPolicy: { wait: () => Promise.resolve() },
     file: kitFile,
   };
   const createdKit = await createKit(
     vault,
     deps,
-    [secretId, second.secretId, third.secretId],
+    [secretId, fileSecret.secretId, thirdSecret.secretId],
     makePicture("market", "correct horse"),
     { note: "In the drawer" },
   );
   file = new Uint8Array(await createdKit.file.arrayBuffer());
-  originalKit = readKitFile(file);
+  originalKit = parseKitFile(file);
 });
 
 const openWithMarket = (kit: Kit): Promise<OpenedKit> =>
@@ -56,7 +56,7 @@ const errorWithCode = (expected: string, details: object = {}): unknown =>
 const toKitFile = async (kit: Kit): Promise<Bytes> =>
   fillTemplate(new TextDecoder().decode(await kitFile("kit")), kit, null);
 /** The kit of the vector with one member of it changed, and its digest made to fit. */
-const editKit = async (edit: (kit: Kit) => Kit): Promise<Kit> => readKitFile(await toKitFile(edit(originalKit)));
+const editKit = async (edit: (kit: Kit) => Kit): Promise<Kit> => parseKitFile(await toKitFile(edit(originalKit)));
 const flipBit = (bytes: Uint8Array, offset: number): Bytes =>
   Uint8Array.from(bytes, (byte, index) => (index === offset ? byte ^ 1 : byte));
 const editFirstSecret = (
@@ -87,7 +87,7 @@ describe("a kit that the portal made", () => {
     );
     const outcomes = positions.map((offset) => {
       try {
-        expect(readKitFile(flipBit(file, offset))).toEqual(originalKit);
+        expect(parseKitFile(flipBit(file, offset))).toEqual(originalKit);
         return "same";
       } catch (error) {
         expect(error).toEqual(errorWithCode("validation_error"));
@@ -150,7 +150,7 @@ describe("a kit that the portal made", () => {
 
   it("does not call an author verified whose key it does not have", async () => {
     const { secrets } = await openWithMarket(
-      await editKit((kit) => ({ ...kit, signing_keys: [toB64u(new Uint8Array(32).fill(9))] })),
+      await editKit((kit) => ({ ...kit, signing_keys: [toBase64url(new Uint8Array(32).fill(9))] })),
     );
     expect(secrets.map((secret) => secret?.author)).toEqual(["not_verified", "not_verified", "not_verified"]);
   });
@@ -162,14 +162,14 @@ describe("a kit that the portal made", () => {
   ])("refuses a helper with another bit in %s", async (_, offset, expected) => {
     const kit = await editKit(({ image, ...rest }) => ({
       ...rest,
-      image: { ...image, helper: toB64u(flipBit(fromB64u(image.helper), offset)) },
+      image: { ...image, helper: toBase64url(flipBit(fromBase64url(image.helper), offset)) },
     }));
     await expect(openWithMarket(kit)).rejects.toEqual(errorWithCode(expected));
   });
 });
 
 describe("reading a file that may be no kit", () => {
-  const makeKitHtml = (text: string, digest = kitTextDigest(text)): Uint8Array =>
+  const makeKitHtml = (text: string, digest = computeKitTextDigest(text)): Uint8Array =>
     utf8(
       `<title>Kit</title>\n<script type="application/json" id="${kitElementId}" data-sha256="${digest}">\n${text}\n</script>\n`,
     );
@@ -204,14 +204,14 @@ describe("reading a file that may be no kit", () => {
     ],
     ["a huge one", () => new Uint8Array(maxKitBytes + 1), "too_large"],
   ])("refuses %s", (_, bytes, reason) => {
-    expect(catchError(() => readKitFile(bytes()))).toEqual(errorWithCode("validation_error", { reason }));
+    expect(catchError(() => parseKitFile(bytes()))).toEqual(errorWithCode("validation_error", { reason }));
   });
 
   it("keeps whatever the person wrote as text", async () => {
     const note = "</script><script>alert(1)</script><!-- \u2028 ' \" &amp; --> place-of-the-kit";
     const html = new TextDecoder().decode(await toKitFile({ ...originalKit, note }));
     expect(html.match(/<\/?script/g)).toHaveLength(2);
-    expect(readKitFile(utf8(html)).note).toBe(note);
+    expect(parseKitFile(utf8(html)).note).toBe(note);
   });
 });
 
@@ -227,11 +227,11 @@ describe("names and titles of sealed documents", () => {
     [" .hidden. ", "hidden"],
     ["Árbol 🌳.pdf", "Árbol 🌳.pdf"],
   ])("%j is written as %s", (name, safe) => {
-    expect(safeFileName(name)).toBe(safe);
+    expect(toSafeFileName(name)).toBe(safe);
   });
 
   it("are short enough for a file system, with their ending", () => {
-    const name = safeFileName(`${"🌳".repeat(300)}.pdf`);
+    const name = toSafeFileName(`${"🌳".repeat(300)}.pdf`);
     expect(new TextEncoder().encode(name).length).toBeLessThanOrEqual(200);
     expect(name).toMatch(/^🌳+\.pdf$/u);
   });
@@ -249,9 +249,9 @@ describe("the page of a kit", () => {
   });
 
   it("has a sentence for what opening throws", () => {
-    expect(errorTextKey(new PortalError("not_this_picture"))).toBe("error_not_this_picture");
-    expect(errorTextKey(new PortalError("validation_error", { details: { reason: "newer" } }))).toBe("error_newer");
-    expect(errorTextKey(new PortalError("unknown"))).toBe("error_unknown");
+    expect(toErrorTextKey(new PortalError("not_this_picture"))).toBe("error_not_this_picture");
+    expect(toErrorTextKey(new PortalError("validation_error", { details: { reason: "newer" } }))).toBe("error_newer");
+    expect(toErrorTextKey(new PortalError("unknown"))).toBe("error_unknown");
   });
 
   it("shows commands that begin where the kit does", () => {

@@ -1,9 +1,9 @@
 import type { Engine } from "@relicario/engine";
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { recogniseAmong } from "../openers/recognise-image.ts";
-import { chunksOf, concat, newSha256, type Bytes } from "../seal/bytes.ts";
+import { readChunks, concatBytes, createSha256, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
 import { contentHeadSize } from "../seal/content-sizes.ts";
 import { openContentStream } from "../seal/content-stream.ts";
@@ -35,7 +35,7 @@ export interface OpenedKit {
  * helper.
  */
 export function requiresPassphrase(kit: Kit): boolean {
-  return parseHelper(fromB64u(kit.image.helper)).encrypted;
+  return parseHelper(fromBase64url(kit.image.helper)).encrypted;
 }
 
 /**
@@ -72,8 +72,8 @@ async function openSecret(
   try {
     const ticket = await tryOpenTicket(opener, fromBase64(sealed));
     if (ticket?.secret_id !== secretId || ticket.version !== version || ticket.owner !== kit.user_id) return null;
-    const author = isSignedBy(ticket, kit.signing_keys.map(fromB64u)) ? "verified" : "not_verified";
-    return { ticket, sealed: content === null ? null : fromBase64(content), author };
+    const signatureStatus = isSignedBy(ticket, kit.signing_keys.map(fromBase64url)) ? "verified" : "not_verified";
+    return { ticket, sealed: content === null ? null : fromBase64(content), author: signatureStatus };
   } catch (error) {
     if (isPortalError(error, "decryption_failed")) return null;
     throw error;
@@ -107,14 +107,14 @@ export async function* openDetachedContent(
   file: StreamSource,
   { signal }: Pick<OperationOptions, "signal"> = {},
 ): AsyncGenerator<Uint8Array> {
-  const digest = newSha256();
+  const digest = createSha256();
   let head = new Uint8Array();
-  for await (const bytes of chunksOf(file.stream())) {
+  for await (const bytes of readChunks(file.stream())) {
     throwIfCancelled(signal);
     digest.update(bytes);
-    if (head.length < contentHeadSize) head = concat(head, bytes.subarray(0, contentHeadSize - head.length));
+    if (head.length < contentHeadSize) head = concatBytes(head, bytes.subarray(0, contentHeadSize - head.length));
   }
-  if (toB64u(digest.finish()) !== ticket.content_sha256) throw new PortalError("digest_mismatch");
+  if (toBase64url(digest.finish()) !== ticket.content_sha256) throw new PortalError("digest_mismatch");
   const plain = await openContentStream(ticket.content_identity, head, file.stream());
   try {
     for await (const bytes of trimPadding(ticket.size, plain)) {
@@ -129,7 +129,7 @@ export async function* openDetachedContent(
 /** What is behind `size` is padding: line feeds. */
 async function* trimPadding(size: number, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let remaining = size;
-  for await (const bytes of chunksOf(stream)) {
+  for await (const bytes of readChunks(stream)) {
     const content = bytes.subarray(0, Math.min(remaining, bytes.length));
     remaining -= content.length;
     if (bytes.subarray(content.length).some((byte) => byte !== lineFeed)) throw new PortalError("decryption_failed");

@@ -1,9 +1,9 @@
-import { fromB64u } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { AccountKey, deriveMetadataKeys } from "../seal/account-key.ts";
-import { makeKeyStatement } from "../seal/account-signatures.ts";
-import { emptyBook, emptyBookInner, sketchToB64u } from "../seal/book.ts";
+import { createKeyStatement } from "../seal/account-signatures.ts";
+import { createEmptyBook, createEmptyBookInner, sketchToB64u } from "../seal/book.ts";
 import {
   type UnpublishedAccount,
   savePendingAccount,
@@ -96,19 +96,19 @@ async function openPendingAccount(
   if (image === null) {
     const match = await vault.engine.recover(
       picture,
-      [parseSketch(fromB64u(pendingAccount.sketch))],
+      [parseSketch(fromBase64url(pendingAccount.sketch))],
       toEngineOptions(options),
     );
     if (match.outcome !== "recovered") return null;
     wipe(match.imageSecretBytes);
-    const { encrypted } = parseHelper(fromB64u(pendingAccount.record.helper));
+    const { encrypted } = parseHelper(fromBase64url(pendingAccount.record.helper));
     throw new PortalError(encrypted ? "not_this_picture_or_passphrase" : "picture_has_no_passphrase");
   }
   try {
     const accountKey = await openSlot(
       image.opener,
       { userId: vault.userId, keyEpoch: pendingAccount.statement.key_epoch },
-      fromB64u(pendingAccount.slot.slot),
+      fromBase64url(pendingAccount.slot.slot),
     );
     return { accountKey, firstAccount: { ...pendingAccount, keys: await deriveMetadataKeys(accountKey) } };
   } finally {
@@ -140,14 +140,14 @@ async function createAccount(
     accountKey,
     enrolment,
     protection.name,
-    emptyBook(),
-    emptyBookInner(),
+    createEmptyBook(),
+    createEmptyBookInner(),
   );
   const firstAccount = {
     keys,
     book,
     shares: await createEmptyShares(accountKey, userId),
-    statement: await makeKeyStatement(keys, userId),
+    statement: await createKeyStatement(keys, userId),
     record,
     slot,
     sketch: sketchToB64u(enrolment.sketch),

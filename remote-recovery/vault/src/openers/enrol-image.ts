@@ -1,10 +1,10 @@
-import { toB64u, type ImageRecord, type Slot } from "@relicario/shared/api";
+import { toBase64url, type ImageRecord, type Slot } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { GateVerdict, type KnownPicture, type Sketch } from "@relicario/engine";
 import type { AccountKey } from "../seal/account-key.ts";
 import {
-  innerSketches,
+  parseInnerSketches,
   sealBookInner,
   sketchToB64u,
   type Book,
@@ -13,9 +13,9 @@ import {
 } from "../seal/book.ts";
 import { savePendingSketch, loadPendingSketches } from "../device/pending-account.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
-import { makeHelper } from "../seal/helper.ts";
+import { createHelper } from "../seal/helper.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
-import { openerFromImageRoot, sealSlot, type OpenerKeys } from "../seal/opener.ts";
+import { deriveOpenerFromImageRootKey, sealSlot, type OpenerKeys } from "../seal/opener.ts";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
@@ -95,7 +95,7 @@ export interface KnownSketch {
  */
 export async function collectKnownSketches(vault: VaultSession, book: Book, inner: BookInner): Promise<KnownSketch[]> {
   const statusById = new Map(book.images.map((image) => [image.id, image.status]));
-  const bookSketches = innerSketches(inner).map(({ imageId, sketch }) => ({
+  const bookSketches = parseInnerSketches(inner).map(({ imageId, sketch }) => ({
     sketch,
     opener: statusById.get(imageId) === "opener" ? book.openers.find((opener) => opener.id === imageId) : undefined,
     isShareImage: statusById.get(imageId) === "share",
@@ -137,14 +137,14 @@ export async function createImage(
   try {
     const id = newId(vault.now());
     const createdAt = formatTimestamp(vault.now());
-    const { helper, imageRoot } = await makeHelper(imageSecret, sketch, passphrase);
-    const opener = await openerFromImageRoot(id, imageRoot);
-    const slot = toB64u(await sealSlot(opener, vault.userId, accountKey));
+    const { helper, imageRoot } = await createHelper(imageSecret, sketch, passphrase);
+    const opener = await deriveOpenerFromImageRootKey(id, imageRoot);
+    const slot = toBase64url(await sealSlot(opener, vault.userId, accountKey));
     return {
       entry: { id, kind: "image", name, recipient: opener.recipient, created_at: createdAt },
       helperSha256: helperDigest(helper),
       sketch,
-      record: { id, helper: toB64u(helper), created_at: createdAt },
+      record: { id, helper: toBase64url(helper), created_at: createdAt },
       slot: { opener_id: id, kind: "image", slot },
       opener,
     };

@@ -1,7 +1,7 @@
-import { fromB64u, type Keyring } from "@relicario/shared/api";
+import { fromBase64url, type Keyring } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { deriveMetadataKeys, isSameAccount, type MetadataKeys } from "../seal/account-key.ts";
+import { deriveMetadataKeys, hasSameAccountKey, type MetadataKeys } from "../seal/account-key.ts";
 import { openSlot, type OpenerKeys } from "../seal/opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
@@ -25,7 +25,11 @@ export async function openAccount(
   const { opener, kind } = recognised;
   const slot = keyring.slots.find((candidate) => candidate.opener_id === opener.openerId && candidate.kind === kind);
   if (slot === undefined) throw new PortalError("decryption_failed");
-  const accountKey = await openSlot(opener, { userId: vault.userId, keyEpoch: keyring.key_epoch }, fromB64u(slot.slot));
+  const accountKey = await openSlot(
+    opener,
+    { userId: vault.userId, keyEpoch: keyring.key_epoch },
+    fromBase64url(slot.slot),
+  );
   const keys = await deriveMetadataKeys(accountKey);
   await assertSameAccount(vault, keys);
   const opening = await vault.withRejectedState(() => openKeyring(vault, keys, accountKey, keyring));
@@ -74,8 +78,8 @@ async function assertSameAccount(vault: VaultSession, offered: MetadataKeys): Pr
   const knownKeys =
     vault.keys ??
     (await vault.device.read()).metadataKeys ??
-    (checkpoint === null ? null : { keyEpoch: checkpoint.keyEpoch, signingKey: fromB64u(checkpoint.signingKey) });
-  if (knownKeys === null || isSameAccount(knownKeys, offered)) return;
+    (checkpoint === null ? null : { keyEpoch: checkpoint.keyEpoch, signingKey: fromBase64url(checkpoint.signingKey) });
+  if (knownKeys === null || hasSameAccountKey(knownKeys, offered)) return;
   if (offered.keyEpoch <= knownKeys.keyEpoch) throw new PortalError("own_key_changed");
 }
 

@@ -1,11 +1,11 @@
-import { fromB64u, toB64u, type ImageRecord } from "@relicario/shared/api";
+import { fromBase64url, toBase64url, type ImageRecord } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { RecoverOptions, Sketch } from "@relicario/engine";
 import type { Book } from "../seal/book.ts";
 import { copyOf, equalBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
-import { openHelper, parseHelper, serializeSketch, readSketch, type Helper } from "../seal/helper.ts";
-import { openerFromImageRoot, type OpenerKeys } from "../seal/opener.ts";
+import { unwrapImageRootKey, parseHelper, serializeSketch, extractSketch, type Helper } from "../seal/helper.ts";
+import { deriveOpenerFromImageRootKey, type OpenerKeys } from "../seal/opener.ts";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
@@ -87,7 +87,7 @@ async function recogniseBytes(
   for (const [index, { helper }] of eligible.entries()) {
     throwIfCancelled(options.signal);
     if (helper.encrypted) options.onProgress?.({ phase: "passphrase", done: index, total: eligible.length });
-    sketches.push(await readSketch(helper, passphrase));
+    sketches.push(await extractSketch(helper, passphrase));
   }
   const match =
     sketches.length === 0
@@ -112,9 +112,9 @@ async function recogniseBytes(
     if (candidate === undefined || sketch === undefined) throw new PortalError("decryption_failed");
     throwIfCancelled(options.signal);
     options.onProgress?.({ phase: "passphrase", done: eligible.length, total: eligible.length });
-    const imageRoot = await openHelper(candidate.helper, sketch, imageSecret, passphrase);
+    const imageRoot = await unwrapImageRootKey(candidate.helper, sketch, imageSecret, passphrase);
     return {
-      opener: await openerFromImageRoot(candidate.record.id, imageRoot),
+      opener: await deriveOpenerFromImageRootKey(candidate.record.id, imageRoot),
       helperSha256: helperDigest(candidate.helper.bytes),
     };
   } finally {
@@ -151,7 +151,7 @@ export async function requireImagePassphrase(
   }
   if (passphrase === null) throw new PortalError("not_this_picture_or_passphrase");
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-  const decryptedSketch = serializeSketch(await readSketch(helper, passphrase));
+  const decryptedSketch = serializeSketch(await extractSketch(helper, passphrase));
   throwIfCancelled(options.signal);
   options.onProgress?.({ phase: "passphrase", done: 1, total: 1 });
   if (!equalBytes(decryptedSketch, serializeSketch(sketch))) throw new PortalError("not_this_picture_or_passphrase");
@@ -168,7 +168,7 @@ export async function requireImageHelper(
   { signal }: OperationOptions,
 ): Promise<Helper> {
   const record = (await vault.service.getImageRecords(signal)).find(({ id }) => id === imageId);
-  const bytes = record === undefined ? null : fromB64u(record.helper);
+  const bytes = record === undefined ? null : fromBase64url(record.helper);
   const digest = book.images.find(({ id }) => id === imageId)?.helper_sha256;
   if (bytes === null || helperDigest(bytes) !== digest) throw new PortalError("helper_changed");
   return parseHelper(bytes);
@@ -183,13 +183,13 @@ export async function readPlainSketches(
   const { candidates } = collectCandidates(await vault.service.getImageRecords(signal), book);
   const plain = candidates.filter(({ helper }) => !helper.encrypted);
   return Promise.all(
-    plain.map(async ({ record, helper }) => ({ imageId: record.id, sketch: await readSketch(helper, null) })),
+    plain.map(async ({ record, helper }) => ({ imageId: record.id, sketch: await extractSketch(helper, null) })),
   );
 }
 
 /** SHA-256 of a helper as the book has it. */
 export function helperDigest(helper: Uint8Array): string {
-  return toB64u(sha256(helper));
+  return toBase64url(sha256(helper));
 }
 
 /** The same, looking where the person says that the picture is. */
@@ -207,7 +207,7 @@ function collectCandidates(records: readonly ImageRecord[], book: Book | null): 
   let candidateError: PortalError | null = null;
   for (const record of records) {
     try {
-      const helper = parseHelper(fromB64u(record.helper));
+      const helper = parseHelper(fromBase64url(record.helper));
       if (digests !== null && digests.get(record.id) !== helperDigest(helper.bytes))
         throw new PortalError("helper_changed");
       candidates.push({ record, helper });
@@ -228,7 +228,7 @@ async function matchesPlainHelper(
   options: RecoverOptions,
 ): Promise<boolean> {
   if (plain.length === 0) return false;
-  const sketches = await Promise.all(plain.map(({ helper }) => readSketch(helper, null)));
+  const sketches = await Promise.all(plain.map(({ helper }) => extractSketch(helper, null)));
   const match = await vault.engine.recover(picture, sketches, options);
   if (match.outcome === "recovered") wipe(match.imageSecretBytes);
   return match.outcome === "recovered";

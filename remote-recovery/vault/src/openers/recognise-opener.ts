@@ -1,8 +1,8 @@
-import { fromB64u, type Keyring, type OpenerKind } from "@relicario/shared/api";
+import { fromBase64url, type Keyring, type OpenerKind } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
-import { isSealedTo, openerFromSeed, derivePasskeySeed, type OpenerKeys } from "../seal/opener.ts";
+import { isSealedTo, deriveOpenerFromSeed, derivePasskeySeed, type OpenerKeys } from "../seal/opener.ts";
 import { parseRecoveryCode } from "../seal/recovery-code.ts";
 import { isPresentedKey, type PresentedOpener, type PresentedKey } from "../rpc/presented-opener.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
@@ -54,9 +54,9 @@ async function recogniseKey(presentedKey: PresentedKey, slots: Keyring["slots"])
   try {
     for (const { opener_id: openerId, kind, slot } of slots) {
       if (kind !== presentedKey.kind) continue;
-      const opener = await openerFromSeed(openerId, copyOf(seed));
+      const opener = await deriveOpenerFromSeed(openerId, copyOf(seed));
       try {
-        if (await isSealedTo(opener, fromB64u(slot))) return { opener, kind, helperSha256: null };
+        if (await isSealedTo(opener, fromBase64url(slot))) return { opener, kind, helperSha256: null };
       } catch (error) {
         if (!isPortalError(error, "decryption_failed")) throw error;
         slotError = error; // another slot may be the right one

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
 import { list } from "./list.ts";
@@ -89,9 +89,9 @@ describe("checkCopy", () => {
     world.service.transformAnswer = (call, answer) => {
       if (call !== "POST /secrets/store/get-secret") return answer;
       const { content, ...rest } = answer as { content: string };
-      const bytes = fromB64u(content);
+      const bytes = fromBase64url(content);
       bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
-      return { ...rest, content: toB64u(bytes) };
+      return { ...rest, content: toBase64url(bytes) };
     };
     await expect(checkCopy(phone, secretId, makePicture("market"), {})).rejects.toEqual(
       errorWithCode("decryption_failed"),

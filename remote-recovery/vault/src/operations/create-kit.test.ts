@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import { maxInlineKitContentBytes } from "@relicario/shared/api";
 import { bytesToHex } from "@noble/hashes/utils.js";
 
-import { readKitFile } from "../kit/kit-file.ts";
+import { parseKitFile } from "../kit/kit-file.ts";
 import {
   openDetachedContent,
   openEmbeddedContent,
@@ -12,7 +12,7 @@ import {
   type OpenedKit,
 } from "../kit/open-kit.ts";
 import type { Kit } from "../kit/kit-document.ts";
-import { concat, sha256Async, type Bytes } from "../seal/bytes.ts";
+import { concatBytes, sha256Async, type Bytes } from "../seal/bytes.ts";
 import { kitFile } from "../testing/kit-files.ts";
 import { fileSecret, makeProtectOrder, randomFile, openTabWithFirstSecret } from "../testing/uploading-tab.ts";
 import { createWorld, makePicture, textSecret, type World } from "../testing/world.ts";
@@ -51,7 +51,7 @@ async function openKitFrom(
   picture = "market",
   passphrase: string | null = null,
 ): Promise<OpenedKit & { readonly kit: Kit }> {
-  const kit = readKitFile(await readBytes(file));
+  const kit = parseKitFile(await readBytes(file));
   return { kit, ...(await openKit(world.engine, kit, makePicture(picture, passphrase))) };
 }
 
@@ -67,7 +67,7 @@ async function readTexts({ secrets }: OpenedKit): Promise<(readonly [title: stri
 async function collectBytes(pieces: AsyncIterable<Uint8Array>): Promise<Bytes> {
   const chunks: Uint8Array[] = [];
   for await (const bytes of pieces) chunks.push(bytes);
-  return concat(...chunks);
+  return concatBytes(...chunks);
 }
 
 describe("makeKit", () => {

@@ -4,7 +4,7 @@ import {
   maxKitNoteLength,
   maxKitSecrets,
   maxKitsPerSecret,
-  toB64u,
+  toBase64url,
 } from "@relicario/shared/api";
 import type { KitOptions, CreatedKit } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
@@ -12,7 +12,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 
 import { detachedContentName, toBase64, type Kit } from "../kit/kit-document.ts";
 import { fillTemplate, type KitDecoder } from "../kit/kit-file.ts";
-import { concat, copyOf, sha256Async, type Bytes } from "../seal/bytes.ts";
+import { concatBytes, copyOf, sha256Async, type Bytes } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealSignedTicket } from "../seal/ticket.ts";
@@ -103,8 +103,8 @@ export function createKit(
       made_at: createdAt,
       note,
       user_id: vault.userId,
-      signing_keys: collectSigningKeys(openedKeyring.keys, openedKeyring.book).map(toB64u),
-      image: { id: opener.openerId, helper: toB64u(helper.bytes) },
+      signing_keys: collectSigningKeys(openedKeyring.keys, openedKeyring.book).map(toBase64url),
+      image: { id: opener.openerId, helper: toBase64url(helper.bytes) },
       secrets: packed.map(({ entry }) => entry),
     };
     options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
@@ -115,7 +115,7 @@ export function createKit(
         vault,
         portable,
         {
-          sha256: toB64u(digest),
+          sha256: toBase64url(digest),
           made_at: createdAt,
           key_epoch: openedKeyring.keys.keyEpoch,
           ticket_sha256: portable.label.ticket_sha256,
@@ -186,7 +186,7 @@ async function packSecret(
   if (ticket.size <= Math.min(maxInlineKitContentBytes, remainingBytes)) {
     const pieces: Bytes[] = [];
     for await (const bytes of readSealedContent(portable, deps, options.signal)) pieces.push(bytes);
-    return { portable, entry: { ...entry, content: toBase64(concat(...pieces)) }, attachment: null };
+    return { portable, entry: { ...entry, content: toBase64(concatBytes(...pieces)) }, attachment: null };
   }
   const sink = await deps.openSink();
   const attachment = await commitOnSuccess(sink, async () => {

@@ -2,7 +2,7 @@ import type { RecoveryImage } from "@relicario/shared/contract";
 
 import type { GateReport } from "@relicario/engine";
 import type { AccountKey } from "../seal/account-key.ts";
-import { innerSketches, openBookInner, sketchToB64u, type Book, type BookOpener } from "../seal/book.ts";
+import { parseInnerSketches, openBookInner, sketchToB64u, type Book, type BookOpener } from "../seal/book.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
@@ -84,7 +84,7 @@ async function findInBook(
   book: Book,
   options: OperationOptions,
 ): Promise<KnownImage | null> {
-  const knownSketches = innerSketches(await openBookInner(accountKey, vault.userId, book));
+  const knownSketches = parseInnerSketches(await openBookInner(accountKey, vault.userId, book));
   const match = await vault.engine.recover(
     picture,
     knownSketches.map(({ sketch }) => sketch),

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { isIdentity, openWith } from "../seal/age.ts";
@@ -149,8 +149,8 @@ describe("exportSecrets", () => {
     expect(secrets.map(({ secret_id }) => secret_id)).toEqual(ids);
     for (const entry of secrets) {
       expect(entry.author).toBe("verified");
-      expect(toB64u(sha256(fileOf(files, entry.ticket)))).toBe(entry.ticket_sha256);
-      expect(toB64u(await sha256Async(fileOf(files, entry.content)))).toBe(entry.content_sha256);
+      expect(toBase64url(sha256(fileOf(files, entry.ticket)))).toBe(entry.ticket_sha256);
+      expect(toBase64url(await sha256Async(fileOf(files, entry.content)))).toBe(entry.content_sha256);
     }
     expect(new TextDecoder().decode(fileOf(files, "README.txt"))).toContain("age -d -i exit.txt");
   });
@@ -283,9 +283,9 @@ describe("exportSecrets", () => {
     const { getSecret } = vault.service;
     const readTampered = async (...parameters: Parameters<typeof getSecret>): ReturnType<typeof getSecret> => {
       const stored = await getSecret(...parameters);
-      const content = fromB64u(stored.content ?? "");
+      const content = fromBase64url(stored.content ?? "");
       content[content.length - 1] = (content[content.length - 1] ?? 0) ^ 1;
-      return { ...stored, content: toB64u(content) };
+      return { ...stored, content: toBase64url(content) };
     };
     await expect(
       exportSecrets(
@@ -303,7 +303,7 @@ describe("exportSecrets", () => {
     const { world, ids } = await createFilledWorld();
     const vault = await world.open();
     const { getSecret } = vault.service;
-    const sealedBytes = fromB64u((await getSecret(ids[0], null)).content ?? "");
+    const sealedBytes = fromBase64url((await getSecret(ids[0], null)).content ?? "");
     const vaultWithLarge = Object.assign(vault, {
       service: {
         ...vault.service,

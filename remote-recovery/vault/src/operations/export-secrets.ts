@@ -1,10 +1,10 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import type { ExportedSecrets } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { makeZip } from "client-zip";
 
-import { newIdentity, recipientOf } from "../seal/age.ts";
-import { chunksOf, copyOf, sha256, utf8, type Bytes } from "../seal/bytes.ts";
+import { generateIdentity, deriveRecipient } from "../seal/age.ts";
+import { readChunks, copyOf, sha256, utf8, type Bytes } from "../seal/bytes.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { sealSignedTicket } from "../seal/ticket.ts";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
@@ -77,12 +77,12 @@ export function exportSecrets(
     const [firstSecret] = secrets;
     if (firstSecret === undefined) throw new PortalError("opener_needed");
     const { openedKeyring } = requireRow(account, firstSecret.row.secretId);
-    const identity = newIdentity();
-    const archive = new Archive(vault, deps, openedKeyring, opener, await recipientOf(identity), options);
+    const identity = generateIdentity();
+    const archive = new Archive(vault, deps, openedKeyring, opener, await deriveRecipient(identity), options);
     const sink = await deps.openSink();
     const blob = await commitOnSuccess(sink, async () => {
       const zip = makeZip(archive.files(secrets));
-      for await (const chunk of chunksOf(zip)) {
+      for await (const chunk of readChunks(zip)) {
         throwIfCancelled(options.signal);
         await sink.write(copyOf(chunk));
       }
@@ -149,7 +149,7 @@ class Archive {
         author,
         favorite: secret.row.stored.favorite,
         ticket: `${secretId}.ticket.age`,
-        ticket_sha256: toB64u(sha256(sealed)),
+        ticket_sha256: toBase64url(sha256(sealed)),
         content: `${secretId}.age`,
         content_sha256: ticket.content_sha256,
       } as const;

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { maxOpeners, toB64u } from "@relicario/shared/api";
+import { maxOpeners, toBase64url } from "@relicario/shared/api";
 
 import { admitDevice } from "../device-links/admit-device.ts";
 import { offerDevice } from "../device-links/join-device.ts";
@@ -25,7 +25,7 @@ describe("a full book", () => {
     for (let fill = 1; fill < maxOpeners; fill++)
       await addOpener(phone, { key: passkey(100 + fill), name: String(fill) }, null, {});
     const encodeSlots = (): string =>
-      toB64u(new TextEncoder().encode(JSON.stringify(world.service.account.keyring?.slots)));
+      toBase64url(new TextEncoder().encode(JSON.stringify(world.service.account.keyring?.slots)));
     const before = encodeSlots();
     await expect(addOpener(phone, { key: passkey(99), name: "one more" }, null, {})).rejects.toEqual(limitReached);
     await expect(admitDevice(phone, offer.words.join(" "), makePicture("market"))).rejects.toEqual(limitReached);

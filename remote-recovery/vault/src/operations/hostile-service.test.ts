@@ -1,16 +1,16 @@
 import "fake-indexeddb/auto";
 
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { fromB64u, signedBytes, toB64u } from "@relicario/shared/api";
+import { fromBase64url, buildSignedMessage, toBase64url } from "@relicario/shared/api";
 
 import { AccountKey } from "../seal/account-key.ts";
 import { sealTo } from "../seal/age.ts";
 import { copyOf, randomBytes } from "../seal/bytes.ts";
-import { makeHelper } from "../seal/helper.ts";
+import { createHelper } from "../seal/helper.ts";
 import { newId } from "../seal/ids.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import { serializeDocument } from "../seal/document.ts";
-import { stateDigest } from "../seal/state.ts";
+import { computeStateDigest } from "../seal/state.ts";
 import type { OwnerTicket } from "../seal/ticket.ts";
 import type { OlderState } from "../session/checkpoints.ts";
 import type { VaultSession } from "../session/vault-session.ts";
@@ -38,9 +38,9 @@ const requireRejectedState = ({ rejectedState }: VaultSession): OlderState => {
   return rejectedState;
 };
 const flipLastByte = (b64u: string): string => {
-  const bytes = copyOf(fromB64u(b64u));
+  const bytes = copyOf(fromBase64url(b64u));
   bytes[bytes.length - 1] = (lastOf(bytes) ?? 0) ^ 1;
-  return toB64u(bytes);
+  return toBase64url(bytes);
 };
 
 /** Two secrets on an unlocked laptop; `earlier` is the service after the first. */
@@ -93,7 +93,7 @@ describe("a service that gives back an older state", () => {
     const { world, laptop, earlier } = await createTwoSecrets();
     await acceptOlderState(laptop, {
       stateRev: 1,
-      stateSha256: stateDigest(lastOf(requireKeyring(earlier).states)?.state ?? ""),
+      stateSha256: computeStateDigest(lastOf(requireKeyring(earlier).states)?.state ?? ""),
     });
     world.service.account = earlier;
     await expect(list(laptop)).rejects.toEqual(errorWithCode("older_state"));
@@ -423,7 +423,8 @@ describe("a ticket whose digest fits", () => {
   it("opens as not verified when another key signed it", async () => {
     const seed = randomBytes(32);
     await rewriteRow(world, laptop, first, opener, {
-      seal: (ticket) => reseal({ ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), seed)) }),
+      seal: (ticket) =>
+        reseal({ ...ticket, sig: toBase64url(ed25519.sign(buildSignedMessage("ticket", ticket), seed)) }),
     });
     const secret = await openSmallSecret(laptop, first, makePicture("market"), {});
     expect(secret.author).toBe("not_verified");
@@ -454,7 +455,7 @@ describe("a ticket whose digest fits", () => {
     ["another file name at the same rev", () => ({ name: "else.txt" })],
     ["another kind", () => ({ content_kind: "seed" })],
     ["another size", ({ size }) => ({ size: size + 1 })],
-    ["another content", () => ({ content_sha256: toB64u(new Uint8Array(32)) })],
+    ["another content", () => ({ content_sha256: toBase64url(new Uint8Array(32)) })],
   ])("is refused when it is of %s", async (_case, change) => {
     await rewriteRow(world, laptop, first, opener, { seal: (ticket) => reseal({ ...ticket, ...change(ticket) }) });
     await expect(openSmallSecret(laptop, first, makePicture("market"), {})).rejects.toEqual(
@@ -593,12 +594,12 @@ describe("slots and helpers of a hostile service", () => {
       user_id: userId,
       opener_id: opener.openerId,
       key_epoch: 1,
-      account_key: toB64u(randomBytes(32)),
-      mac: toB64u(randomBytes(32)),
+      account_key: toBase64url(randomBytes(32)),
+      mac: toBase64url(randomBytes(32)),
     };
     const [slot] = requireKeyring(world.service.account).slots;
     if (slot === undefined) throw new TypeError("a slot");
-    slot.slot = toB64u(await sealTo([opener.recipient], serializeDocument(forged)));
+    slot.slot = toBase64url(await sealTo([opener.recipient], serializeDocument(forged)));
     const phone = await world.open("phone");
     await expect(unlock(phone, makePicture("market"), {})).rejects.toEqual(errorWithCode("decryption_failed"));
     expect(phone.keys).toBeNull();
@@ -624,7 +625,7 @@ describe("slots and helpers of a hostile service", () => {
     const [record] = keyring.imageRecords;
     if (record === undefined) throw new TypeError("a record");
     const phone = await world.open("phone");
-    keyring.imageRecords = [{ ...record, helper: toB64u(new Uint8Array(454)) }];
+    keyring.imageRecords = [{ ...record, helper: toBase64url(new Uint8Array(454)) }];
     await expect(unlock(phone, makePicture("market"), {})).rejects.toEqual(errorWithCode("decryption_failed"));
     keyring.imageRecords = [{ ...record, helper: flipLastByte(record.helper) }];
     await expect(unlock(phone, makePicture("market"), {})).rejects.toEqual(errorWithCode("decryption_failed"));
@@ -639,9 +640,9 @@ describe("slots and helpers of a hostile service", () => {
     await protect(await world.open(), textSecret("First", makePicture("market", "phrase")), {});
     const [record] = requireKeyring(world.service.account).imageRecords;
     if (record === undefined) throw new TypeError("a record");
-    const bytes = fromB64u(record.helper);
+    const bytes = fromBase64url(record.helper);
     bytes[307] = (bytes[307] ?? 0) ^ 0x80;
-    record.helper = toB64u(bytes);
+    record.helper = toBase64url(bytes);
     const phone = await world.open("phone");
     await expect(unlock(phone, makePicture("market", "phrase"), {})).rejects.toEqual(errorWithCode("helper_changed"));
     expect(phone.keys).toBeNull();
@@ -652,10 +653,10 @@ describe("slots and helpers of a hostile service", () => {
     const secret = (
       await createFakeEngine().enrol(new Uint8Array(await makePicture("beach").picture.arrayBuffer()), [])
     ).imageSecretBytes;
-    const { helper } = await makeHelper(copyOf(secret), sketchFor("beach"), null);
+    const { helper } = await createHelper(copyOf(secret), sketchFor("beach"), null);
     requireKeyring(world.service.account).imageRecords.push({
       id: newId(1),
-      helper: toB64u(helper),
+      helper: toBase64url(helper),
       created_at: "2026-11-21T10:00:00.000Z",
     });
     await expect(unlock(await world.open("phone"), makePicture("beach"), {})).rejects.toEqual(

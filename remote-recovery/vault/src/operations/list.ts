@@ -1,5 +1,5 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { fromB64u } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 import type { ListOptions, SecretLabel, SecretRow } from "@relicario/shared/contract";
 
 import { isPortalError } from "@relicario/shared/errors";
@@ -91,7 +91,7 @@ function toSecretLabel(label: Label, keyEpoch: number): SecretLabel {
     null,
   );
   const kits = label.kits.map((kit) => ({
-    sha256: bytesToHex(fromB64u(kit.sha256)),
+    sha256: bytesToHex(fromBase64url(kit.sha256)),
     createdAt: kit.made_at,
     outdated: kit.ticket_sha256 !== label.ticket_sha256 || kit.key_epoch !== keyEpoch,
   }));

@@ -1,4 +1,4 @@
-import { fromB64u, type SecretContent } from "@relicario/shared/api";
+import { fromBase64url, type SecretContent } from "@relicario/shared/api";
 import type { AgeFile, OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -115,7 +115,7 @@ async function decryptSecret(
 ): Promise<OpenedSmallSecret | OpenedLargeSecret> {
   const { ticket, author } = await readTicket(userId, openedKeyring, target, stored, opener);
   if (stored.content === null) return { ...toOpenedSecret(target, ticket, author), content: null, ageFile: null };
-  const sealedContent = fromB64u(stored.content);
+  const sealedContent = fromBase64url(stored.content);
   const content = await openContent(ticket.content_kind, sealedContent, {
     sha256: ticket.content_sha256,
     identity: ticket.content_identity,

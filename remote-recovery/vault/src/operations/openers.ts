@@ -1,4 +1,4 @@
-import { maxFileNameLength, maxOpeners, toB64u, type Slot } from "@relicario/shared/api";
+import { maxFileNameLength, maxOpeners, toBase64url, type Slot } from "@relicario/shared/api";
 import type { AccountOpener, OpenersOverview, RecoveryCode, SecretOpeners } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { AccountKey } from "../seal/account-key.ts";
 import { openBookInner, sealBookInner, type Book, type BookOpener } from "../seal/book.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
-import { openerFromSeed, sealSlot, type SlotTarget } from "../seal/opener.ts";
+import { deriveOpenerFromSeed, sealSlot, type SlotTarget } from "../seal/opener.ts";
 import { generateRecoveryCode as generateCode } from "../seal/recovery-code.ts";
 import { nonEmptyText } from "../seal/text.ts";
 import type { PresentedOpener, PresentedKey } from "../rpc/presented-opener.ts";
@@ -112,7 +112,7 @@ export async function addOpener(
 ): Promise<{ readonly openerId: string }> {
   validate(NameInput, { name });
   // first: what cannot be read is refused before anything is shown
-  const opener = await openerFromSeed(newId(vault.now()), deriveKeySeed(key));
+  const opener = await deriveOpenerFromSeed(newId(vault.now()), deriveKeySeed(key));
   try {
     const accountKey = await requireAccountKey(vault, presentedOpener, options);
     const openerId = await registerOpener(vault, accountKey, { ...opener, kind: key.kind, name }, options);
@@ -169,7 +169,7 @@ async function prepareRegistration(
   const slot: Slot = {
     opener_id: entry.id,
     kind: entry.kind,
-    slot: toB64u(await sealSlot(opener, vault.userId, accountKey)),
+    slot: toBase64url(await sealSlot(opener, vault.userId, accountKey)),
   };
   const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
     documents: { book },

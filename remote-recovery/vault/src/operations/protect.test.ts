@@ -1,12 +1,12 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, maxSmallContentBytes, maxSmallSecretBytes } from "@relicario/shared/api";
+import { fromBase64url, maxSmallContentBytes, maxSmallSealedBytes } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { bech32 } from "@scure/base";
 
-import { identityOf } from "../seal/age.ts";
+import { encodeIdentity } from "../seal/age.ts";
 import { copyOf, sha256, utf8 } from "../seal/bytes.ts";
-import { openHelper, parseHelper, readSketch } from "../seal/helper.ts";
+import { unwrapImageRootKey, parseHelper, extractSketch } from "../seal/helper.ts";
 import { openTicket } from "../seal/ticket.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { sketchFor } from "../testing/fake-engine.ts";
@@ -69,7 +69,7 @@ describe("the first secret", () => {
     });
     expect(keyring?.states).toHaveLength(1);
     expect(rows.size).toBe(1);
-    expect(fromB64u(keyring?.imageRecords[0]?.helper ?? "")[6]).toBe(3);
+    expect(fromBase64url(keyring?.imageRecords[0]?.helper ?? "")[6]).toBe(3);
     const record = await laptop.device.read();
     expect(record).toMatchObject({ pending: null, sketches: null, remembered: { stateRev: 1, count: 1 } });
   });
@@ -113,24 +113,24 @@ describe("the first secret", () => {
     if (accountKey === null) throw new Error("a picture was shown");
     const match = await world.engine.recover(utf8(`photo:${picture}`), [sketchFor("market")]);
     if (match.outcome !== "recovered") throw new Error("the picture is found");
-    const helper = parseHelper(fromB64u(world.service.account.keyring?.imageRecords[0]?.helper ?? ""));
+    const helper = parseHelper(fromBase64url(world.service.account.keyring?.imageRecords[0]?.helper ?? ""));
     const [row] = world.service.account.rows.values();
-    const ticket = await openTicket(opener, fromB64u(row?.versions[0]?.ticket ?? ""));
+    const ticket = await openTicket(opener, fromBase64url(row?.versions[0]?.ticket ?? ""));
     const seedOf = (identity: string): Uint8Array => bech32.decodeToBytes(identity).bytes;
     const identitySeed = accountKey.derive("relicario/v1/identity");
     const secrets: Record<string, Uint8Array> = {
       "account key": accountKey.withBytes(copyOf),
       "image secret": match.imageSecretBytes,
-      "image root": await openHelper(
+      "image root": await unwrapImageRootKey(
         helper,
-        await readSketch(helper, "phrase"),
+        await extractSketch(helper, "phrase"),
         copyOf(match.imageSecretBytes),
         "phrase",
       ),
       "identity of the image": utf8(opener.identity),
       "seed of the image's identity": seedOf(opener.identity),
       "key of the slot's mac": opener.slotAuth,
-      "identity of the account": utf8(identityOf(identitySeed)),
+      "identity of the account": utf8(encodeIdentity(identitySeed)),
       "seed of the account's identity": identitySeed,
       "signing seed": accountKey.derive("relicario/v1/sign"),
       "identity of the content": utf8(ticket.content_identity),
@@ -517,12 +517,12 @@ describe("what protect refuses before anything is made or sent", () => {
     ],
     [
       "content over the limit of one call",
-      { ...textSecret("T", makePicture("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes + 1)]) },
+      { ...textSecret("T", makePicture("market")), content: new Blob([new Uint8Array(maxSmallSealedBytes + 1)]) },
       "payload_too_large",
     ],
     [
       "content that is over it once sealed",
-      { ...textSecret("T", makePicture("market")), content: new Blob([new Uint8Array(maxSmallSecretBytes)]) },
+      { ...textSecret("T", makePicture("market")), content: new Blob([new Uint8Array(maxSmallSealedBytes)]) },
       "payload_too_large",
     ],
     ["no title", { ...textSecret("T", makePicture("market")), title: "" }, "validation_error"],

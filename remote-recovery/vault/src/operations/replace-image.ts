@@ -1,4 +1,4 @@
-import { canonicalText, maxFileNameLength } from "@relicario/shared/api";
+import { stringifyCanonical, maxFileNameLength } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -164,7 +164,9 @@ async function confirmReplacement(
 ): Promise<void> {
   const servedKeyring = await readUnopenedKeyring(vault);
   const removedIds = keyring.slots?.remove ?? [];
-  const isSlotServed = servedKeyring.slots.some((servedSlot) => canonicalText(servedSlot) === canonicalText(slot));
+  const isSlotServed = servedKeyring.slots.some(
+    (servedSlot) => stringifyCanonical(servedSlot) === stringifyCanonical(slot),
+  );
   if (!isSlotServed || servedKeyring.slots.some(({ opener_id: id }) => removedIds.includes(id)))
     throw new PortalError("publication_not_seen");
   const openedKeyring = await openAccount(vault, servedKeyring, { opener, kind: "image", helperSha256 });

@@ -1,4 +1,4 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import type { ResealedSecrets } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -158,7 +158,7 @@ function resealTicket(
     const label = await sealLabel(openedKeyring.keys, vault.userId, context, {
       ...previousLabel,
       openers: ids,
-      ticket_sha256: toB64u(sha256(sealedTicket)),
+      ticket_sha256: toBase64url(sha256(sealedTicket)),
       rehearsed: previousLabel.rehearsed.filter((copyCheck) => ids.includes(copyCheck.opener_id)),
     });
     const root = toRootRow(context, label);
@@ -170,7 +170,7 @@ function resealTicket(
         secret_db_id: secretId,
         base_version: row.version,
         label,
-        ticket: toB64u(sealedTicket),
+        ticket: toBase64url(sealedTicket),
         keyring: change.keyring,
       });
     return { change, send, result: true };

@@ -1,12 +1,12 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, hasValidSignature, toB64u, type Keyring, type KeyringChange } from "@relicario/shared/api";
+import { fromBase64url, hasValidSignature, toBase64url, type Keyring, type KeyringChange } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { AccountKey, deriveMetadataKeys } from "../seal/account-key.ts";
-import { makeKeyStatement } from "../seal/account-signatures.ts";
+import { createKeyStatement } from "../seal/account-signatures.ts";
 import { openSlot } from "../seal/opener.ts";
-import { sealState, stateDigest } from "../seal/state.ts";
+import { sealState, computeStateDigest } from "../seal/state.ts";
 import { loadPendingAccount } from "../device/pending-account.ts";
 import { refreshKeyring } from "../keyring/refresh-keyring.ts";
 import { lastOf } from "../testing/fake-account.ts";
@@ -57,11 +57,11 @@ describe("beginAnew", () => {
     expect(sent?.image_records?.remove).toEqual(before.imageRecords.map(({ id }) => id));
     const { keyStatement, states } = requireKeyring(world);
     expect(keyStatement.signing_key).not.toBe(before.keyStatement.signing_key);
-    expect(hasValidSignature("key", keyStatement, fromB64u(keyStatement.signing_key))).toBe(true);
+    expect(hasValidSignature("key", keyStatement, fromBase64url(keyStatement.signing_key))).toBe(true);
     expect((await refreshKeyring(phone))?.openedKeyring?.state).toMatchObject({
       count: 0,
       state_rev: 2,
-      previous: stateDigest(lastOf(before.states)?.state ?? ""),
+      previous: computeStateDigest(lastOf(before.states)?.state ?? ""),
     });
     expect(states).toHaveLength(2);
     expect(await phone.loadCheckpoint()).toMatchObject({ keyEpoch: 2, stateRev: 2 });
@@ -159,8 +159,8 @@ describe("a service that pretends a new beginning", () => {
     const last = lastOf(keyring.states);
     if (last === undefined) throw new TypeError("there is a state");
     const keys = await deriveMetadataKeys(AccountKey.generate(keyEpoch));
-    const statement = await makeKeyStatement(keys, userId);
-    const zeroDigest = toB64u(new Uint8Array(32));
+    const statement = await createKeyStatement(keys, userId);
+    const zeroDigest = toBase64url(new Uint8Array(32));
     const state = {
       v: 1 as const,
       key_epoch: keyEpoch,
@@ -171,7 +171,7 @@ describe("a service that pretends a new beginning", () => {
       shares_sha256: zeroDigest,
       requests_sha256: null,
     };
-    const previous = change.previous === undefined ? stateDigest(last.state) : change.previous;
+    const previous = change.previous === undefined ? computeStateDigest(last.state) : change.previous;
     keyring.states.push({ state_rev: state.state_rev, state: await sealState(keys, userId, state, previous) });
     keyring.keyEpoch = keyEpoch;
     keyring.keyStatement =
@@ -202,7 +202,7 @@ describe("a service that pretends a new beginning", () => {
   });
 
   it("cannot lead the device away from the states that it knows", async () => {
-    for (const previous of [null, toB64u(new Uint8Array(32))]) {
+    for (const previous of [null, toBase64url(new Uint8Array(32))]) {
       const { world, laptop } = await createAccountWithSecret();
       await forgeReset(world, 2, { previous });
       for (const operation of [
@@ -252,7 +252,7 @@ describe("a service that pretends a new beginning", () => {
     const recognised = await unlock(laptop, makePicture("market"));
     const [slot] = requireKeyring(world).slots;
     await expect(
-      openSlot(recognised.opener, { userId, keyEpoch: 2 }, fromB64u(slot?.slot ?? "")),
+      openSlot(recognised.opener, { userId, keyEpoch: 2 }, fromBase64url(slot?.slot ?? "")),
     ).rejects.toMatchObject({ code: "decryption_failed" });
   });
 });

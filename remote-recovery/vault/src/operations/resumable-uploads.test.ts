@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { fromB64u, uploadExpiryHours } from "@relicario/shared/api";
+import { fromBase64url, uploadExpiryHours } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { list } from "./list.ts";
@@ -178,7 +178,7 @@ describe("what a device keeps of an upload", () => {
       [record.sealing, record.publishing].map(({ data }) => Buffer.from(data).toString("latin1")).join() +
       JSON.stringify({ ...record, sealing: null, publishing: null });
     expect(identity).toMatch(/^AGE-SECRET-KEY-PQ-1/);
-    for (const secret of [identity, key, Buffer.from(fromB64u(key)).toString("latin1"), "telling", "film.mp4"])
+    for (const secret of [identity, key, Buffer.from(fromBase64url(key)).toString("latin1"), "telling", "film.mp4"])
       expect(stored).not.toContain(secret);
   });
 

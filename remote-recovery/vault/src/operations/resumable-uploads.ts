@@ -16,11 +16,11 @@ import { wipe } from "../seal/bytes.ts";
 import { paddedLength, sealedLength } from "../seal/content-sizes.ts";
 import { createContentSeal } from "../seal/content-stream.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
-import { unverifiedPreviousOf, stateDigest } from "../seal/state.ts";
+import { parseUnverifiedPrevious, computeStateDigest } from "../seal/state.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import {
-  expiryOf,
+  getExpiry,
   isExpired,
   readPublishingState,
   readSealingState,
@@ -397,7 +397,7 @@ async function resendLastFinish(
 function isNextState(account: AccountView | null, { state_rev: rev, state }: KeyringChange): boolean {
   if (account === null) return rev === 1;
   const { keyring } = account.view;
-  return rev === keyring.state_rev + 1 && unverifiedPreviousOf(state) === stateDigest(keyring.state);
+  return rev === keyring.state_rev + 1 && parseUnverifiedPrevious(state) === computeStateDigest(keyring.state);
 }
 
 /** One finishing call: written down, then sent. The same row once more is the same call. */
@@ -520,7 +520,7 @@ export async function listUploads(
       size: record.sealedSize,
       sent: record.sent,
       startedAt: formatTimestamp(record.startedAt),
-      expiresAt: formatTimestamp(expiryOf(record)),
+      expiresAt: formatTimestamp(getExpiry(record)),
       state: record.sealed ? "sealed" : active.has(uploadId) ? "running" : "waiting",
       needsFile: !record.sealed && record.handle === null && !active.has(uploadId),
     });

@@ -3,7 +3,7 @@ import "fake-indexeddb/auto";
 import type { Keyring } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { openLabel, unverifiedRevOf } from "../seal/label.ts";
+import { openLabel, parseUnverifiedRev } from "../seal/label.ts";
 import { openSharesInner } from "../seal/shares.ts";
 import { readAccount } from "../keyring/read-account.ts";
 import { alterStagedRow, lastOf } from "../testing/fake-account.ts";
@@ -88,7 +88,7 @@ describe("rotate", () => {
         openLabel(
           { ...keys, keyEpoch: epoch },
           phone.userId,
-          { secretId: ids[1], version: 1, rev: unverifiedRevOf(label) },
+          { secretId: ids[1], version: 1, rev: parseUnverifiedRev(label) },
           label,
         ),
       ).rejects.toEqual(errorWithCode("decryption_failed"));

@@ -1,9 +1,9 @@
-import { canonicalText, toB64u, type Slot } from "@relicario/shared/api";
+import { stringifyCanonical, toBase64url, type Slot } from "@relicario/shared/api";
 import type { RotationResult } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { AccountKey, deriveMetadataKeys, isSameAccount, type MetadataKeys } from "../seal/account-key.ts";
-import { makeKeyStatement } from "../seal/account-signatures.ts";
+import { AccountKey, deriveMetadataKeys, hasSameAccountKey, type MetadataKeys } from "../seal/account-key.ts";
+import { createKeyStatement } from "../seal/account-signatures.ts";
 import { openBookInner, sealBookInner, type Book, type BookOpener } from "../seal/book.ts";
 import { wipe } from "../seal/bytes.ts";
 import { sealSlot } from "../seal/opener.ts";
@@ -117,7 +117,7 @@ async function rotateWith(
         : await revokeWaitingRequests(vault, openedKeyring.requests, options.signal);
     result.removedOpenerIds = removed.map(({ id }) => id);
     result.revokedRequestTitles = revocation?.revoked ?? [];
-    const statement = await makeKeyStatement(keys, userId, openedKeyring.keys);
+    const statement = await createKeyStatement(keys, userId, openedKeyring.keys);
     const buildChangeParts = async (shares: Shares | null): Promise<ChangeParts> => ({
       documents: {
         book: await resealBook(vault, { previous: accountKey, next: nextKey }, openedKeyring, remaining),
@@ -200,7 +200,7 @@ async function sealSlots(
     recognisedOpeners.map(async ({ opener, kind }) => ({
       opener_id: opener.openerId,
       kind,
-      slot: toB64u(await sealSlot(opener, vault.userId, accountKey)),
+      slot: toBase64url(await sealSlot(opener, vault.userId, accountKey)),
     })),
   );
 }
@@ -225,7 +225,7 @@ async function resealBook(
   const sealed = await sealBookInner(next, userId, {
     ...inner,
     openers: remaining.map(({ id, recipient }) => ({ id, recipient })),
-    old_identity_seeds: [...inner.old_identity_seeds, { key_epoch: previous.keyEpoch, seed: toB64u(seed) }],
+    old_identity_seeds: [...inner.old_identity_seeds, { key_epoch: previous.keyEpoch, seed: toBase64url(seed) }],
   });
   wipe(seed);
   const isRemoved = (id: string): boolean => !remaining.some((opener) => opener.id === id);
@@ -236,7 +236,10 @@ async function resealBook(
     ...book,
     openers: [...remaining],
     images,
-    old_signing_keys: [...book.old_signing_keys, { key_epoch: keys.keyEpoch, signing_key: toB64u(keys.signingKey) }],
+    old_signing_keys: [
+      ...book.old_signing_keys,
+      { key_epoch: keys.keyEpoch, signing_key: toBase64url(keys.signingKey) },
+    ],
     inner: sealed,
   };
 }
@@ -299,19 +302,19 @@ async function confirmRotation(
   { keyring }: SignedChange,
 ): Promise<void> {
   const servedKeyring = await readUnopenedKeyring(vault);
-  if (servedKeyring.key_statement.signing_key !== toB64u(keys.signingKey))
+  if (servedKeyring.key_statement.signing_key !== toBase64url(keys.signingKey))
     throw new PortalError("publication_not_seen");
   const sentSlots = keyring.slots?.set ?? [];
   if (
     !sentSlots.every((slot) =>
-      servedKeyring.slots.some((servedSlot) => canonicalText(servedSlot) === canonicalText(slot)),
+      servedKeyring.slots.some((servedSlot) => stringifyCanonical(servedSlot) === stringifyCanonical(slot)),
     )
   )
     throw new PortalError("publication_not_seen");
   const [firstOpener] = recognisedOpeners;
   if (firstOpener === undefined) throw new PortalError("opener_needed");
   const openedKeyring = await openAccount(vault, servedKeyring, firstOpener);
-  if (!isSameAccount(openedKeyring.keys, keys)) throw new PortalError("publication_not_seen");
+  if (!hasSameAccountKey(openedKeyring.keys, keys)) throw new PortalError("publication_not_seen");
   await readAccount(vault, undefined, { keyring: servedKeyring, openedKeyring });
   const { kind } = await vault.device.read();
   await vault.device.update(({ passkeyOpener }) =>

@@ -1,13 +1,13 @@
 import "fake-indexeddb/auto";
 
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { signedBytes, toB64u } from "@relicario/shared/api";
+import { buildSignedMessage, toBase64url } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { sealTo } from "../seal/age.ts";
 import { randomBytes } from "../seal/bytes.ts";
 import { serializeDocument } from "../seal/document.ts";
-import { openLabel, unverifiedRevOf } from "../seal/label.ts";
+import { openLabel, parseUnverifiedRev } from "../seal/label.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { lastOf } from "../testing/fake-account.ts";
 import { rewriteRow } from "../testing/rewrite-row.ts";
@@ -338,7 +338,7 @@ describe("what a label carries over", () => {
     const { world, laptop, secretId } = await createTwoDevices();
     const { opener } = await recogniseImage(laptop, market, null, {});
     const [at, earlier] = ["2026-11-21T11:00:00.000Z", "2026-11-20T11:00:00.000Z"];
-    const digest = toB64u(randomBytes(32));
+    const digest = toBase64url(randomBytes(32));
     const preserved = {
       rehearsed: [{ opener_id: opener.openerId, at: earlier }],
       kits: [{ sha256: digest, made_at: at, key_epoch: 1, ticket_sha256: digest }],
@@ -354,7 +354,7 @@ describe("what a label carries over", () => {
       return openLabel(
         laptop.requireKeys(),
         laptop.userId,
-        { secretId, version: row?.versions.length ?? 0, rev: unverifiedRevOf(jwe) },
+        { secretId, version: row?.versions.length ?? 0, rev: parseUnverifiedRev(jwe) },
         jwe,
       );
     };
@@ -485,7 +485,10 @@ describe("history", () => {
       seal: (ticket) =>
         sealTo(
           [opener.recipient],
-          serializeDocument({ ...ticket, sig: toB64u(ed25519.sign(signedBytes("ticket", ticket), randomBytes(32))) }),
+          serializeDocument({
+            ...ticket,
+            sig: toBase64url(ed25519.sign(buildSignedMessage("ticket", ticket), randomBytes(32))),
+          }),
         ),
     });
     await update(laptop, secretId, { baseVersion: 1, content: textContent("two") }, {});

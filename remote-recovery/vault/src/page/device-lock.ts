@@ -4,7 +4,7 @@ import { PortalError } from "@relicario/shared/errors";
 import {
   finishLock,
   isSignInAfterLock,
-  lockedSince,
+  getLockedSince,
   markLocked,
   markUnlocked,
   readDeviceRecord,
@@ -66,7 +66,7 @@ export function createDeviceLock(
       if (pendingLock !== null) await save(pendingLock); // by a page that was gone before the device had it
       await finishLock(account, environment.now());
       const record = await readDeviceRecord(account);
-      const lockedAt = lockedSince(record, environment.now());
+      const lockedAt = getLockedSince(record, environment.now());
       if (
         lockedInTab ||
         record.kind !== "own" ||
@@ -81,7 +81,7 @@ export function createDeviceLock(
       await finishLock(account, environment.now());
       const record = await readDeviceRecord(account);
       if (record.metadataKeys === null) return false;
-      const lockedAt = lockedSince(record, environment.now()); // null: another tab was unlocked since
+      const lockedAt = getLockedSince(record, environment.now()); // null: another tab was unlocked since
       if (lockedAt !== null) {
         const signIn = await signInAgain();
         lastSignIn = signIn.authTime;

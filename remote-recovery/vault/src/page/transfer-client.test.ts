@@ -21,7 +21,7 @@ let portal: PortalForServices;
 let accountCount = 0;
 const machine = createFakeMachine();
 machine.now = Date.now();
-const newTab = (): Tab => createVaultClient(portal, createChannelWorkers(), { environment: machine.tab() });
+const openTab = (): Tab => createVaultClient(portal, createChannelWorkers(), { environment: machine.tab() });
 
 beforeEach(() => {
   service = createFakeService(userId);
@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 
 async function openOnOwnDevice(): Promise<Tab> {
-  const vault = newTab();
+  const vault = openTab();
   await vault.protect(textSecret("First", makeHandle("market")));
   await vault.setDeviceKind("own");
   return vault;
@@ -43,14 +43,14 @@ async function openOnOwnDevice(): Promise<Tab> {
 
 /** Resolves when the third part is on its way, which waits there until it is let go. */
 function pauseAtThirdPart(): { reached: Promise<void>; resume: () => void } {
-  const [gate, reached] = [createGate(), createGate()];
+  const [resumeGate, reached] = [createGate(), createGate()];
   let parts = 0;
   service.beforeCall = async (call) => {
     if (!isPart(call) || ++parts < 3) return;
     reached.open();
-    await gate.opened;
+    await resumeGate.opened;
   };
-  return { reached: reached.opened, resume: gate.open };
+  return { reached: reached.opened, resume: resumeGate.open };
 }
 
 async function pauseHalfWay(vault: Tab): Promise<void> {
@@ -130,7 +130,7 @@ describe("a large file", () => {
     const ended = expect(protecting).rejects.toMatchObject({ code: "vault_unavailable" });
     await vault.signOut();
     await ended;
-    const next = newTab();
+    const next = openTab();
     const [upload] = await next.listUploads();
     expect(upload).toMatchObject({ state: "sealed", needsFile: false });
     await expect(next.resumeUpload(upload?.uploadId ?? "", null)).rejects.toMatchObject({ code: "vault_locked" });
@@ -178,13 +178,13 @@ describe("a large file", () => {
     async function openNextTab(): Promise<{ next: Tab; uploadId: string }> {
       const { reached, resume } = pauseAtThirdPart();
       const paused = new AbortController();
-      const protecting = newTab().protect(fileSecret("Film", file, makeHandle("market")), { signal: paused.signal });
+      const protecting = openTab().protect(fileSecret("Film", file, makeHandle("market")), { signal: paused.signal });
       await reached;
       paused.abort("pause");
       resume();
       await expect(protecting).rejects.toMatchObject({ code: "cancelled" });
       service.beforeCall = () => undefined;
-      const next = newTab();
+      const next = openTab();
       const [upload] = await next.listUploads();
       return { next, uploadId: upload?.uploadId ?? "" };
     }
@@ -224,7 +224,7 @@ describe("a large file", () => {
     const { reached, resume } = pauseAtThirdPart();
     const protecting = expect(vault.protect(fileSecret("Film", file))).rejects.toMatchObject({ code: "not_found" });
     await reached;
-    const other = newTab();
+    const other = openTab();
     const [runningUpload] = await other.listUploads();
     expect(runningUpload).toMatchObject({ state: "running", needsFile: false });
     await expect(other.resumeUpload(runningUpload?.uploadId ?? "", file)).rejects.toMatchObject({ code: "conflict" });

@@ -1,4 +1,9 @@
-import { accountStorageKey, type CallOptions, type DeviceAccount, type Http } from "@relicario/shared/contract";
+import {
+  buildAccountStorageKey,
+  type CallOptions,
+  type DeviceAccount,
+  type HttpClient,
+} from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { PublishedSecret } from "../operations/protect.ts";
@@ -13,7 +18,7 @@ import type { ProtectRequest, SecretChange } from "../rpc/presented-opener.ts";
 
 /** The vault's worker, as far as uploads need it. Each call may find it locked. */
 interface UploadOperations {
-  readonly begin: (order: UploadPlan, options: CallOptions) => Promise<string>;
+  readonly begin: (plan: UploadPlan, options: CallOptions) => Promise<string>;
   readonly finish: (uploadId: string, protection: Protection | null, options: CallOptions) => Promise<PublishedSecret>;
   readonly restart: (
     uploadId: string,
@@ -62,7 +67,7 @@ export interface Transfers extends Downloads {
 
 export interface TransferDeps {
   readonly account: DeviceAccount;
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly startWorker: () => Promise<RunningWorker<TransferWorkerApi>>;
   readonly operations: UploadOperations;
 }
@@ -78,7 +83,7 @@ const pauseReason = "pause";
 export function createTransfers({ account, http, startWorker, operations }: TransferDeps): Transfers {
   const workers = createTransferWorkers({ account, http, startWorker, phase: "sending" });
   const downloads = createDownloads(createTransferWorkers({ account: null, http, startWorker, phase: "opening" }));
-  const sending = new Map<string, AbortController>();
+  const activeUploads = new Map<string, AbortController>();
 
   /** Sends, and publishes what is sent. */
   async function sendAndPublish(
@@ -88,21 +93,21 @@ export function createTransfers({ account, http, startWorker, operations }: Tran
     options: CallOptions,
   ): Promise<PublishedSecret> {
     const controller = new AbortController();
-    sending.set(uploadId, controller);
+    activeUploads.set(uploadId, controller);
     try {
       await workers.call(controller, options, (remote, callOptions) => remote.upload(uploadId, file, callOptions));
       throwIfCancelled(options.signal);
-      return await finishUnlocked(uploadId, protection, options);
+      return await finishWhenUnlocked(uploadId, protection, options);
     } catch (error) {
       if (options.signal?.aborted === true && options.signal.reason !== pauseReason) await operations.discard(uploadId);
       throw error;
     } finally {
-      sending.delete(uploadId);
+      activeUploads.delete(uploadId);
     }
   }
 
   /** Publishing waits for unlocking: the device may have been locked while parts were sent. */
-  async function finishUnlocked(
+  async function finishWhenUnlocked(
     uploadId: string,
     protection: Protection | null,
     options: CallOptions,
@@ -120,20 +125,20 @@ export function createTransfers({ account, http, startWorker, operations }: Tran
   return {
     protect: async ({ content, ...request }, options = {}) => {
       const uploadId = await operations.begin(
-        { operation: "protect", request, size: content.size, handle: handleOf(content) },
+        { operation: "protect", request, size: content.size, handle: getFileHandle(content) },
         options,
       );
       return sendAndPublish(uploadId, content, request.protection, options);
     },
     update: async (secretId, { content: { content, ...contentMetadata }, ...change }, options = {}) => {
-      const order: UploadPlan = {
+      const plan: UploadPlan = {
         operation: "update",
         secretId,
         change: { ...change, content: contentMetadata },
         size: content.size,
-        handle: handleOf(content),
+        handle: getFileHandle(content),
       };
-      return sendAndPublish(await operations.begin(order, options), content, change.protection ?? null, options);
+      return sendAndPublish(await operations.begin(plan, options), content, change.protection ?? null, options);
     },
     resume: async (uploadId, chosenFile, protection, options = {}) => {
       const file = chosenFile ?? (await requireStoredFile(account, uploadId));
@@ -141,16 +146,16 @@ export function createTransfers({ account, http, startWorker, operations }: Tran
       return sendAndPublish(uploadId, file, protection, options);
     },
     restart: async (uploadId, file, options = {}) => {
-      sending.get(uploadId)?.abort(pauseReason);
+      activeUploads.get(uploadId)?.abort(pauseReason);
       const { uploadId: restartedId, ...published } = await operations.restart(
         uploadId,
-        { size: file.size, handle: handleOf(file) },
+        { size: file.size, handle: getFileHandle(file) },
         options,
       );
       return restartedId === null ? published : sendAndPublish(restartedId, file, null, options);
     },
     discard: async (uploadId) => {
-      sending.get(uploadId)?.abort(pauseReason);
+      activeUploads.get(uploadId)?.abort(pauseReason);
       await operations.discard(uploadId);
     },
     save: downloads.save,
@@ -165,11 +170,11 @@ export function createTransfers({ account, http, startWorker, operations }: Tran
  * A File that came from a picker or a drop of the File System Access API carries its handle (as
  * `file-selector` sets it).
  */
-function handleOf(content: Blob): FileSystemFileHandle | null {
-  return "handle" in content && isHandle(content.handle) ? content.handle : null;
+function getFileHandle(content: Blob): FileSystemFileHandle | null {
+  return "handle" in content && isFileHandle(content.handle) ? content.handle : null;
 }
 
-function isHandle(value: unknown): value is FileSystemFileHandle {
+function isFileHandle(value: unknown): value is FileSystemFileHandle {
   return typeof value === "object" && value !== null && "getFile" in value;
 }
 
@@ -178,7 +183,7 @@ function isHandle(value: unknown): value is FileSystemFileHandle {
  * be chosen again.
  */
 async function requireStoredFile(account: DeviceAccount, uploadId: string): Promise<File | "sealed"> {
-  const records = await openUploadRecords(accountStorageKey(account));
+  const records = await openUploadRecords(buildAccountStorageKey(account));
   try {
     const record = await records.get(uploadId);
     if (record === null) throw new PortalError("not_found");

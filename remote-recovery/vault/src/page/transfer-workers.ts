@@ -1,6 +1,6 @@
 import { createAbortableCalls, type AbortableCalls } from "@relicario/engine/abortable-calls";
 import { serveCalls } from "@relicario/engine/worker-calls";
-import type { CallOptions, DeviceAccount, Http } from "@relicario/shared/contract";
+import type { CallOptions, DeviceAccount, HttpClient } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 
@@ -14,7 +14,7 @@ import type { TransferWorkerApi } from "../transfer/transfer-worker-api.ts";
 export interface TransferWorkersDeps {
   /** Whose uploads they send; null for what needs no account. */
   readonly account: DeviceAccount | null;
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly startWorker: () => Promise<RunningWorker<TransferWorkerApi>>;
   /** What their progress is called. */
   readonly phase: "sending" | "opening";

@@ -1,4 +1,4 @@
-import { Counter, Digest, maxSmallContentBytes } from "@relicario/shared/api";
+import { PositiveInt, Digest, maxSmallContentBytes } from "@relicario/shared/api";
 import {
   autoLockMinutes,
   type CallOptions,
@@ -61,7 +61,7 @@ async function loadAutoLockMinutes(account: DeviceAccount): Promise<number> {
 }
 
 /** What an `older_state` says of the state that it is about. */
-const OlderStateDetails = z.looseObject({ given: Counter, given_sha256: Digest });
+const OlderStateDetails = z.looseObject({ given: PositiveInt, given_sha256: Digest });
 
 /** What a client takes from the page and the device. */
 export interface PageDeps {

@@ -11,7 +11,7 @@ import type { VaultWorkerApi } from "../worker/vault-worker-api.ts";
 import type { ComparedItem } from "../imports/compare-import.ts";
 import type { ImportWorkerApi } from "../imports/import-worker-api.ts";
 import { isItemError } from "../imports/item-errors.ts";
-import { trySetFavorite, favoriteFailedFields } from "../imports/favorites.ts";
+import { trySetFavorite, toFavoriteFailedFields } from "../imports/favorites.ts";
 
 export interface ImportDeps {
   /** Operations of the vault's worker. */
@@ -34,7 +34,7 @@ export function createVaultImports({
   transfers,
 }: ImportDeps): VaultImports {
   /** A worker for this alone. What it holds in clear goes with it. */
-  const withReader = async <T>(
+  const withImportWorker = async <T>(
     callback: (remote: Comlink.Remote<ImportWorkerApi>, workerFailure: Promise<never>) => Promise<T>,
   ): Promise<T> => {
     const reader = await startReader();
@@ -51,17 +51,17 @@ export function createVaultImports({
   const withContent = async <T>(
     { content, contentKind, sealed }: ImportItem,
     { signal }: Pick<CallOptions, "signal">,
-    use: (content: Blob) => Promise<T>,
+    callback: (content: Blob) => Promise<T>,
   ): Promise<T> => {
-    if (sealed === undefined) return use(content);
-    return withReader(async (remote, workerFailure) => {
+    if (sealed === undefined) return callback(content);
+    return withImportWorker(async (remote, workerFailure) => {
       const { identity, size, sha256 } = sealed;
       const opened = await Promise.race([
         remote.openContent(content, { identity, contentKind, size, sha256 }, signal === undefined ? {} : { signal }),
         workerFailure,
       ]);
       try {
-        return await use(opened);
+        return await callback(opened);
       } finally {
         // what failed first is told; a private file is swept with the next one
         await Promise.race([remote.dispose(), workerFailure]).catch(() => undefined);
@@ -80,7 +80,7 @@ export function createVaultImports({
         path: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath,
         content: file,
       }));
-      return withReader((remote, workerFailure) =>
+      return withImportWorker((remote, workerFailure) =>
         Promise.race([
           remote.read(chosenFiles, { language, ...(exitIdentity === undefined ? {} : { exitIdentity }) }),
           workerFailure,
@@ -95,7 +95,7 @@ export function createVaultImports({
       const isSmall = ({ content, sealed }: ImportItem): boolean =>
         (sealed?.size ?? content.size) <= maxSmallContentBytes;
       const [small, large] = [items.filter(isSmall), items.filter((item) => !isSmall(item))];
-      const indexOf = (item: ImportItem | undefined): number => items.findIndex((candidate) => candidate === item);
+      const getItemIndex = (item: ImportItem | undefined): number => items.findIndex((candidate) => candidate === item);
       const total = items.length;
       const quietOptions = options?.signal === undefined ? {} : { signal: options.signal };
       const reportProgress = (done: number): void => options?.onProgress?.({ phase: "sending", done, total });
@@ -108,8 +108,8 @@ export function createVaultImports({
         onProgress,
         hasLargeItems: large.length > 0,
       });
-      const unstarred = (stored.favoriteFailed ?? []).map((index) => indexOf(small[index]));
-      const failures = stored.failures.map(({ index, code }) => ({ index: indexOf(small[index]), code }));
+      const favoriteFailedIndexes = (stored.favoriteFailed ?? []).map((index) => getItemIndex(small[index]));
+      const failures = stored.failures.map(({ index, code }) => ({ index: getItemIndex(small[index]), code }));
       let { added, updated, unchanged, stopReason } = stored;
       try {
         const comparisons = large.length === 0 || stopReason !== null ? [] : await compare(large, quietOptions);
@@ -131,14 +131,14 @@ export function createVaultImports({
                     mime,
                     content,
                     protection: { kind: "openers", openers: [] },
-                    ...sourceFields(comparison),
+                    ...toSourceFields(comparison),
                   },
                   quietOptions,
                 ),
               );
               added += 1;
               if (item.favorite === true && !(await trySetFavorite(setFavorite(secretId, true))))
-                unstarred.push(indexOf(item));
+                favoriteFailedIndexes.push(getItemIndex(item));
             } else {
               const { secretId, version } = comparison;
               await withContent(item, quietOptions, (content) =>
@@ -149,7 +149,7 @@ export function createVaultImports({
                     title,
                     tags,
                     content: { contentKind, name, mime, content },
-                    ...sourceFields(comparison),
+                    ...toSourceFields(comparison),
                   },
                   quietOptions,
                 ),
@@ -158,7 +158,7 @@ export function createVaultImports({
             }
           } catch (error) {
             if (!isItemError(error)) throw error;
-            failures.push({ index: indexOf(item), code: error.code });
+            failures.push({ index: getItemIndex(item), code: error.code });
           }
           reportProgress(small.length + position + 1);
         }
@@ -166,11 +166,11 @@ export function createVaultImports({
         if (added + updated + failures.length === 0) throw error;
         stopReason = toPortalError(error).code;
       }
-      return { added, updated, unchanged, failures, ...favoriteFailedFields(unstarred), stopReason };
+      return { added, updated, unchanged, failures, ...toFavoriteFailedFields(favoriteFailedIndexes), stopReason };
     },
   });
 }
 
-function sourceFields({ source }: ComparedItem): { readonly source?: string } {
+function toSourceFields({ source }: ComparedItem): { readonly source?: string } {
   return source === null ? {} : { source };
 }

@@ -1,7 +1,7 @@
 import { createAbortableCalls } from "@relicario/engine/abortable-calls";
 import { serveCalls } from "@relicario/engine/worker-calls";
 import {
-  accountStorageKey,
+  buildAccountStorageKey,
   type AutoLock,
   type PortalForServices,
   type Vault,
@@ -86,7 +86,7 @@ export function createVaultWorker({
 
   const idleLock = createIdleLock(
     {
-      account: accountStorageKey(account),
+      account: buildAccountStorageKey(account),
       minutes,
       lock: () => void lockSession(),
       save: (change) => {

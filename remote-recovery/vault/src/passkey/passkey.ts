@@ -12,7 +12,7 @@ import { copyOf, equalBytes, randomBytes, sha256, utf8, wipe, type Bytes } from 
 const prfInput = sha256(utf8("relicario/v1/prf"));
 
 /** ES256 and RS256. No signature of a passkey is ever looked at. */
-const algorithms = [-7, -257];
+const coseAlgorithms = [-7, -257];
 
 interface PasskeyOptions {
   /** What the person calls it; shown by the device that keeps it. */
@@ -33,25 +33,25 @@ export async function createPasskey({ name, productName }: PasskeyOptions): Prom
         rp: { name: productName },
         user: { id: randomBytes(16), name, displayName: name }, // of its own: a device keeps one passkey for each
         challenge: randomBytes(32),
-        pubKeyCredParams: algorithms.map((alg) => ({ type: "public-key", alg })),
+        pubKeyCredParams: coseAlgorithms.map((alg) => ({ type: "public-key", alg })),
         authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
         extensions: { prf: { eval: { first: prfInput } } },
       },
     }),
   );
   const { prf } = created.getClientExtensionResults();
-  const createdOutput = prf?.results === undefined ? null : copyBufferSource(prf.results.first);
+  const createdPrfOutput = prf?.results === undefined ? null : copyBufferSource(prf.results.first);
   try {
     if (prf?.enabled !== true) throw new PortalError("passkey_without_prf");
-    const verifiedOutput = await evaluatePrf([{ type: "public-key", id: created.rawId }]);
-    if (createdOutput !== null && !equalBytes(createdOutput, verifiedOutput))
+    const verifiedPrfOutput = await evaluatePrf([{ type: "public-key", id: created.rawId }]);
+    if (createdPrfOutput !== null && !equalBytes(createdPrfOutput, verifiedPrfOutput))
       throw new PortalError("passkey_without_prf");
-    return verifiedOutput;
+    return verifiedPrfOutput;
   } catch (error) {
     await discardPasskey(created.id);
     throw error;
   } finally {
-    wipe(createdOutput);
+    wipe(createdPrfOutput);
   }
 }
 
@@ -76,9 +76,9 @@ async function evaluatePrf(allowCredentials: PublicKeyCredentialDescriptor[]): P
     }),
   );
   const prfResult = assertion.getClientExtensionResults().prf?.results?.first;
-  const output = prfResult === undefined ? null : copyBufferSource(prfResult);
-  if (output?.length !== 32) throw new PortalError("passkey_without_prf");
-  return output;
+  const prfOutput = prfResult === undefined ? null : copyBufferSource(prfResult);
+  if (prfOutput?.length !== 32) throw new PortalError("passkey_without_prf");
+  return prfOutput;
 }
 
 function copyBufferSource(source: BufferSource): Bytes {

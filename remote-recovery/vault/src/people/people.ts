@@ -1,4 +1,4 @@
-import { canonicalText, toB64u } from "@relicario/shared/api";
+import { stringifyCanonical, toBase64url } from "@relicario/shared/api";
 import type { PersonRecord, PersonKeys } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -109,7 +109,7 @@ export async function readOwnWords(
   const { user_name: userName } = await vault.service.shares.getMe();
   return {
     userName,
-    safetyWords: safetyWordsOf({ user_id: vault.userId, recipient, signing_key: toB64u(signingKey) }),
+    safetyWords: safetyWordsOf({ user_id: vault.userId, recipient, signing_key: toBase64url(signingKey) }),
   };
 }
 
@@ -131,7 +131,7 @@ async function changePeople(
   options: OperationOptions = {},
 ): Promise<void> {
   const isDone = ({ book }: OpenedKeyring): boolean =>
-    canonicalText(change(book.people)) === canonicalText(book.people);
+    stringifyCanonical(change(book.people)) === stringifyCanonical(book.people);
   const prepare = async (account: AccountView | null): Promise<Attempt<"done"> | { readonly done: "done" }> => {
     const openedKeyring = account?.view.openedKeyring ?? null;
     if (account === null || openedKeyring === null) throw new PortalError("vault_locked");

@@ -1,4 +1,10 @@
-import { canonicalText, fromB64u, hasValidSignature, UserName, type KeyStatement } from "@relicario/shared/api";
+import {
+  stringifyCanonical,
+  fromBase64url,
+  hasValidSignature,
+  UserName,
+  type KeyStatement,
+} from "@relicario/shared/api";
 import type { PersonRecord, PersonDetails, PersonKeys, TrustLevel } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -7,7 +13,7 @@ import { isRecipient } from "../seal/age.ts";
 import type { Book, PinnedPerson } from "../seal/book.ts";
 import { sha256, utf8 } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
-import { wordsFromDigest } from "../seal/mnemonic.ts";
+import { encodeDigestAsWords } from "../seal/mnemonic.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 /*
@@ -32,7 +38,9 @@ type PublicKeys = Pick<KeyStatement, "user_id" | "recipient" | "signing_key">;
  * key).
  */
 export function safetyWordsOf({ user_id: userId, recipient, signing_key: signingKey }: PublicKeys): string[] {
-  return wordsFromDigest(sha256(utf8("relicario/v1/words"), utf8(userId), utf8(recipient), fromB64u(signingKey)));
+  return encodeDigestAsWords(
+    sha256(utf8("relicario/v1/words"), utf8(userId), utf8(recipient), fromBase64url(signingKey)),
+  );
 }
 
 /**
@@ -44,7 +52,7 @@ export function safetyWordsOf({ user_id: userId, recipient, signing_key: signing
 export async function lookUpKeys(vault: VaultSession, userName: string, signal?: AbortSignal): Promise<DirectoryEntry> {
   if (!UserName.safeParse(userName).success) throw new PortalError("not_found");
   const statement = await vault.service.shares.getKeyStatement(userName, signal);
-  if (!isRecipient(statement.recipient) || !hasValidSignature("key", statement, fromB64u(statement.signing_key)))
+  if (!isRecipient(statement.recipient) || !hasValidSignature("key", statement, fromBase64url(statement.signing_key)))
     throw new PortalError("decryption_failed");
   const { keys } = vault;
   if (statement.user_id === vault.userId && keys !== null && !isOwnKeyStatement(keys, vault.userId, statement))
@@ -158,7 +166,7 @@ export function requireConfirmedKeys({ userId, safetyWords: confirmedWords }: Pe
 }
 
 export function hasSameWords(words: readonly string[], otherWords: readonly string[]): boolean {
-  return canonicalText([...words]) === canonicalText([...otherWords]);
+  return stringifyCanonical([...words]) === stringifyCanonical([...otherWords]);
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 } from "../people/pinned-keys.ts";
 import { pinUnknown } from "../people/people.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import { recipientOf } from "../seal/age.ts";
+import { deriveRecipient } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import type { Bytes } from "../seal/bytes.ts";
 import {
@@ -227,7 +227,7 @@ async function listOwnIdentities(vault: VaultSession, accountKey: AccountKey): P
   const book = (await refreshKeyring(vault))?.openedKeyring?.book;
   if (book === undefined) throw new PortalError("vault_locked");
   const identities = await deriveAccountIdentities(vault, accountKey, book);
-  return Promise.all(identities.map(async (identity) => ({ identity, recipient: await recipientOf(identity) })));
+  return Promise.all(identities.map(async (identity) => ({ identity, recipient: await deriveRecipient(identity) })));
 }
 
 /** Only grows. Written before the content is shown, so that no crash forgets it. */

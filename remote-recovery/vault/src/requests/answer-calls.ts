@@ -11,7 +11,7 @@ import {
   RequestOffer,
   type StartAnswerBody,
 } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
@@ -47,7 +47,7 @@ export interface AnswerCalls {
   ) => Promise<void>;
 }
 
-export function createAnswerCalls(http: Http): AnswerCalls {
+export function createAnswerCalls(http: HttpClient): AnswerCalls {
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   const tokenHeader = ({ token }: AnswerUpload): { readonly headers: Record<string, string> } => ({

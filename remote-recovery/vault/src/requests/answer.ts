@@ -1,10 +1,10 @@
 import {
-  fromB64u,
+  fromBase64url,
   maxFileNameLength,
   maxRequestNoteLength,
   defaultPartBytes,
   RequestId,
-  toB64u,
+  toBase64url,
 } from "@relicario/shared/api";
 import type { CallOptions, RequestPreview, ProvidedSecret } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
@@ -16,7 +16,7 @@ import { createContentSeal } from "../seal/content-stream.ts";
 import { formatTimestamp } from "../seal/ids.ts";
 import { ContentKind } from "../seal/label.ts";
 import { deriveLinkAuth } from "../seal/link-keys.ts";
-import { receiptWordsOf, sealProvidedTicket } from "../seal/provided-ticket.ts";
+import { deriveReceiptWords, sealProvidedTicket } from "../seal/provided-ticket.ts";
 import { openRequestDocument, type RequestDocument } from "../seal/request-document.ts";
 import { nonEmptyText, boundedText } from "../seal/text.ts";
 import { validate } from "../secrets/validate-request.ts";
@@ -139,7 +139,7 @@ async function fetchReceipt(
     if (isPortalError(error, "request_closed")) return null;
     throw error;
   }
-  return receiptWordsOf(sha256(fromB64u(last.call.ticket)));
+  return deriveReceiptWords(sha256(fromBase64url(last.call.ticket)));
 }
 
 async function readRequest(
@@ -147,7 +147,7 @@ async function readRequest(
   { linkKey, requestId }: RequestLink,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly document: RequestDocument; readonly state: RequestPreview["state"] }> {
-  const offer = await calls.inspect(requestId, toB64u(deriveLinkAuth(linkKey)), signal);
+  const offer = await calls.inspect(requestId, toBase64url(deriveLinkAuth(linkKey)), signal);
   return { document: await openRequestDocument(linkKey, requestId, offer.document), state: offer.state };
 }
 
@@ -250,7 +250,7 @@ class AnswerSender {
       if (size > maxSealedSize)
         throw new PortalError("payload_too_large", { details: { limit: maxPlainLength(maxSealedSize) } });
       const started = await this.#deps.calls.start(
-        { request_id: requestId, link_auth: toB64u(deriveLinkAuth(linkKey)), size, part_size: defaultPartBytes },
+        { request_id: requestId, link_auth: toBase64url(deriveLinkAuth(linkKey)), size, part_size: defaultPartBytes },
         this.#signal,
       );
       const record: AnswerRecord = {
@@ -315,7 +315,7 @@ class AnswerSender {
         this.#signal,
       );
       await this.#records.remove(requestId);
-      return { receiptWords: receiptWordsOf(sha256(fromB64u(call.ticket))) };
+      return { receiptWords: deriveReceiptWords(sha256(fromBase64url(call.ticket))) };
     } catch (error) {
       // nothing of it will ever be taken
       if (isPortalError(error, "request_closed")) await this.#records.remove(requestId);
@@ -381,7 +381,7 @@ class AnswerSender {
       note,
       created_at: formatTimestamp(this.#deps.now()),
     });
-    const call = { ticket: toB64u(ticket), content_sha256: contentSha256 };
+    const call = { ticket: toBase64url(ticket), content_sha256: contentSha256 };
     await this.#records.replace({
       ...record,
       finishing: await this.#cipher.wrap("finishing", { ...finishing, last: { call, name, mime, note } }),

@@ -1,22 +1,22 @@
 import {
-  fromB64u,
+  fromBase64url,
   maxFileBytes,
   maxRequestNoteLength,
   maxRequestTitleLength,
   requestLifetimeDays,
   Timestamp,
-  toB64u,
+  toBase64url,
   type CreateRequestBody,
 } from "@relicario/shared/api";
 import type { SecretRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
-import { makeKeyStatement } from "../seal/account-signatures.ts";
+import { createKeyStatement } from "../seal/account-signatures.ts";
 import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { maxSealedLength } from "../seal/content-sizes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
-import { deriveLinkAuth, newLinkKey } from "../seal/link-keys.ts";
+import { deriveLinkAuth, generateLinkKey } from "../seal/link-keys.ts";
 import { sealRequestDocument } from "../seal/request-document.ts";
 import { openRequestsInner } from "../seal/requests.ts";
 import { nonEmptyText, boundedText } from "../seal/text.ts";
@@ -50,8 +50,8 @@ export async function createRequest(
 ): Promise<CreatedRequest> {
   checkRequest(vault, request);
   const accountKey = await requireAccountKey(vault, presentedOpener, options);
-  const requestId = toB64u(randomBytes(16));
-  const linkKey = newLinkKey();
+  const requestId = toBase64url(randomBytes(16));
+  const linkKey = generateLinkKey();
   try {
     const { title, note, requesterName, expiresAt, notify } = request;
     const maxSize = maxSealedLength(request.maxSize);
@@ -62,7 +62,7 @@ export async function createRequest(
       {
         next: async ({ keys, requests }) => {
           options.onProgress?.({ phase: "sealing", done: 0, total: 1 });
-          const statement = await makeKeyStatement(keys, vault.userId);
+          const statement = await createKeyStatement(keys, vault.userId);
           document = await sealRequestDocument(linkKey, {
             v: 1,
             request_id: requestId,
@@ -83,7 +83,7 @@ export async function createRequest(
           } as const;
           return withRequest(vault, accountKey, requests, entry, {
             request_id: requestId,
-            link_key: toB64u(linkKey),
+            link_key: toBase64url(linkKey),
             note,
           });
         },
@@ -92,7 +92,7 @@ export async function createRequest(
           const body: CreateRequestBody = {
             request_id: requestId,
             document,
-            link_auth_sha256: toB64u(sha256(deriveLinkAuth(linkKey))),
+            link_auth_sha256: toBase64url(sha256(deriveLinkAuth(linkKey))),
             expires_at: expiresAt,
             max_size: maxSize,
             notify,
@@ -126,11 +126,11 @@ export async function revealRequestLink(
   const inner = await openRequestsInner(accountKey, vault.userId, requests);
   const innerEntry = inner.requests.find(({ request_id: id }) => id === requestId);
   if (innerEntry === undefined) throw new PortalError("not_found");
-  return requestLinkOf(requestId, fromB64u(innerEntry.link_key));
+  return requestLinkOf(requestId, fromBase64url(innerEntry.link_key));
 }
 
 function requestLinkOf(requestId: string, linkKey: Bytes): string {
-  return `/request/${requestId}#s=${toB64u(linkKey)}`;
+  return `/request/${requestId}#s=${toBase64url(linkKey)}`;
 }
 
 /** @throws PortalError `validation_error` with the names of the members in `details.fields`. */

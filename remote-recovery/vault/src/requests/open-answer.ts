@@ -1,10 +1,10 @@
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 import type { OpenedAnswer } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
-import { sha256, withSecret, type Bytes } from "../seal/bytes.ts";
-import { openProvidedTicket, receiptWordsOf } from "../seal/provided-ticket.ts";
+import { sha256, withWipedBytes, type Bytes } from "../seal/bytes.ts";
+import { openProvidedTicket, deriveReceiptWords } from "../seal/provided-ticket.ts";
 import { openRequestsInner, type Requests } from "../seal/requests.ts";
 import { fetchSmallContent, mimeOf, displayNameOf } from "../shares/open-claimed-ticket.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
@@ -48,19 +48,19 @@ export async function openAnswer(
   if (requests === null || requireEntry(requests, requestId).state === "revoked") throw new PortalError("not_found");
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   const answer = await vault.service.requests.collect(requestId, options.signal);
-  const sealedTicket = fromB64u(answer.ticket);
+  const sealedTicket = fromBase64url(answer.ticket);
   const digest = sha256(sealedTicket);
-  requireSameAnswer(requests, requestId, toB64u(digest));
+  requireSameAnswer(requests, requestId, toBase64url(digest));
 
   const inner = await openRequestsInner(accountKey, vault.userId, requests);
   const innerEntry = inner.requests.find(({ request_id: id }) => id === requestId);
   if (innerEntry === undefined) throw new PortalError("decryption_failed");
   const identities = await deriveAccountIdentities(vault, accountKey, book);
-  const ticket = await withSecret(fromB64u(innerEntry.link_key), (linkKey) =>
+  const ticket = await withWipedBytes(fromBase64url(innerEntry.link_key), (linkKey) =>
     openProvidedTicket(identities, linkKey, requestId, sealedTicket),
   );
   throwIfCancelled(options.signal);
-  await recordOpenedAnswer(vault, requestId, toB64u(digest), options.signal);
+  await recordOpenedAnswer(vault, requestId, toBase64url(digest), options.signal);
 
   const sealed: SealedContentKey = {
     token: answer.download.token,
@@ -78,7 +78,7 @@ export async function openAnswer(
     size: ticket.size,
     note: ticket.note,
     createdAt: ticket.created_at,
-    receiptWords: receiptWordsOf(digest),
+    receiptWords: deriveReceiptWords(digest),
     content,
     sealed,
   };

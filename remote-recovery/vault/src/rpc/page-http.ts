@@ -1,4 +1,4 @@
-import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
+import type { HttpClient, HttpMethod, HttpRequestOptions } from "@relicario/shared/contract";
 import { PortalError, toPortalError } from "@relicario/shared/errors";
 import * as Comlink from "comlink";
 import { z } from "zod";
@@ -9,8 +9,8 @@ import { throwIfCancelled } from "./throw-if-cancelled.ts";
 /** A form as it crosses: a FormData itself cannot. */
 type FormFields = readonly (readonly [name: string, value: string | File])[];
 
-/** {@link HttpOptions} as they cross to the page. */
-type SerializedOptions = HttpOptions & { readonly form?: FormFields };
+/** {@link HttpRequestOptions} as they cross to the page. */
+type SerializedOptions = HttpRequestOptions & { readonly form?: FormFields };
 
 /**
  * A binary answer as it crosses: whole, so ask for ranges of a size that memory can hold. Its
@@ -32,8 +32,8 @@ export interface PageHttp {
 }
 
 /** The page's side. */
-export function createPageHttp(http: Http): PageHttp {
-  const withForm = ({ form, ...options }: SerializedOptions): HttpOptions =>
+export function createPageHttp(http: HttpClient): PageHttp {
+  const withForm = ({ form, ...options }: SerializedOptions): HttpRequestOptions =>
     form === undefined ? options : { ...options, body: toFormData(form) };
   return {
     request: (method, path, options) => http.request(method, path, z.unknown(), withForm(options)),
@@ -49,9 +49,9 @@ export function createPageHttp(http: Http): PageHttp {
 }
 
 /** The worker's side: the contract's Http over the page. */
-export function createHttpOverPage(page: Comlink.Remote<PageHttp>): Http {
+export function createHttpOverPage(page: Comlink.Remote<PageHttp>): HttpClient {
   async function callPage<T>(
-    { body, ...options }: HttpOptions,
+    { body, ...options }: HttpRequestOptions,
     call: (options: SerializedOptions) => Promise<T>,
   ): Promise<T> {
     throwIfCancelled(options.signal);
@@ -70,7 +70,7 @@ export function createHttpOverPage(page: Comlink.Remote<PageHttp>): Http {
       method: HttpMethod,
       path: string,
       schema: z.ZodType<T>,
-      options: HttpOptions = {},
+      options: HttpRequestOptions = {},
     ): Promise<T> => {
       const parsed = schema.safeParse(await callPage(options, (serialized) => page.request(method, path, serialized)));
       if (!parsed.success) throw new PortalError("bad_answer", { cause: parsed.error });

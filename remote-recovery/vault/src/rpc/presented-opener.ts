@@ -34,8 +34,8 @@ export function isPresentedKey(presentedOpener: PresentedOpener): presentedOpene
  * As those of the contract, with the picture itself in place of its handle: what operations are
  * given.
  */
-export type Protection = WithPresentedPicture<Contract.ProtectRequest["protection"]>;
-export type ProtectRequest = Omit<Contract.ProtectRequest, "protection"> & { readonly protection: Protection };
+export type Protection = WithPresentedPicture<Contract.NewSecretInput["protection"]>;
+export type ProtectRequest = Omit<Contract.NewSecretInput, "protection"> & { readonly protection: Protection };
 export type SecretChange = Omit<Contract.SecretChange, "protection"> & { readonly protection?: Protection };
 
 type WithPresentedPicture<T> = T extends { readonly picture: Contract.OpenerHandle }
@@ -122,7 +122,7 @@ export function releaseOpener(handle: Contract.OpenerHandle): void {
 }
 
 /** A protection with its picture. @throws PortalError `picture_needed`. */
-export function resolveProtection(protection: Contract.ProtectRequest["protection"]): Protection {
+export function resolveProtection(protection: Contract.NewSecretInput["protection"]): Protection {
   return protection.kind === "picture"
     ? { ...protection, picture: requirePresentedPicture(protection.picture) }
     : protection;

@@ -1,9 +1,9 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { signedBytes, toB64u, type Json, type SignaturePrefix } from "@relicario/shared/api";
+import { buildSignedMessage, toBase64url, type Json, type SignaturePrefix } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { identityOf, recipientOf } from "./age.ts";
-import { concat, copyOf, equalBytes, randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { encodeIdentity, deriveRecipient } from "./age.ts";
+import { concatBytes, copyOf, equalBytes, randomBytes, wipe, type Bytes } from "./bytes.ts";
 import { importAesKey } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 
@@ -91,7 +91,7 @@ export async function deriveMetadataKeys(accountKey: AccountKey): Promise<Metada
   ];
   try {
     const [label, book, state, shares, requests] = await Promise.all(
-      documentNames.map((name) => documentKey(accountKey, name)),
+      documentNames.map((name) => deriveDocumentKey(accountKey, name)),
     );
     if (
       label === undefined ||
@@ -101,7 +101,7 @@ export async function deriveMetadataKeys(accountKey: AccountKey): Promise<Metada
       requests === undefined
     )
       throw new TypeError("a key for each document");
-    const recipient = await recipientOf(identityOf(identitySeed));
+    const recipient = await deriveRecipient(encodeIdentity(identitySeed));
     return {
       keyEpoch: accountKey.keyEpoch,
       label,
@@ -109,16 +109,16 @@ export async function deriveMetadataKeys(accountKey: AccountKey): Promise<Metada
       state,
       shares,
       requests,
-      signer: await signerOf(signingSeed),
+      signer: await createSigner(signingSeed),
       recipient,
-      signingKey: signingKeyOf(signingSeed),
+      signingKey: derivePublicSigningKey(signingSeed),
     };
   } finally {
     wipe(identitySeed, signingSeed);
   }
 }
 
-async function documentKey(accountKey: AccountKey, name: string): Promise<CryptoKey> {
+async function deriveDocumentKey(accountKey: AccountKey, name: string): Promise<CryptoKey> {
   const bytes = accountKey.derive(`relicario/v1/${name}`);
   try {
     return await importAesKey(bytes);
@@ -168,17 +168,17 @@ const pkcs8Prefix = Uint8Array.of(
   0x20,
 );
 
-async function signerOf(seed: Bytes): Promise<Signer> {
-  const pkcs8 = concat(pkcs8Prefix, seed);
+async function createSigner(seed: Bytes): Promise<Signer> {
+  const pkcs8Bytes = concatBytes(pkcs8Prefix, seed);
   try {
-    const key = await crypto.subtle.importKey("pkcs8", pkcs8, "Ed25519", false, ["sign"]);
+    const key = await crypto.subtle.importKey("pkcs8", pkcs8Bytes, "Ed25519", false, ["sign"]);
     return { key, sign: (message) => signWith(key, message) };
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
     const seedCopy = copyOf(seed); // a browser without Ed25519: as long as this worker lives
     return { key: null, sign: (message) => Promise.resolve(copyOf(ed25519.sign(message, seedCopy))) };
   } finally {
-    wipe(pkcs8);
+    wipe(pkcs8Bytes);
   }
 }
 
@@ -187,7 +187,7 @@ async function signWith(key: CryptoKey, message: Bytes): Promise<Bytes> {
 }
 
 /** True when both hang on the same account key: the signing keys say so without showing either. */
-export function isSameAccount(
+export function hasSameAccountKey(
   left: Pick<MetadataKeys, "keyEpoch" | "signingKey">,
   right: Pick<MetadataKeys, "keyEpoch" | "signingKey">,
 ): boolean {
@@ -195,7 +195,7 @@ export function isSameAccount(
 }
 
 /** Public key, 32 bytes, of an Ed25519 seed. */
-function signingKeyOf(seed: Uint8Array): Bytes {
+function derivePublicSigningKey(seed: Uint8Array): Bytes {
   return copyOf(ed25519.getPublicKey(seed));
 }
 
@@ -205,5 +205,5 @@ export async function signDocument<T extends Readonly<Record<string, Json | unde
   document: T,
   signer: Signer,
 ): Promise<T & { readonly sig: string }> {
-  return { ...document, sig: toB64u(await signer.sign(signedBytes(prefix, document))) };
+  return { ...document, sig: toBase64url(await signer.sign(buildSignedMessage(prefix, document))) };
 }

@@ -1,4 +1,10 @@
-import { fromB64u, hasValidSignature, toB64u, type KeyringChange, type KeyStatement } from "@relicario/shared/api";
+import {
+  fromBase64url,
+  hasValidSignature,
+  toBase64url,
+  type KeyringChange,
+  type KeyStatement,
+} from "@relicario/shared/api";
 
 import { signDocument, type MetadataKeys } from "./account-key.ts";
 import { equalBytes } from "./bytes.ts";
@@ -9,7 +15,7 @@ import { equalBytes } from "./bytes.ts";
  * @param previousKeys keys of the generation before, which sign the statement without both
  *   signatures; null where none is followed.
  */
-export async function makeKeyStatement(
+export async function createKeyStatement(
   keys: MetadataKeys,
   userId: string,
   previousKeys: MetadataKeys | null = null,
@@ -18,7 +24,7 @@ export async function makeKeyStatement(
     v: 1 as const,
     user_id: userId,
     recipient: keys.recipient,
-    signing_key: toB64u(keys.signingKey),
+    signing_key: toBase64url(keys.signingKey),
     key_epoch: keys.keyEpoch,
   };
   const previousSig = previousKeys === null ? null : (await signDocument("key", body, previousKeys.signer)).sig;
@@ -30,7 +36,7 @@ export function isOwnKeyStatement(keys: MetadataKeys, userId: string, statement:
   return (
     statement.user_id === userId &&
     statement.recipient === keys.recipient &&
-    equalBytes(fromB64u(statement.signing_key), keys.signingKey) &&
+    equalBytes(fromBase64url(statement.signing_key), keys.signingKey) &&
     statement.key_epoch === keys.keyEpoch &&
     hasValidSignature("key", statement, keys.signingKey)
   );
@@ -40,15 +46,15 @@ export function isOwnKeyStatement(keys: MetadataKeys, userId: string, statement:
  * Whether `previous_sig` is what it says: the signature of the key before. Null says that there is
  * none: the first statement, or an account that was started anew.
  *
- * @param previousKeys signing keys of former generations, each with its last `key_epoch`.
+ * @param previousSigningKeys signing keys of former generations, each with its last `key_epoch`.
  */
 export function hasValidPreviousSignature(
   statement: KeyStatement,
-  previousKeys: readonly { readonly keyEpoch: number; readonly signingKey: Uint8Array }[],
+  previousSigningKeys: readonly { readonly keyEpoch: number; readonly signingKey: Uint8Array }[],
 ): boolean {
   const { previous_sig: sig, sig: _, ...body } = statement;
   if (sig === null) return true;
-  return previousKeys.some(
+  return previousSigningKeys.some(
     ({ keyEpoch, signingKey }) =>
       keyEpoch === statement.key_epoch - 1 && hasValidSignature("key", { ...body, sig }, signingKey),
   );

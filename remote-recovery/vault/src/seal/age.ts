@@ -17,31 +17,31 @@ const recipientLength = 1216;
  * How many stanzas a file may have: `one` in content, slot and share ticket, `many` (1…32) in an
  * owner ticket.
  */
-export type StanzaCount = "one" | "many";
-const maxStanzas = { one: 1, many: 32 } as const satisfies Record<StanzaCount, number>;
+export type StanzaLimit = "one" | "many";
+const maxStanzaCounts = { one: 1, many: 32 } as const satisfies Record<StanzaLimit, number>;
 
 /** An age identity as text, from its 32-byte seed. Holds a secret: only in the vault's worker. */
-export function identityOf(seed: Uint8Array): string {
+export function encodeIdentity(seed: Uint8Array): string {
   if (seed.length !== 32) throw new TypeError("a seed has 32 bytes");
   return bech32.encodeFromBytes(identityPrefix, seed).toUpperCase();
 }
 
-export function newIdentity(): string {
+export function generateIdentity(): string {
   const seed = randomBytes(32);
-  const identity = identityOf(seed);
+  const identity = encodeIdentity(seed);
   wipe(seed);
   return identity;
 }
 
 /** True for a native hybrid identity: upper case, 32 bytes. */
 export function isIdentity(text: string): boolean {
-  const seed = seedOf(text);
+  const seed = decodeIdentity(text);
   wipe(seed);
   return seed !== null;
 }
 
 /** The 32-byte seed of an identity; null for what is none. Wipe it. */
-export function seedOf(text: string): Bytes | null {
+export function decodeIdentity(text: string): Bytes | null {
   try {
     const { prefix, bytes } = bech32.decodeToBytes(text);
     if (text.startsWith(`${identityPrefix}1`) && prefix.toUpperCase() === identityPrefix && bytes.length === 32)
@@ -53,7 +53,7 @@ export function seedOf(text: string): Bytes | null {
   }
 }
 
-export async function recipientOf(identity: string): Promise<string> {
+export async function deriveRecipient(identity: string): Promise<string> {
   return identityToRecipient(identity);
 }
 
@@ -79,7 +79,7 @@ export function isRecipient(text: string): boolean {
  */
 export async function sealTo(recipients: readonly string[], plain: Bytes): Promise<Bytes> {
   const distinct = new Set(recipients);
-  if (distinct.size < 1 || distinct.size > maxStanzas.many || distinct.size !== recipients.length)
+  if (distinct.size < 1 || distinct.size > maxStanzaCounts.many || distinct.size !== recipients.length)
     throw new PortalError("decryption_failed");
   const encrypter = new Encrypter();
   for (const recipient of recipients) {
@@ -96,8 +96,8 @@ export async function sealTo(recipients: readonly string[], plain: Bytes): Promi
  * @throws PortalError `decryption_failed` when the header is not one of ours, or the file is
  *   broken.
  */
-export async function openWith(identity: string, sealed: Bytes, count: StanzaCount): Promise<Bytes | null> {
-  if (parseHeaderLength(sealed, count) === null) throw new PortalError("decryption_failed");
+export async function openWith(identity: string, sealed: Bytes, stanzaLimit: StanzaLimit): Promise<Bytes | null> {
+  if (parseHeaderLength(sealed, stanzaLimit) === null) throw new PortalError("decryption_failed");
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
   try {
@@ -119,8 +119,8 @@ const macPattern = /^--- [A-Za-z0-9+/]{43}\n/;
  * Our own header check: version line, 1…`count` stanzas of the one kind, MAC line. Its length in
  * bytes; null when anything else is there.
  */
-export function parseHeaderLength(sealed: Uint8Array, count: StanzaCount): number | null {
-  const maxCount = maxStanzas[count];
+export function parseHeaderLength(sealed: Uint8Array, stanzaLimit: StanzaLimit): number | null {
+  const maxCount = maxStanzaCounts[stanzaLimit];
   const version = "age-encryption.org/v1\n";
   const maxLength = version.length + maxCount * 1_600 + 64;
   let text = new TextDecoder("latin1").decode(sealed.subarray(0, maxLength));

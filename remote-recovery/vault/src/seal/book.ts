@@ -1,16 +1,16 @@
 import {
-  bytesB64u,
-  canonicalBytes,
+  base64urlBytes,
+  encodeCanonical,
   compactJwe,
-  Counter,
+  PositiveInt,
   Digest,
-  fromB64u,
+  fromBase64url,
   Id,
   maxBookLength,
   OpenerKind,
   Recipient,
   Timestamp,
-  toB64u,
+  toBase64url,
 } from "@relicario/shared/api";
 import { z } from "zod";
 
@@ -18,7 +18,7 @@ import type { Sketch } from "@relicario/engine";
 import { isRecipient } from "./age.ts";
 import { sha256 } from "./bytes.ts";
 import { parseSketch, serializeSketch } from "./helper.ts";
-import { documentWithInner } from "./document-with-inner.ts";
+import { defineDocumentWithInner } from "./document-with-inner.ts";
 
 const HybridRecipient = Recipient.refine((text) => isRecipient(text), "not a hybrid recipient");
 
@@ -46,8 +46,8 @@ const PinnedPerson = z.strictObject({
   user_id: Id,
   name: z.string(),
   recipient: HybridRecipient,
-  signing_key: bytesB64u(32, { exact: true }),
-  key_epoch: Counter,
+  signing_key: base64urlBytes(32, { exact: true }),
+  key_epoch: PositiveInt,
   /** Whether the words were. */
   compared: z.boolean(),
   blocked: z.boolean(),
@@ -56,7 +56,7 @@ const PinnedPerson = z.strictObject({
 export type PinnedPerson = z.infer<typeof PinnedPerson>;
 
 /** Public half of a signing key before a rotation; `key_epoch` is its last one. */
-const OldSigningKey = z.strictObject({ key_epoch: Counter, signing_key: bytesB64u(32, { exact: true }) });
+const OldSigningKey = z.strictObject({ key_epoch: PositiveInt, signing_key: base64urlBytes(32, { exact: true }) });
 
 /** What the titles keys show of the openers. */
 export const Book = z.strictObject({
@@ -64,7 +64,7 @@ export const Book = z.strictObject({
   openers: z.array(BookOpener),
   images: z.array(BookImage),
   /** For the marks of imported items; null before the first import. */
-  import_key: bytesB64u(32, { exact: true }).nullable(),
+  import_key: base64urlBytes(32, { exact: true }).nullable(),
   people: z.array(PinnedPerson),
   old_signing_keys: z.array(OldSigningKey),
   /** {@link BookInner}, sealed. */
@@ -81,18 +81,18 @@ export const BookInner = z.strictObject({
    * Choice and syndrome of every image ever enrolled, 342 bytes: no picture is ever sketched twice.
    * `image_id` is its id in the book.
    */
-  sketches: z.array(z.strictObject({ image_id: Id, sketch: bytesB64u(342, { exact: true }) })),
+  sketches: z.array(z.strictObject({ image_id: Id, sketch: base64urlBytes(342, { exact: true }) })),
   /** Seeds of account identities before a rotation, with their last `key_epoch`. */
-  old_identity_seeds: z.array(z.strictObject({ key_epoch: Counter, seed: bytesB64u(32, { exact: true }) })),
+  old_identity_seeds: z.array(z.strictObject({ key_epoch: PositiveInt, seed: base64urlBytes(32, { exact: true }) })),
 });
 export type BookInner = z.infer<typeof BookInner>;
 
 /** What the book of a new account begins with. */
-export function emptyBook(): Omit<Book, "inner"> {
+export function createEmptyBook(): Omit<Book, "inner"> {
   return { v: 1, openers: [], images: [], import_key: null, people: [], old_signing_keys: [] };
 }
 
-export function emptyBookInner(): BookInner {
+export function createEmptyBookInner(): BookInner {
   return { v: 1, openers: [], sketches: [], old_identity_seeds: [] };
 }
 
@@ -101,24 +101,27 @@ export const {
   open: openBook,
   sealInner: sealBookInner,
   openInner: openBookInner,
-} = documentWithInner("book", Book, BookInner);
+} = defineDocumentWithInner("book", Book, BookInner);
 
 /**
  * Digest of a list of openers: whether another list stands in the book than the one that was
  * checked last.
  */
-export function openersDigest(openers: readonly Pick<BookOpener, "id" | "recipient">[]): string {
-  return toB64u(sha256(canonicalBytes(openers.map(({ id, recipient }) => ({ id, recipient })))));
+export function computeOpenersDigest(openers: readonly Pick<BookOpener, "id" | "recipient">[]): string {
+  return toBase64url(sha256(encodeCanonical(openers.map(({ id, recipient }) => ({ id, recipient })))));
 }
 
 /**
  * The sketches of every image, with the ids that the book has of them. @throws PortalError
  * `decryption_failed`.
  */
-export function innerSketches(inner: BookInner): { readonly imageId: string; readonly sketch: Sketch }[] {
-  return inner.sketches.map(({ image_id: imageId, sketch }) => ({ imageId, sketch: parseSketch(fromB64u(sketch)) }));
+export function parseInnerSketches(inner: BookInner): { readonly imageId: string; readonly sketch: Sketch }[] {
+  return inner.sketches.map(({ image_id: imageId, sketch }) => ({
+    imageId,
+    sketch: parseSketch(fromBase64url(sketch)),
+  }));
 }
 
 export function sketchToB64u(sketch: Sketch): string {
-  return toB64u(serializeSketch(sketch));
+  return toBase64url(serializeSketch(sketch));
 }

@@ -11,14 +11,14 @@ export function utf8(text: string): Bytes {
 }
 
 /** `‖` of the formats: the parts one after another, in a fresh buffer. */
-export function concat(...parts: readonly Uint8Array[]): Bytes {
-  const joined = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
+export function concatBytes(...parts: readonly Uint8Array[]): Bytes {
+  const result = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let offset = 0;
   for (const part of parts) {
-    joined.set(part, offset);
+    result.set(part, offset);
     offset += part.length;
   }
-  return joined;
+  return result;
 }
 
 /** A copy with a buffer of its own, whatever kind of buffer the library gave. */
@@ -27,9 +27,9 @@ export function copyOf(bytes: Uint8Array): Bytes {
 }
 
 /** Little-endian 32-bit length: `len32` of the formats. */
-export function len32(length: number): Bytes {
+export function encodeUint32LE(value: number): Bytes {
   const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, length, true);
+  new DataView(bytes.buffer).setUint32(0, value, true);
   return bytes;
 }
 
@@ -38,13 +38,13 @@ export function len32(length: number): Bytes {
  * free.
  */
 export function sha256(...parts: readonly Uint8Array[]): Bytes {
-  const digest = newSha256();
+  const digest = createSha256();
   for (const part of parts) digest.update(part);
   return digest.finish();
 }
 
 /** SHA-256 over bytes that come one after another. */
-export function newSha256(): { readonly update: (bytes: Uint8Array) => void; readonly finish: () => Bytes } {
+export function createSha256(): { readonly update: (bytes: Uint8Array) => void; readonly finish: () => Bytes } {
   const hash = nobleSha256.create();
   return { update: (bytes) => void hash.update(bytes), finish: () => copyOf(hash.digest()) };
 }
@@ -90,7 +90,7 @@ export function freeBuffers(...buffers: readonly Bytes[]): void {
 }
 
 /** Runs `callback` with secret bytes and wipes them afterwards, whatever happens. */
-export async function withSecret<T>(secret: Bytes, callback: (secret: Bytes) => T | Promise<T>): Promise<T> {
+export async function withWipedBytes<T>(secret: Bytes, callback: (secret: Bytes) => T | Promise<T>): Promise<T> {
   try {
     return await callback(secret);
   } finally {
@@ -99,7 +99,7 @@ export async function withSecret<T>(secret: Bytes, callback: (secret: Bytes) => 
 }
 
 /** The chunks of a stream. Streams can be iterated over in newer browsers only. */
-export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {
     for (;;) {

@@ -5,23 +5,23 @@ export const pieceSize = 64 * 1024;
 export const tagSize = 16;
 export const sealedPieceSize = pieceSize + tagSize;
 export const payloadNonceSize = 16;
-const textPaddingStep = 256;
+const textPaddingBlock = 256;
 /** More than header and nonce of a content ever have. */
 export const contentHeadSize = 2048;
 
 /** How many pieces a content of this many bytes has; an empty one has one. */
-export function pieceCount(plainLength: number): number {
+export function countPieces(plainLength: number): number {
   return Math.max(1, Math.ceil(plainLength / pieceSize));
 }
 
 /** Bytes of the whole age file. */
 export function sealedLength(prefixLength: number, plainLength: number): number {
-  return prefixLength + plainLength + tagSize * pieceCount(plainLength);
+  return prefixLength + plainLength + tagSize * countPieces(plainLength);
 }
 
 /** Bytes that are sealed: texts and seed phrases are padded, a file keeps its length. */
 export function paddedLength(kind: "text" | "seed" | "file", size: number): number {
-  return kind === "file" ? size : textPaddingStep * Math.max(1, Math.ceil(size / textPaddingStep));
+  return kind === "file" ? size : textPaddingBlock * Math.max(1, Math.ceil(size / textPaddingBlock));
 }
 
 /**

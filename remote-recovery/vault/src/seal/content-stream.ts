@@ -1,8 +1,8 @@
 import { PortalError } from "@relicario/shared/errors";
 import { Decrypter, Encrypter } from "age-encryption";
 
-import { newIdentity, parseHeaderLength, recipientOf } from "./age.ts";
-import { concat, copyOf, randomBytes, wipe, type Bytes } from "./bytes.ts";
+import { generateIdentity, parseHeaderLength, deriveRecipient } from "./age.ts";
+import { concatBytes, copyOf, randomBytes, wipe, type Bytes } from "./bytes.ts";
 import { payloadNonceSize } from "./content-sizes.ts";
 import { hkdf } from "./kdf.ts";
 
@@ -27,24 +27,24 @@ export interface ContentSeal {
  * typage's own empty payload.
  */
 export async function createContentSeal(): Promise<ContentSeal> {
-  const identity = newIdentity();
-  const fileKeys: Bytes[] = [];
+  const identity = generateIdentity();
+  const capturedFileKeys: Bytes[] = [];
   const encrypter = new Encrypter();
-  encrypter.addRecipient(await recipientOf(identity));
+  encrypter.addRecipient(await deriveRecipient(identity));
   encrypter.addRecipient({
     wrapFileKey: (key) => {
-      fileKeys.push(copyOf(key));
+      capturedFileKeys.push(copyOf(key));
       return []; // no stanza: it only learns the file key
     },
   });
-  const emptyFile = await encrypter.encrypt(new Uint8Array());
-  const [fileKey] = fileKeys;
-  const headerLength = parseHeaderLength(emptyFile, "one");
+  const emptyAgeFile = await encrypter.encrypt(new Uint8Array());
+  const [fileKey] = capturedFileKeys;
+  const headerLength = parseHeaderLength(emptyAgeFile, "one");
   if (fileKey === undefined || headerLength === null) throw new TypeError("typage made another header");
   const nonce = randomBytes(payloadNonceSize);
   const payloadKey = hkdf(fileKey, "payload", nonce);
   wipe(fileKey);
-  return { identity, payloadKey, prefix: concat(emptyFile.subarray(0, headerLength), nonce) };
+  return { identity, payloadKey, prefix: concatBytes(emptyAgeFile.subarray(0, headerLength), nonce) };
 }
 
 /**
@@ -99,7 +99,7 @@ export async function openContentStream(
  * Nonce of a piece: 11 bytes of its number, big-endian, and 1 behind them for the last one (age's
  * STREAM).
  */
-export function pieceNonce(index: number, isLast: boolean): Bytes {
+export function createPieceNonce(index: number, isLast: boolean): Bytes {
   const nonce = new Uint8Array(12);
   const view = new DataView(nonce.buffer);
   view.setUint32(3, Math.floor(index / 2 ** 32));

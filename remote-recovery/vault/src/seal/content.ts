@@ -1,9 +1,9 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
-import { newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
-import { concat, copyOf, sha256Async, wipe, type Bytes } from "./bytes.ts";
+import { generateIdentity, openWith, deriveRecipient, sealTo } from "./age.ts";
+import { concatBytes, copyOf, sha256Async, wipe, type Bytes } from "./bytes.ts";
 import type { ContentKind } from "./label.ts";
 import { paddedLength } from "./content-sizes.ts";
 
@@ -28,11 +28,11 @@ function isPadded(kind: Kind): boolean {
 
 /** Seals content to a fresh content identity. The plaintext is the caller's to drop. */
 export async function sealContent(kind: Kind, plain: Bytes): Promise<SealedContent> {
-  const identity = newIdentity();
+  const identity = generateIdentity();
   const padded = isPadded(kind) ? padText(plain) : plain;
-  const sealed = await sealTo([await recipientOf(identity)], padded);
+  const sealed = await sealTo([await deriveRecipient(identity)], padded);
   if (padded !== plain) wipe(padded);
-  return { sealed, sha256: toB64u(await sha256Async(sealed)), identity, size: plain.length };
+  return { sealed, sha256: toBase64url(await sha256Async(sealed)), identity, size: plain.length };
 }
 
 /**
@@ -45,7 +45,7 @@ export async function openContent(
   sealed: Bytes,
   expected: { sha256: string; identity: string; size: number },
 ): Promise<Bytes> {
-  if (toB64u(await sha256Async(sealed)) !== expected.sha256) throw new PortalError("decryption_failed");
+  if (toBase64url(await sha256Async(sealed)) !== expected.sha256) throw new PortalError("decryption_failed");
   const plain = await openWith(expected.identity, sealed, "one");
   if (plain === null) throw new PortalError("decryption_failed");
   if (isPadded(kind)) return unpadText(plain, expected.size);
@@ -58,7 +58,7 @@ export async function openContent(
  * little.
  */
 export function padText(text: Uint8Array): Bytes {
-  return concat(text, new Uint8Array(paddedLength("text", text.length) - text.length).fill(lineFeed));
+  return concatBytes(text, new Uint8Array(paddedLength("text", text.length) - text.length).fill(lineFeed));
 }
 
 /**
@@ -67,8 +67,8 @@ export function padText(text: Uint8Array): Bytes {
  * @throws PortalError `decryption_failed` when length or padding is not what {@link padText} makes.
  */
 export function unpadText(padded: Uint8Array, size: number): Bytes {
-  const matches =
+  const isPaddingValid =
     padded.length === paddedLength("text", size) && padded.subarray(size).every((byte) => byte === lineFeed);
-  if (!matches) throw new PortalError("decryption_failed");
+  if (!isPaddingValid) throw new PortalError("decryption_failed");
   return copyOf(padded.subarray(0, size));
 }

@@ -1,23 +1,23 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
 import {
-  deviceCodeWords,
-  deviceLinkId,
+  encodeDeviceCode,
+  deriveDeviceLinkId,
   openLinkAnswer,
   openLinkRequest,
   parseDeviceCode,
   sealLinkAnswer,
   sealLinkRequest,
-  slotTargetOf,
+  toSlotTarget,
   type LinkAnswer,
   type LinkRequest,
 } from "./device-link.ts";
 import { AccountKey } from "./account-key.ts";
 import { parseUnverifiedHeader } from "./document.ts";
-import { openerFromSeed, openSlot, derivePasskeySeed, sealSlot } from "./opener.ts";
+import { deriveOpenerFromSeed, openSlot, derivePasskeySeed, sealSlot } from "./opener.ts";
 
 /** Made by remote-recovery/vault/vectors/make_device_link_vectors.py. */
 interface Vectors {
@@ -31,15 +31,15 @@ const vectors = JSON.parse(
 ) as Vectors;
 
 describe("vectors of another device made by other tools", () => {
-  const code = fromB64u(vectors.code.bytes);
+  const code = fromBase64url(vectors.code.bytes);
   const { user_id: userId } = vectors.request.document;
   const { id: openerId } = vectors.request.document.opener;
   const context = { userId, keyEpoch: 1 };
 
   it("gives the words of a code, reads them back, and derives its mailbox", () => {
-    expect(deviceCodeWords(code)).toEqual(vectors.code.words);
-    expect(toB64u(parseDeviceCode(vectors.code.words.join(" ")))).toBe(vectors.code.bytes);
-    expect(deviceLinkId(code)).toBe(vectors.code.link_id);
+    expect(encodeDeviceCode(code)).toEqual(vectors.code.words);
+    expect(toBase64url(parseDeviceCode(vectors.code.words.join(" ")))).toBe(vectors.code.bytes);
+    expect(deriveDeviceLinkId(code)).toBe(vectors.code.link_id);
   });
 
   it("opens what a new device asks and what it is answered, neither in place of the other", async () => {
@@ -69,17 +69,17 @@ describe("vectors of another device made by other tools", () => {
   });
 
   it("opens a slot that another tool made for the passkey, and one that is made from the request alone", async () => {
-    const opener = await openerFromSeed(openerId, derivePasskeySeed(fromB64u(vectors.slot.prf)));
+    const opener = await deriveOpenerFromSeed(openerId, derivePasskeySeed(fromBase64url(vectors.slot.prf)));
     expect(opener).toMatchObject({
       recipient: vectors.request.document.opener.recipient,
-      slotAuth: fromB64u(vectors.request.document.opener.slot_auth),
+      slotAuth: fromBase64url(vectors.request.document.opener.slot_auth),
     });
     const sealedSlot = await sealSlot(
-      slotTargetOf(vectors.request.document),
+      toSlotTarget(vectors.request.document),
       userId,
-      new AccountKey(fromB64u(vectors.slot.account_key), 1),
+      new AccountKey(fromBase64url(vectors.slot.account_key), 1),
     );
-    for (const sealed of [fromB64u(vectors.slot.sealed), sealedSlot])
-      expect((await openSlot(opener, context, sealed)).withBytes(toB64u)).toBe(vectors.slot.account_key);
+    for (const sealed of [fromBase64url(vectors.slot.sealed), sealedSlot])
+      expect((await openSlot(opener, context, sealed)).withBytes(toBase64url)).toBe(vectors.slot.account_key);
   });
 });

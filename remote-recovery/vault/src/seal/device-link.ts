@@ -1,6 +1,15 @@
 import { entropyToMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
-import { bytesB64u, Counter, Digest, fromB64u, Id, maxFileNameLength, Recipient, toB64u } from "@relicario/shared/api";
+import {
+  base64urlBytes,
+  PositiveInt,
+  Digest,
+  fromBase64url,
+  Id,
+  maxFileNameLength,
+  Recipient,
+  toBase64url,
+} from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -26,25 +35,30 @@ export const LinkRequest = z.strictObject({
     name: nonEmptyText(maxFileNameLength),
     recipient: Recipient,
     /** HKDF(opener seed, `relicario/v1/slot-auth`). */
-    slot_auth: bytesB64u(32, { exact: true }),
+    slot_auth: base64urlBytes(32, { exact: true }),
   }),
 });
 export type LinkRequest = z.infer<typeof LinkRequest>;
 
 /** What the device at hand answers: the newest state that it has verified. */
-export const LinkAnswer = z.strictObject({ v: z.literal(1), user_id: Id, state_rev: Counter, state_sha256: Digest });
+export const LinkAnswer = z.strictObject({
+  v: z.literal(1),
+  user_id: Id,
+  state_rev: PositiveInt,
+  state_sha256: Digest,
+});
 export type LinkAnswer = z.infer<typeof LinkAnswer>;
 
 /**
  * A new code: 128 random bits. Whoever has it can read and write its mailbox, once signed in to the
  * account.
  */
-export function newDeviceCode(): Bytes {
+export function generateDeviceCode(): Bytes {
   return randomBytes(16);
 }
 
 /** 12 words of the English BIP-39 list. */
-export function deviceCodeWords(code: Bytes): string[] {
+export function encodeDeviceCode(code: Bytes): string[] {
   return entropyToMnemonic(code, wordlist).split(" ");
 }
 
@@ -57,12 +71,12 @@ export function parseDeviceCode(input: string): Bytes {
 }
 
 /** Of the code's mailbox: 16 bytes, base64url. Tells nothing of the code. */
-export function deviceLinkId(code: Bytes): string {
-  return toB64u(hkdf(code, "relicario/v1/link-device-id").subarray(0, 16));
+export function deriveDeviceLinkId(code: Bytes): string {
+  return toBase64url(hkdf(code, "relicario/v1/link-device-id").subarray(0, 16));
 }
 
 export async function sealLinkRequest(code: Bytes, request: LinkRequest): Promise<string> {
-  return sealJwe(await deriveDocumentKey(code), headerFor(code, request.user_id), request);
+  return sealJwe(await deriveDocumentKey(code), createJweHeader(code, request.user_id), request);
 }
 
 /**
@@ -70,18 +84,18 @@ export async function sealLinkRequest(code: Bytes, request: LinkRequest): Promis
  *   recipient that is no hybrid one.
  */
 export async function openLinkRequest(code: Bytes, userId: string, jwe: string): Promise<LinkRequest> {
-  const request = await openJwe(await deriveDocumentKey(code), headerFor(code, userId), jwe, LinkRequest);
+  const request = await openJwe(await deriveDocumentKey(code), createJweHeader(code, userId), jwe, LinkRequest);
   if (request.user_id !== userId || !isRecipient(request.opener.recipient)) throw new PortalError("decryption_failed");
   return request;
 }
 
 export async function sealLinkAnswer(code: Bytes, answer: LinkAnswer): Promise<string> {
-  return sealJwe(await deriveDocumentKey(code), headerFor(code, answer.user_id), answer);
+  return sealJwe(await deriveDocumentKey(code), createJweHeader(code, answer.user_id), answer);
 }
 
 /** @throws PortalError `decryption_failed`. */
 export async function openLinkAnswer(code: Bytes, userId: string, jwe: string): Promise<LinkAnswer> {
-  const answer = await openJwe(await deriveDocumentKey(code), headerFor(code, userId), jwe, LinkAnswer);
+  const answer = await openJwe(await deriveDocumentKey(code), createJweHeader(code, userId), jwe, LinkAnswer);
   if (answer.user_id !== userId) throw new PortalError("decryption_failed");
   return answer;
 }
@@ -91,11 +105,11 @@ function deriveDocumentKey(code: Bytes): Promise<CryptoKey> {
   return importAesKey(hkdf(code, "relicario/v1/link-device"));
 }
 
-function headerFor(code: Bytes, userId: string) {
-  return { typ: jweTypes.linkDevice, user_id: userId, id: deviceLinkId(code) };
+function createJweHeader(code: Bytes, userId: string) {
+  return { typ: jweTypes.linkDevice, user_id: userId, id: deriveDeviceLinkId(code) };
 }
 
 /** The opener of a request, as a slot is made for it. */
-export function slotTargetOf({ opener: { id, recipient, slot_auth: slotAuth } }: LinkRequest) {
-  return { openerId: id, recipient, slotAuth: fromB64u(slotAuth) };
+export function toSlotTarget({ opener: { id, recipient, slot_auth: slotAuth } }: LinkRequest) {
+  return { openerId: id, recipient, slotAuth: fromBase64url(slotAuth) };
 }

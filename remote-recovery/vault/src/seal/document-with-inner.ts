@@ -9,7 +9,7 @@ import { importAesKey, jweTypes, openJwe, sealJwe, type JweHeader } from "./docu
  * Documents that have an `inner`: what no titles key opens, sealed under a key of the account key
  * alone.
  */
-export type OuterName = "book" | "shares" | "requests";
+export type OuterDocumentName = "book" | "shares" | "requests";
 
 /**
  * Sealing and opening of one of them. Every opening throws a PortalError `decryption_failed` for
@@ -23,8 +23,8 @@ export interface DocumentWithInner<Outer, Inner> {
 }
 
 /** Who holds titles keys alone carries `inner` over byte for byte. */
-export function documentWithInner<Outer extends Json & { readonly inner: string }, Inner extends Json>(
-  outerName: OuterName,
+export function defineDocumentWithInner<Outer extends Json & { readonly inner: string }, Inner extends Json>(
+  outerName: OuterDocumentName,
   outerSchema: z.ZodType<Outer>,
   innerSchema: z.ZodType<Inner>,
 ): DocumentWithInner<Outer, Inner> {

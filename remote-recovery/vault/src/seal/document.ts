@@ -1,12 +1,12 @@
-import { canonicalBytes, fromB64u, parseCanonical, type Json } from "@relicario/shared/api";
+import { encodeCanonical, fromBase64url, parseCanonical, type Json } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { CompactEncrypt, compactDecrypt, errors } from "jose";
 import type { z } from "zod";
 
-import { concat, sha256, utf8, type Bytes } from "./bytes.ts";
+import { concatBytes, sha256, utf8, type Bytes } from "./bytes.ts";
 
 const paddingStep = 512;
-const space = 0x20;
+const paddingByte = 0x20;
 
 /** Kinds of sealed documents; each has a key of its own. */
 export const jweTypes = {
@@ -76,7 +76,7 @@ export async function openJwe<T>(key: CryptoKey, expected: JweHeader, jwe: strin
  */
 export function parseUnverifiedHeader(jwe: string): Readonly<Record<string, unknown>> {
   try {
-    const header: unknown = JSON.parse(strictUtf8.decode(fromB64u(jwe.slice(0, jwe.indexOf(".")))));
+    const header: unknown = JSON.parse(strictUtf8Decoder.decode(fromBase64url(jwe.slice(0, jwe.indexOf(".")))));
     if (isObject(header)) return header;
   } catch {
     // no base64url, no UTF-8 or no JSON: the same answer as to what is no object
@@ -84,7 +84,7 @@ export function parseUnverifiedHeader(jwe: string): Readonly<Record<string, unkn
   throw new PortalError("decryption_failed");
 }
 
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+const strictUtf8Decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Not by a schema, which takes several times as long, and there are two readings for every label of
@@ -95,14 +95,14 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** Digest of a sealed document: over its bytes as sent. */
-export function jweDigest(jwe: string): Bytes {
+export function computeJweDigest(jwe: string): Bytes {
   return sha256(utf8(jwe));
 }
 
 /** The plaintext of a sealed document: JCS with trailing spaces up to a multiple of 512 bytes. */
 export function serializeDocument(document: Json): Bytes {
-  const bytes = canonicalBytes(document);
-  return concat(bytes, new Uint8Array(roundUp(bytes.length, paddingStep) - bytes.length).fill(space));
+  const bytes = encodeCanonical(document);
+  return concatBytes(bytes, new Uint8Array(roundUp(bytes.length, paddingStep) - bytes.length).fill(paddingByte));
 }
 
 /**
@@ -126,6 +126,6 @@ function roundUp(length: number, step: number): number {
 
 function unpaddedLength(bytes: Uint8Array): number {
   let length = bytes.length;
-  while (length > 0 && bytes[length - 1] === space) length--;
+  while (length > 0 && bytes[length - 1] === paddingByte) length--;
   return length;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
+import { generateIdentity, openWith, deriveRecipient, sealTo } from "./age.ts";
 import { copyOf, utf8 } from "./bytes.ts";
 import { sealContent } from "./content.ts";
 
@@ -39,8 +39,8 @@ function hasGoAge(): boolean {
   });
 
   it("opens what we seal to many, and seals what we open", async () => {
-    const identities = Array.from({ length: 32 }, newIdentity);
-    const recipients = await Promise.all(identities.map(recipientOf));
+    const identities = Array.from({ length: 32 }, generateIdentity);
+    const recipients = await Promise.all(identities.map(deriveRecipient));
     writeFileSync(join(folder, "last.txt"), `${identities[31] ?? ""}\n`);
     const sealedByPortal = await sealTo(recipients, utf8("to many"));
     expect(execFileSync(ageCommand, ["-d", "-i", join(folder, "last.txt")], { input: sealedByPortal }).toString()).toBe(

@@ -1,8 +1,19 @@
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Sketch } from "@relicario/engine";
-import { concat, copyOf, equalBytes, len32, randomBytes, sha256, utf8, wipe, withSecret, type Bytes } from "./bytes.ts";
-import { argon2Costs, hkdf, encodePassphrase, requireSaneCosts, stretch, type Argon2Costs } from "./kdf.ts";
+import {
+  concatBytes,
+  copyOf,
+  equalBytes,
+  encodeUint32LE,
+  randomBytes,
+  sha256,
+  utf8,
+  wipe,
+  withWipedBytes,
+  type Bytes,
+} from "./bytes.ts";
+import { sealingArgon2Costs, hkdf, encodePassphrase, assertCostsInRange, stretch, type Argon2Costs } from "./kdf.ts";
 
 /**
  * The helper of an image, 454 bytes (design/image-key.md, "Keys and the helper"):
@@ -34,7 +45,7 @@ export interface Helper {
 export function serializeSketch(sketch: Sketch): Bytes {
   if (sketch.choice.length !== choiceLength || sketch.syndrome.length !== syndromeLength)
     throw new TypeError("a sketch has 256 and 86 bytes");
-  return concat(sketch.choice, sketch.syndrome);
+  return concatBytes(sketch.choice, sketch.syndrome);
 }
 
 /**
@@ -43,9 +54,9 @@ export function serializeSketch(sketch: Sketch): Bytes {
  * @throws PortalError `decryption_failed`.
  */
 export function parseSketch(bytes: Uint8Array): Sketch {
-  const cleared = clearUnusedBits(bytes);
-  const isEmpty = cleared.every((byte) => byte === 0);
-  if (bytes.length !== sketchLength || isEmpty || !equalBytes(cleared, bytes))
+  const sketchWithoutUnusedBits = clearUnusedBits(bytes);
+  const isAllZero = sketchWithoutUnusedBits.every((byte) => byte === 0);
+  if (bytes.length !== sketchLength || isAllZero || !equalBytes(sketchWithoutUnusedBits, bytes))
     throw new PortalError("decryption_failed");
   return { choice: copyOf(bytes.subarray(0, choiceLength)), syndrome: copyOf(bytes.subarray(choiceLength)) };
 }
@@ -56,21 +67,24 @@ export function parseSketch(bytes: Uint8Array): Sketch {
  * @param imageSecret 32 bytes from the engine; left untouched, wipe it.
  * @returns the root too: 32 bytes, wipe them after use.
  */
-export async function makeHelper(
+export async function createHelper(
   imageSecret: Bytes,
   sketch: Sketch,
   passphrase: string | null,
 ): Promise<{ helper: Bytes; imageRoot: Bytes }> {
-  const encrypted = passphrase !== null && passphrase !== "";
+  const hasPassphrase = passphrase !== null && passphrase !== "";
   const randomness = {
     salt: randomBytes(16),
-    sketchSalt: encrypted ? randomBytes(16) : new Uint8Array(16),
+    sketchSalt: hasPassphrase ? randomBytes(16) : new Uint8Array(16),
     nonce: randomBytes(12),
     imageRoot: randomBytes(32),
     /** 7 bits: one of choice, six of syndrome. */
-    unusedBits: encrypted ? randomBytes(2) : new Uint8Array(2),
+    unusedBits: hasPassphrase ? randomBytes(2) : new Uint8Array(2),
   };
-  return { helper: await assembleHelper(imageSecret, sketch, passphrase, randomness), imageRoot: randomness.imageRoot };
+  return {
+    helper: await createHelperFromRandomness(imageSecret, sketch, passphrase, randomness),
+    imageRoot: randomness.imageRoot,
+  };
 }
 
 /** Everything random in a helper; apart so that the vectors can fix it. */
@@ -82,26 +96,26 @@ export interface HelperRandomness {
   readonly unusedBits: Bytes;
 }
 
-export async function assembleHelper(
+export async function createHelperFromRandomness(
   imageSecret: Bytes,
   sketch: Sketch,
   passphrase: string | null,
   randomness: HelperRandomness,
 ): Promise<Bytes> {
-  const encrypted = passphrase !== null && passphrase !== "";
+  const hasPassphrase = passphrase !== null && passphrase !== "";
   const header = new Uint8Array(headerLength);
   const view = new DataView(header.buffer);
   header.set(utf8("RIE1"));
-  header.set([1, 1, encrypted ? passphraseFlags : plainFlags, 0], 4);
-  view.setUint32(8, argon2Costs.memoryKib, true);
-  view.setUint32(12, argon2Costs.passes, true);
-  view.setUint32(16, argon2Costs.lanes, true);
+  header.set([1, 1, hasPassphrase ? passphraseFlags : plainFlags, 0], 4);
+  view.setUint32(8, sealingArgon2Costs.memoryKib, true);
+  view.setUint32(12, sealingArgon2Costs.passes, true);
+  view.setUint32(16, sealingArgon2Costs.lanes, true);
   header.set(randomness.salt, 20);
   header.set(randomness.sketchSalt, 36);
 
-  const plainSketch = clearUnusedBits(serializeSketch(sketch));
-  const rootKey = await deriveRootKey(imageSecret, passphrase, header, plainSketch, argon2Costs);
-  const wrappedRoot = await withSecret(rootKey, async (key) => {
+  const plainSketchBytes = clearUnusedBits(serializeSketch(sketch));
+  const wrappingKey = await deriveWrappingKey(imageSecret, passphrase, header, plainSketchBytes, sealingArgon2Costs);
+  const wrappedImageRootKey = await withWipedBytes(wrappingKey, async (key) => {
     const aesKey = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]);
     return new Uint8Array(
       await crypto.subtle.encrypt(
@@ -111,10 +125,15 @@ export async function assembleHelper(
       ),
     );
   });
-  const storedSketch = encrypted
-    ? await applySketchCipher(withUnusedBits(plainSketch, randomness.unusedBits), passphrase, header, argon2Costs)
-    : plainSketch;
-  return concat(header, storedSketch, randomness.nonce, wrappedRoot);
+  const storedSketch = hasPassphrase
+    ? await applySketchCipher(
+        setUnusedBits(plainSketchBytes, randomness.unusedBits),
+        passphrase,
+        header,
+        sealingArgon2Costs,
+      )
+    : plainSketchBytes;
+  return concatBytes(header, storedSketch, randomness.nonce, wrappedImageRootKey);
 }
 
 /**
@@ -132,60 +151,60 @@ export function parseHelper(bytes: Uint8Array): Helper {
     profile === 1 &&
     reserved === 0;
   if (!isKnownFormat || (flags !== plainFlags && flags !== passphraseFlags)) throw new PortalError("decryption_failed");
-  const encrypted = flags === passphraseFlags;
+  const requiresPassphrase = flags === passphraseFlags;
   const copy = copyOf(bytes);
   const view = new DataView(copy.buffer);
-  const costs = requireSaneCosts({
+  const costs = assertCostsInRange({
     memoryKib: view.getUint32(8, true),
     passes: view.getUint32(12, true),
     lanes: view.getUint32(16, true),
   });
-  if (!encrypted) {
+  if (!requiresPassphrase) {
     if (copy.subarray(36, 52).some((byte) => byte !== 0)) throw new PortalError("decryption_failed");
     parseSketch(copy.subarray(headerLength, headerLength + sketchLength));
   }
-  return { bytes: copy, encrypted, costs };
+  return { bytes: copy, encrypted: requiresPassphrase, costs };
 }
 
 /**
  * The sketch of a helper. An encrypted one is decrypted with the passphrase (one Argon2id); a wrong
  * passphrase gives a sketch that fits no picture, which is all that can be told.
  */
-export async function readSketch(helper: Helper, passphrase: string | null): Promise<Sketch> {
+export async function extractSketch(helper: Helper, passphrase: string | null): Promise<Sketch> {
   const storedSketch = copyOf(helper.bytes.subarray(headerLength, headerLength + sketchLength));
   if (!helper.encrypted) return parseSketch(storedSketch);
-  const plainSketch = clearUnusedBits(
+  const plainSketchBytes = clearUnusedBits(
     await applySketchCipher(storedSketch, passphrase, helper.bytes.subarray(0, headerLength), helper.costs),
   );
   return {
-    choice: copyOf(plainSketch.subarray(0, choiceLength)),
-    syndrome: copyOf(plainSketch.subarray(choiceLength)),
+    choice: copyOf(plainSketchBytes.subarray(0, choiceLength)),
+    syndrome: copyOf(plainSketchBytes.subarray(choiceLength)),
   };
 }
 
 /**
  * Opens the image root: one Argon2id.
  *
- * @param sketch what {@link readSketch} gave for this helper.
+ * @param sketch what {@link extractSketch} gave for this helper.
  * @returns 32 bytes; wipe them after use.
  * @throws PortalError `decryption_failed`: another picture, another passphrase, or a helper with
  *   one bit changed.
  */
-export async function openHelper(
+export async function unwrapImageRootKey(
   helper: Helper,
   sketch: Sketch,
   imageSecret: Bytes,
   passphrase: string | null,
 ): Promise<Bytes> {
   const header = copyOf(helper.bytes.subarray(0, headerLength));
-  const rootKey = await deriveRootKey(
+  const wrappingKey = await deriveWrappingKey(
     imageSecret,
     helper.encrypted ? passphrase : null,
     header,
     serializeSketch(sketch),
     helper.costs,
   );
-  return withSecret(rootKey, async (key) => {
+  return withWipedBytes(wrappingKey, async (key) => {
     try {
       const aesKey = await crypto.subtle.importKey("raw", key, "AES-GCM", false, ["decrypt"]);
       const iv = copyOf(helper.bytes.subarray(394, 406));
@@ -206,19 +225,24 @@ export async function openHelper(
  * Steps 2 and 3: Argon2id over image secret and passphrase, then HKDF salted with header and plain
  * sketch.
  */
-async function deriveRootKey(
+async function deriveWrappingKey(
   imageSecret: Bytes,
   passphrase: string | null,
   header: Bytes,
-  plainSketch: Bytes,
+  plainSketchBytes: Bytes,
   costs: Argon2Costs,
 ): Promise<Bytes> {
   const encodedPassphrase = encodePassphrase(passphrase);
-  const password = concat(utf8("RIE1/pw"), imageSecret, len32(encodedPassphrase.length), encodedPassphrase);
+  const password = concatBytes(
+    utf8("RIE1/pw"),
+    imageSecret,
+    encodeUint32LE(encodedPassphrase.length),
+    encodedPassphrase,
+  );
   const stretched = await stretch(password, copyOf(header.subarray(20, 36)), costs);
-  const rootKey = hkdf(stretched, "RIE1/root/v1", sha256(header, plainSketch));
+  const wrappingKey = hkdf(stretched, "RIE1/root/v1", sha256(header, plainSketchBytes));
   wipe(encodedPassphrase, password, stretched);
-  return rootKey;
+  return wrappingKey;
 }
 
 /** Step 5: AES-256-CTR from counter block zero, the same both ways. */
@@ -229,10 +253,10 @@ async function applySketchCipher(
   costs: Argon2Costs,
 ): Promise<Bytes> {
   const encodedPassphrase = encodePassphrase(passphrase);
-  const password = concat(utf8("RIE1/sk"), len32(encodedPassphrase.length), encodedPassphrase);
+  const password = concatBytes(utf8("RIE1/sk"), encodeUint32LE(encodedPassphrase.length), encodedPassphrase);
   const key = await stretch(password, copyOf(header.subarray(36, 52)), costs);
   wipe(encodedPassphrase, password);
-  return withSecret(key, async (keyBytes) => {
+  return withWipedBytes(key, async (keyBytes) => {
     const aesKey = await crypto.subtle.importKey("raw", keyBytes, "AES-CTR", false, ["encrypt"]);
     return new Uint8Array(
       await crypto.subtle.encrypt({ name: "AES-CTR", counter: new Uint8Array(16), length: 128 }, aesKey, sketch),
@@ -242,13 +266,13 @@ async function applySketchCipher(
 
 /** Bit 2047 of choice, bits 682…687 of syndrome. */
 function clearUnusedBits(sketch: Uint8Array): Bytes {
-  return withUnusedBits(sketch, new Uint8Array(2));
+  return setUnusedBits(sketch, new Uint8Array(2));
 }
 
-function withUnusedBits(sketch: Uint8Array, bits: Uint8Array): Bytes {
+function setUnusedBits(sketch: Uint8Array, bits: Uint8Array): Bytes {
   const result = copyOf(sketch);
-  const lastIndex = { choice: choiceLength - 1, syndrome: sketchLength - 1 };
-  result[lastIndex.choice] = ((result[lastIndex.choice] ?? 0) & 0x7f) | ((bits[0] ?? 0) & 0x80);
-  result[lastIndex.syndrome] = ((result[lastIndex.syndrome] ?? 0) & 0x03) | ((bits[1] ?? 0) & 0xfc);
+  const lastByteIndex = { choice: choiceLength - 1, syndrome: sketchLength - 1 };
+  result[lastByteIndex.choice] = ((result[lastByteIndex.choice] ?? 0) & 0x7f) | ((bits[0] ?? 0) & 0x80);
+  result[lastByteIndex.syndrome] = ((result[lastByteIndex.syndrome] ?? 0) & 0x03) | ((bits[1] ?? 0) & 0xfc);
   return result;
 }

@@ -18,7 +18,7 @@ export interface Argon2Costs {
 }
 
 /** What v1 seals with. */
-export const argon2Costs: Argon2Costs = { memoryKib: 64 * 1024, passes: 3, lanes: 1 };
+export const sealingArgon2Costs: Argon2Costs = { memoryKib: 64 * 1024, passes: 3, lanes: 1 };
 
 /**
  * Refuses costs read from stored data outside 19…256 MiB, 2…10 passes, 1 lane: neither a guessable
@@ -26,7 +26,7 @@ export const argon2Costs: Argon2Costs = { memoryKib: 64 * 1024, passes: 3, lanes
  *
  * @throws PortalError `decryption_failed`.
  */
-export function requireSaneCosts(costs: Argon2Costs): Argon2Costs {
+export function assertCostsInRange(costs: Argon2Costs): Argon2Costs {
   const { memoryKib, passes, lanes } = costs;
   if (memoryKib < 19 * 1024 || memoryKib > 256 * 1024 || passes < 2 || passes > 10 || lanes !== 1)
     throw new PortalError("decryption_failed");
@@ -35,7 +35,7 @@ export function requireSaneCosts(costs: Argon2Costs): Argon2Costs {
 
 /** Argon2id version 1.3, 32 bytes. About 0.2 s at the costs of v1. */
 export async function stretch(password: Bytes, salt: Bytes, costs: Argon2Costs): Promise<Bytes> {
-  const { memoryKib, passes, lanes } = requireSaneCosts(costs);
+  const { memoryKib, passes, lanes } = assertCostsInRange(costs);
   const hash = await argon2id({
     password,
     salt,

@@ -1,4 +1,4 @@
-import { Counter, Digest, fromB64u, Id, Timestamp, toB64u } from "@relicario/shared/api";
+import { PositiveInt, Digest, fromBase64url, Id, Timestamp, toBase64url } from "@relicario/shared/api";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -22,12 +22,12 @@ export const Label = z.strictObject({
   /** Ids of the openers that the ticket is sealed to. */
   openers: z.array(Id),
   ticket_sha256: Digest,
-  /** {@link formerVersionsDigest} of all versions before this one; null at version 1. */
+  /** {@link computeFormerVersionsDigest} of all versions before this one; null at version 1. */
   former_sha256: Digest.nullable(),
   /** When it was proved, with which opener, that the copy that its owner keeps still opens it. */
   rehearsed: z.array(z.strictObject({ opener_id: Id, at: Timestamp })),
   /** Kits that were made: SHA-256 of the file, and what it was made of. */
-  kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp, key_epoch: Counter, ticket_sha256: Digest })),
+  kits: z.array(z.strictObject({ sha256: Digest, made_at: Timestamp, key_epoch: PositiveInt, ticket_sha256: Digest })),
   /**
    * Mark of an imported item under the book's `import_key`, see imports/source.ts; null for what
    * was not imported.
@@ -47,14 +47,14 @@ export interface FormerVersion {
  * SHA-256 (base64url) of the ASCII lines `version SP sha256-of-ticket-in-hex LF`, by version; null
  * when there is none.
  */
-export function formerVersionsDigest(versions: readonly FormerVersion[]): string | null {
+export function computeFormerVersionsDigest(versions: readonly FormerVersion[]): string | null {
   if (versions.length === 0) return null;
   const sorted = versions.toSorted((left, right) => left.version - right.version);
-  return toB64u(
+  return toBase64url(
     sha256(
       utf8(
         sorted
-          .map(({ version, ticketSha256 }) => `${String(version)} ${bytesToHex(fromB64u(ticketSha256))}\n`)
+          .map(({ version, ticketSha256 }) => `${String(version)} ${bytesToHex(fromBase64url(ticketSha256))}\n`)
           .join(""),
       ),
     ),
@@ -68,7 +68,7 @@ export interface LabelContext {
   readonly rev: number;
 }
 
-function labelHeader(userId: string, keys: MetadataKeys, context: LabelContext): JweHeader {
+function createLabelHeader(userId: string, keys: MetadataKeys, context: LabelContext): JweHeader {
   return {
     typ: jweTypes.label,
     user_id: userId,
@@ -80,7 +80,7 @@ function labelHeader(userId: string, keys: MetadataKeys, context: LabelContext):
 }
 
 export function sealLabel(keys: MetadataKeys, userId: string, context: LabelContext, label: Label): Promise<string> {
-  return sealJwe(keys.label, labelHeader(userId, keys, context), label);
+  return sealJwe(keys.label, createLabelHeader(userId, keys, context), label);
 }
 
 /**
@@ -93,7 +93,7 @@ export async function openLabel(
   context: LabelContext,
   jwe: string,
 ): Promise<Label> {
-  const label = await openJwe(keys.label, labelHeader(userId, keys, context), jwe, Label);
+  const label = await openJwe(keys.label, createLabelHeader(userId, keys, context), jwe, Label);
   if ((label.former_sha256 === null) !== (context.version === 1)) throw new PortalError("decryption_failed");
   return label;
 }
@@ -104,8 +104,8 @@ export async function openLabel(
  *
  * @throws PortalError `decryption_failed`.
  */
-export function unverifiedRevOf(jwe: string): number {
-  const parsed = Counter.safeParse(parseUnverifiedHeader(jwe)["rev"]);
+export function parseUnverifiedRev(jwe: string): number {
+  const parsed = PositiveInt.safeParse(parseUnverifiedHeader(jwe)["rev"]);
   if (!parsed.success) throw new PortalError("decryption_failed");
   return parsed.data;
 }

@@ -4,18 +4,18 @@ import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, type Bytes } from "./bytes.ts";
 
-const wordBits = 11;
-const wordCount = 8;
+const bitsPerWord = 11;
+const digestWordCount = 8;
 
 /** The first 88 bits of a digest as 8 words of the English BIP-39 list: for people to compare. */
-export function wordsFromDigest(digest: Bytes): string[] {
-  const view = new DataView(digest.buffer, digest.byteOffset, (wordCount * wordBits) / 8);
+export function encodeDigestAsWords(digest: Bytes): string[] {
+  const view = new DataView(digest.buffer, digest.byteOffset, (digestWordCount * bitsPerWord) / 8);
   const bits = Array.from({ length: view.byteLength }, (_, index) =>
     view.getUint8(index).toString(2).padStart(8, "0"),
   ).join("");
   return Array.from(
-    { length: wordCount },
-    (_, index) => wordlist[Number.parseInt(bits.slice(index * wordBits, (index + 1) * wordBits), 2)] ?? "",
+    { length: digestWordCount },
+    (_, index) => wordlist[Number.parseInt(bits.slice(index * bitsPerWord, (index + 1) * bitsPerWord), 2)] ?? "",
   );
 }
 
@@ -29,7 +29,7 @@ export function wordsFromDigest(digest: Bytes): string[] {
  */
 export function parseMnemonic(
   input: string,
-  count: 12 | 24,
+  wordCount: 12 | 24,
   errorCode: "recovery_code_unreadable" | "device_code_unreadable",
 ): Bytes {
   const words = input
@@ -37,9 +37,9 @@ export function parseMnemonic(
     .toLowerCase()
     .split(/[^a-z]+/u)
     .filter((word) => word !== "");
-  const unknown = words.flatMap((word, index) => (wordlist.includes(word) ? [] : [String(index + 1)]));
-  if (words.length !== count) throw new PortalError(errorCode, { details: { words: words.length } });
-  if (unknown.length > 0) throw new PortalError(errorCode, { details: { unknown } });
+  const unknownPositions = words.flatMap((word, index) => (wordlist.includes(word) ? [] : [String(index + 1)]));
+  if (words.length !== wordCount) throw new PortalError(errorCode, { details: { words: words.length } });
+  if (unknownPositions.length > 0) throw new PortalError(errorCode, { details: { unknown: unknownPositions } });
   try {
     return copyOf(mnemonicToEntropy(words.join(" "), wordlist));
   } catch {

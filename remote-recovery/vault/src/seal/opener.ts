@@ -1,11 +1,20 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesB64u, canonicalBytes, Counter, Digest, fromB64u, Id, toB64u, type Json } from "@relicario/shared/api";
+import {
+  base64urlBytes,
+  encodeCanonical,
+  PositiveInt,
+  Digest,
+  fromBase64url,
+  Id,
+  toBase64url,
+  type Json,
+} from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { AccountKey } from "./account-key.ts";
-import { identityOf, openWith, recipientOf, sealTo } from "./age.ts";
+import { encodeIdentity, openWith, deriveRecipient, sealTo } from "./age.ts";
 import { equalBytes, wipe, type Bytes } from "./bytes.ts";
 import { serializeDocument, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
@@ -24,10 +33,10 @@ export interface OpenerKeys {
 }
 
 /** The opener of an image, from its root. Wipes the root. */
-export async function openerFromImageRoot(openerId: string, imageRoot: Bytes): Promise<OpenerKeys> {
+export async function deriveOpenerFromImageRootKey(openerId: string, imageRoot: Bytes): Promise<OpenerKeys> {
   const seed = hkdf(imageRoot, "relicario/v1/image-identity");
   wipe(imageRoot);
-  return openerFromSeed(openerId, seed);
+  return deriveOpenerFromSeed(openerId, seed);
 }
 
 /**
@@ -44,14 +53,14 @@ export function derivePasskeySeed(prf: Bytes): Bytes {
 export type SlotTarget = Pick<OpenerKeys, "openerId" | "recipient" | "slotAuth">;
 
 /** Any opener, from its 32-byte seed. Wipes the seed. */
-export async function openerFromSeed(openerId: string, seed: Bytes): Promise<OpenerKeys> {
-  const identity = identityOf(seed);
+export async function deriveOpenerFromSeed(openerId: string, seed: Bytes): Promise<OpenerKeys> {
+  const identity = encodeIdentity(seed);
   const slotAuth = hkdf(seed, "relicario/v1/slot-auth");
   wipe(seed);
   return {
     openerId,
     identity,
-    recipient: await recipientOf(identity),
+    recipient: await deriveRecipient(identity),
     slotAuth,
     wipe: () => {
       wipe(slotAuth);
@@ -64,8 +73,8 @@ const SlotDocument = z.strictObject({
   kind: z.literal("slot"),
   user_id: Id,
   opener_id: Id,
-  key_epoch: Counter,
-  account_key: bytesB64u(32, { exact: true }),
+  key_epoch: PositiveInt,
+  account_key: base64urlBytes(32, { exact: true }),
   mac: Digest,
 });
 
@@ -83,9 +92,9 @@ export async function sealSlot(opener: SlotTarget, userId: string, accountKey: A
     user_id: userId,
     opener_id: opener.openerId,
     key_epoch: accountKey.keyEpoch,
-    account_key: accountKey.withBytes(toB64u),
+    account_key: accountKey.withBytes(toBase64url),
   };
-  const plain = serializeDocument({ ...body, mac: toB64u(computeSlotMac(opener.slotAuth, body)) });
+  const plain = serializeDocument({ ...body, mac: toBase64url(computeSlotMac(opener.slotAuth, body)) });
   try {
     return await sealTo([opener.recipient], plain);
   } finally {
@@ -115,9 +124,9 @@ export async function openSlot(opener: OpenerKeys, context: SlotContext, sealed:
     const { mac, ...body } = parseDocument(SlotDocument, plain);
     const isExpected =
       body.user_id === context.userId && body.opener_id === opener.openerId && body.key_epoch === context.keyEpoch;
-    if (!equalBytes(fromB64u(mac), computeSlotMac(opener.slotAuth, body)) || !isExpected)
+    if (!equalBytes(fromBase64url(mac), computeSlotMac(opener.slotAuth, body)) || !isExpected)
       throw new PortalError("decryption_failed");
-    return new AccountKey(fromB64u(body.account_key), context.keyEpoch);
+    return new AccountKey(fromBase64url(body.account_key), context.keyEpoch);
   } finally {
     wipe(plain);
   }
@@ -125,5 +134,5 @@ export async function openSlot(opener: OpenerKeys, context: SlotContext, sealed:
 
 /** HMAC-SHA-256 over the JCS without `mac`: whoever only knows the recipient cannot make a slot. */
 export function computeSlotMac(slotAuth: Bytes, body: Readonly<Record<string, Json>>): Uint8Array {
-  return hmac(sha256, slotAuth, canonicalBytes(body));
+  return hmac(sha256, slotAuth, encodeCanonical(body));
 }

@@ -1,11 +1,11 @@
 import { Id } from "@relicario/shared/api";
 import fc from "fast-check";
 
-import { concat, copyOf, equalBytes, len32, sha256, utf8, wipe, withSecret } from "./bytes.ts";
-import { identityOf, isIdentity, isRecipient, recipientOf } from "./age.ts";
+import { concatBytes, copyOf, equalBytes, encodeUint32LE, sha256, utf8, wipe, withWipedBytes } from "./bytes.ts";
+import { encodeIdentity, isIdentity, isRecipient, deriveRecipient } from "./age.ts";
 import { openContent, sealContent, padText, unpadText } from "./content.ts";
 import { newId, formatTimestamp } from "./ids.ts";
-import { requireSaneCosts } from "./kdf.ts";
+import { assertCostsInRange } from "./kdf.ts";
 import { serializeDocument, parseDocument } from "./document.ts";
 import { z } from "zod";
 
@@ -16,21 +16,21 @@ describe("bytes", () => {
   it("join and compare", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (left, right) => {
-        const joined = concat(left, right);
+        const joined = concatBytes(left, right);
         expect(Array.from(joined)).toEqual([...left, ...right]);
-        expect(equalBytes(joined, concat(left, right))).toBe(true);
+        expect(equalBytes(joined, concatBytes(left, right))).toBe(true);
         expect(equalBytes(left, right)).toBe(Buffer.from(left).equals(right));
         expect(sha256(left, right)).toEqual(sha256(joined));
       }),
     );
-    expect(Array.from(len32(0x01020304))).toEqual([4, 3, 2, 1]);
+    expect(Array.from(encodeUint32LE(0x01020304))).toEqual([4, 3, 2, 1]);
   });
 
   it("are wiped when their use is over, also when it fails", async () => {
     const [one, two, three] = [utf8("one"), utf8("two"), utf8("three")];
     wipe(one, null, undefined);
-    await withSecret(two, () => undefined);
-    await expect(withSecret(three, () => Promise.reject(new RangeError("x")))).rejects.toThrow(RangeError);
+    await withWipedBytes(two, () => undefined);
+    await expect(withWipedBytes(three, () => Promise.reject(new RangeError("x")))).rejects.toThrow(RangeError);
     for (const secret of [one, two, three]) expect(secret.every((byte) => byte === 0)).toBe(true);
   });
 });
@@ -76,14 +76,14 @@ describe("identities", () => {
   it("come from any 32 bytes", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBytes(32), async (seed) => {
-        const identity = identityOf(seed);
+        const identity = encodeIdentity(seed);
         expect(isIdentity(identity)).toBe(true);
         expect(isIdentity(identity.toLowerCase())).toBe(false);
-        expect(isRecipient(await recipientOf(identity))).toBe(true);
+        expect(isRecipient(await deriveRecipient(identity))).toBe(true);
       }),
       { numRuns: 10 },
     );
-    expect(() => identityOf(new Uint8Array(31))).toThrow(TypeError);
+    expect(() => encodeIdentity(new Uint8Array(31))).toThrow(TypeError);
   });
 });
 
@@ -109,13 +109,13 @@ describe("Argon2id costs read from stored data", () => {
     [64 * 1024, 3, 2],
     [64 * 1024, 3, 0],
   ])("are refused at %p KiB, %p passes, %p lanes", (memoryKib, passes, lanes) => {
-    expect(() => requireSaneCosts({ memoryKib, passes, lanes })).toThrow("decryption_failed");
+    expect(() => assertCostsInRange({ memoryKib, passes, lanes })).toThrow("decryption_failed");
   });
 
   it.each([
     [19 * 1024, 2, 1],
     [256 * 1024, 10, 1],
   ])("are taken at %p KiB, %p passes, %p lanes", (memoryKib, passes, lanes) => {
-    expect(requireSaneCosts({ memoryKib, passes, lanes })).toEqual({ memoryKib, passes, lanes });
+    expect(assertCostsInRange({ memoryKib, passes, lanes })).toEqual({ memoryKib, passes, lanes });
   });
 });

@@ -1,26 +1,26 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 as nobleSha256 } from "@noble/hashes/sha2.js";
 import {
-  canonicalBytes,
+  encodeCanonical,
   Digest,
-  fromB64u,
+  fromBase64url,
   maxFileNameLength,
   maxRequestNoteLength,
   RequestId,
   Timestamp,
-  toB64u,
+  toBase64url,
   type Json,
 } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { openWith, sealTo } from "./age.ts";
-import { equalBytes, sha256, utf8, withSecret, wipe, type Bytes } from "./bytes.ts";
+import { equalBytes, sha256, utf8, withWipedBytes, wipe, type Bytes } from "./bytes.ts";
 import { contentFields } from "./content-fields.ts";
 import { serializeDocument, parseDocument } from "./document.ts";
 import { hkdf } from "./kdf.ts";
 import { boundedText } from "./text.ts";
-import { wordsFromDigest } from "./mnemonic.ts";
+import { encodeDigestAsWords } from "./mnemonic.ts";
 
 /**
  * What opens an answer to a request. Nothing in it is vouched for but that whoever sealed it had
@@ -46,7 +46,7 @@ export async function sealProvidedTicket(
   recipient: string,
   ticket: Omit<ProvidedTicket, "mac">,
 ): Promise<Bytes> {
-  const plain = serializeDocument({ ...ticket, mac: toB64u(await computeProvidedMac(linkKey, ticket)) });
+  const plain = serializeDocument({ ...ticket, mac: toBase64url(await computeProvidedMac(linkKey, ticket)) });
   try {
     return await sealTo([recipient], plain);
   } finally {
@@ -71,7 +71,7 @@ export async function openProvidedTicket(
   try {
     const ticket = parseDocument(ProvidedTicket, plain);
     const { mac, ...body } = ticket;
-    if (!equalBytes(fromB64u(mac), await computeProvidedMac(linkKey, body)) || body.request_id !== requestId)
+    if (!equalBytes(fromBase64url(mac), await computeProvidedMac(linkKey, body)) || body.request_id !== requestId)
       throw new PortalError("decryption_failed");
     return ticket;
   } finally {
@@ -89,13 +89,13 @@ async function openWithAny(identities: readonly string[], sealed: Bytes): Promis
 
 /** HMAC-SHA-256 over the JCS without `mac`. */
 export function computeProvidedMac(linkKey: Bytes, body: Readonly<Record<string, Json>>): Promise<Uint8Array> {
-  return withSecret(hkdf(linkKey, "relicario/v1/provided"), (key) => hmac(nobleSha256, key, canonicalBytes(body)));
+  return withWipedBytes(hkdf(linkKey, "relicario/v1/provided"), (key) => hmac(nobleSha256, key, encodeCanonical(body)));
 }
 
 /**
  * Eight words of an answer, the same for whoever sent it and whoever got it: a receipt.
  * `ticketSha256`: digest of the sealed ticket.
  */
-export function receiptWordsOf(ticketSha256: Bytes): readonly string[] {
-  return wordsFromDigest(sha256(utf8("relicario/v1/receipt"), ticketSha256));
+export function deriveReceiptWords(ticketSha256: Bytes): readonly string[] {
+  return encodeDigestAsWords(sha256(utf8("relicario/v1/receipt"), ticketSha256));
 }

@@ -2,7 +2,7 @@ import { entropyToMnemonic } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import type { RecoveryCode } from "@relicario/shared/contract";
 
-import { identityOf, seedOf } from "./age.ts";
+import { encodeIdentity, decodeIdentity } from "./age.ts";
 import { randomBytes, wipe, type Bytes } from "./bytes.ts";
 import { parseMnemonic } from "./mnemonic.ts";
 
@@ -12,7 +12,7 @@ const wordCount = 24;
 export function generateRecoveryCode(): RecoveryCode {
   const seed = randomBytes(32);
   try {
-    return { words: entropyToMnemonic(seed, wordlist).split(" "), identity: identityOf(seed) };
+    return { words: entropyToMnemonic(seed, wordlist).split(" "), identity: encodeIdentity(seed) };
   } finally {
     wipe(seed);
   }
@@ -25,7 +25,7 @@ export function generateRecoveryCode(): RecoveryCode {
  * @throws PortalError `recovery_code_unreadable`, as {@link parseMnemonic} says.
  */
 export function parseRecoveryCode(input: string): Bytes {
-  const seed = seedOf(input.trim().toUpperCase());
+  const seed = decodeIdentity(input.trim().toUpperCase());
   if (seed !== null) return seed;
   return parseMnemonic(input, wordCount, "recovery_code_unreadable");
 }

@@ -1,5 +1,5 @@
 import {
-  fromB64u,
+  fromBase64url,
   hasValidSignature,
   KeyStatement,
   maxRequestNoteLength,
@@ -37,7 +37,7 @@ export const RequestDocument = z.strictObject({
 export type RequestDocument = z.infer<typeof RequestDocument>;
 
 export async function sealRequestDocument(linkKey: Bytes, document: RequestDocument): Promise<string> {
-  return sealJwe(await requestKey(linkKey), headerFor(document.request_id), document);
+  return sealJwe(await deriveRequestKey(linkKey), createJweHeader(document.request_id), document);
 }
 
 /**
@@ -47,20 +47,20 @@ export async function sealRequestDocument(linkKey: Bytes, document: RequestDocum
  * @throws PortalError `decryption_failed`.
  */
 export async function openRequestDocument(linkKey: Bytes, requestId: string, jwe: string): Promise<RequestDocument> {
-  const document = await openJwe(await requestKey(linkKey), headerFor(requestId), jwe, RequestDocument);
+  const document = await openJwe(await deriveRequestKey(linkKey), createJweHeader(requestId), jwe, RequestDocument);
   const { statement } = document;
   const matches =
     document.request_id === requestId &&
     isRecipient(statement.recipient) &&
-    hasValidSignature("key", statement, fromB64u(statement.signing_key));
+    hasValidSignature("key", statement, fromBase64url(statement.signing_key));
   if (!matches) throw new PortalError("decryption_failed");
   return document;
 }
 
-function requestKey(linkKey: Bytes): Promise<CryptoKey> {
+function deriveRequestKey(linkKey: Bytes): Promise<CryptoKey> {
   return deriveLinkAesKey(linkKey, "relicario/v1/request");
 }
 
-function headerFor(requestId: string) {
+function createJweHeader(requestId: string) {
   return { typ: jweTypes.request, request_id: requestId };
 }

@@ -1,25 +1,25 @@
-import { maxFileBytes, maxSealedBytes, toB64u, type Json } from "@relicario/shared/api";
+import { maxFileBytes, maxSealedBytes, toBase64url, type Json } from "@relicario/shared/api";
 import { CompactEncrypt } from "jose";
 import * as fc from "fast-check";
 
 import { userId } from "../testing/world.ts";
 import { AccountKey, deriveMetadataKeys, signDocument, type MetadataKeys } from "./account-key.ts";
-import { makeKeyStatement } from "./account-signatures.ts";
-import { identityOf, newIdentity, recipientOf, sealTo } from "./age.ts";
+import { createKeyStatement } from "./account-signatures.ts";
+import { encodeIdentity, generateIdentity, deriveRecipient, sealTo } from "./age.ts";
 import { randomBytes, utf8, type Bytes } from "./bytes.ts";
 import { maxSealedLength, maxPlainLength, sealedLength } from "./content-sizes.ts";
 import { serializeDocument } from "./document.ts";
-import { deriveLinkAesKey, newLinkKey } from "./link-keys.ts";
+import { deriveLinkAesKey, generateLinkKey } from "./link-keys.ts";
 import { openProvidedTicket, computeProvidedMac, sealProvidedTicket, type ProvidedTicket } from "./provided-ticket.ts";
 import { openRequestDocument, sealRequestDocument, type RequestDocument } from "./request-document.ts";
 
 const decryptionFailed = { code: "decryption_failed" };
-const requestId = toB64u(randomBytes(16));
-const otherId = toB64u(randomBytes(16));
-const linkKey = newLinkKey();
+const requestId = toBase64url(randomBytes(16));
+const otherId = toBase64url(randomBytes(16));
+const linkKey = generateLinkKey();
 
 const accountKey = AccountKey.generate(1);
-const identity = identityOf(accountKey.derive("relicario/v1/identity"));
+const identity = encodeIdentity(accountKey.derive("relicario/v1/identity"));
 let keys: MetadataKeys;
 let otherKeys: MetadataKeys;
 let document: RequestDocument;
@@ -34,7 +34,7 @@ beforeAll(async () => {
     title: "The deed",
     note: "",
     asked_by: "José",
-    statement: await makeKeyStatement(keys, userId),
+    statement: await createKeyStatement(keys, userId),
     expires_at: "2026-11-28T10:04:05.678Z",
     max_size: 1_000_000,
   };
@@ -46,8 +46,8 @@ beforeAll(async () => {
     mime: "application/pdf",
     content_kind: "file",
     size: 10,
-    content_sha256: toB64u(randomBytes(32)),
-    content_identity: newIdentity(),
+    content_sha256: toBase64url(randomBytes(32)),
+    content_identity: generateIdentity(),
     note: "as agreed",
     created_at: "2026-11-22T10:04:05.678Z",
   };
@@ -55,11 +55,11 @@ beforeAll(async () => {
 
 /** Each member dropped, and one added. */
 function mutateMembers(original: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
-  const dropped = Object.keys(original).map((name): [string, Record<string, Json>] => {
+  const mutationsWithoutMember = Object.keys(original).map((name): [string, Record<string, Json>] => {
     const { [name]: _, ...rest } = original;
     return [`${name} dropped`, rest];
   });
-  return [...dropped, ["a member added", { ...original, more: 1 }]];
+  return [...mutationsWithoutMember, ["a member added", { ...original, more: 1 }]];
 }
 
 describe("the document of a request", () => {
@@ -76,7 +76,7 @@ describe("the document of a request", () => {
     expect(await open(jwe)).toEqual(document);
     expect(await open(await sealWithLinkKey(document))).toEqual(document);
     await expect(open(jwe, otherId)).rejects.toMatchObject(decryptionFailed);
-    await expect(open(jwe, requestId, newLinkKey())).rejects.toMatchObject(decryptionFailed);
+    await expect(open(jwe, requestId, generateLinkKey())).rejects.toMatchObject(decryptionFailed);
   });
 
   it.each([
@@ -125,7 +125,7 @@ describe("the document of a request", () => {
   });
 
   it("is refused with another key in its statement, and with one whose recipient is another", async () => {
-    const foreign = await makeKeyStatement(otherKeys, userId);
+    const foreign = await createKeyStatement(otherKeys, userId);
     for (const statement of [
       { ...document.statement, recipient: foreign.recipient },
       { ...document.statement, signing_key: foreign.signing_key },
@@ -150,20 +150,20 @@ describe("an answer's ticket", () => {
   const sealTicketBody = async (value: Json, recipients?: readonly string[]): Promise<Bytes> =>
     sealTo(recipients ?? [recipient()], serializeDocument(value));
   const open = (sealed: Bytes, id = requestId, key = linkKey): Promise<ProvidedTicket> =>
-    openProvidedTicket([newIdentity(), identity], key, id, sealed);
+    openProvidedTicket([generateIdentity(), identity], key, id, sealed);
   const completeTicket = async (): Promise<ProvidedTicket> => ({
     ...ticket,
-    mac: toB64u(await computeProvidedMac(linkKey, ticket)),
+    mac: toBase64url(await computeProvidedMac(linkKey, ticket)),
   });
 
   it("opens for whoever asked, as the answer of that request", async () => {
     const sealed = await sealProvidedTicket(linkKey, recipient(), ticket);
     expect(await open(sealed)).toEqual(await completeTicket());
-    await expect(openProvidedTicket([newIdentity()], linkKey, requestId, sealed)).rejects.toMatchObject(
+    await expect(openProvidedTicket([generateIdentity()], linkKey, requestId, sealed)).rejects.toMatchObject(
       decryptionFailed,
     );
     await expect(open(sealed, otherId)).rejects.toMatchObject(decryptionFailed);
-    await expect(open(sealed, requestId, newLinkKey())).rejects.toMatchObject(decryptionFailed);
+    await expect(open(sealed, requestId, generateLinkKey())).rejects.toMatchObject(decryptionFailed);
   });
 
   it("is refused from whoever has the recipient and not the link: any member changed under the old mac", async () => {
@@ -174,8 +174,8 @@ describe("an answer's ticket", () => {
       mime: "x",
       content_kind: "text",
       size: 11,
-      content_sha256: toB64u(randomBytes(32)),
-      content_identity: newIdentity(),
+      content_sha256: toBase64url(randomBytes(32)),
+      content_identity: generateIdentity(),
       note: "x",
       created_at: "2026-11-22T10:04:05.679Z",
     })) {
@@ -184,14 +184,14 @@ describe("an answer's ticket", () => {
         await open(await sealTicketBody({ ...body, [name]: value, mac })).catch((error: unknown) => error),
       ]).toEqual([name, expect.objectContaining(decryptionFailed)]);
     }
-    await expect(open(await sealTicketBody({ ...body, mac: toB64u(randomBytes(32)) }))).rejects.toMatchObject(
+    await expect(open(await sealTicketBody({ ...body, mac: toBase64url(randomBytes(32)) }))).rejects.toMatchObject(
       decryptionFailed,
     );
   });
 
   it("is refused with members missing or added, whatever its mac", async () => {
     for (const [description, changed] of mutateMembers(ticket)) {
-      const sealed = await sealTicketBody({ ...changed, mac: toB64u(await computeProvidedMac(linkKey, changed)) });
+      const sealed = await sealTicketBody({ ...changed, mac: toBase64url(await computeProvidedMac(linkKey, changed)) });
       expect([description, await open(sealed).catch((error: unknown) => error)]).toEqual([
         description,
         expect.objectContaining(decryptionFailed),
@@ -203,7 +203,7 @@ describe("an answer's ticket", () => {
   it("is refused with a text longer than the portal takes, whatever its mac", async () => {
     const sealChanged = async (change: Readonly<Record<string, string>>): Promise<Bytes> => {
       const changed = { ...ticket, ...change };
-      return sealTicketBody({ ...changed, mac: toB64u(await computeProvidedMac(linkKey, changed)) });
+      return sealTicketBody({ ...changed, mac: toBase64url(await computeProvidedMac(linkKey, changed)) });
     };
     for (const [name, maxLength] of Object.entries({ name: 255, mime: 255, note: 2_000 })) {
       expect(await open(await sealChanged({ [name]: "🔑".repeat(maxLength) }))).toMatchObject({ kind: "provided" });
@@ -215,7 +215,7 @@ describe("an answer's ticket", () => {
 
   it("is refused when it is sealed to somebody else as well", async () => {
     await expect(
-      open(await sealTicketBody(await completeTicket(), [recipient(), await recipientOf(newIdentity())])),
+      open(await sealTicketBody(await completeTicket(), [recipient(), await deriveRecipient(generateIdentity())])),
     ).rejects.toMatchObject(decryptionFailed);
   });
 
@@ -240,7 +240,7 @@ describe("the size of an answer", () => {
   });
 
   it("leaves room for the padding of a text", async () => {
-    const sealed = await sealTo([await recipientOf(newIdentity())], new Uint8Array(256));
+    const sealed = await sealTo([await deriveRecipient(generateIdentity())], new Uint8Array(256));
     expect(sealedLength(sealed.length - 256 - 16, 256)).toBe(sealed.length);
     expect(sealed.length).toBeLessThanOrEqual(maxSealedLength(1));
   });

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
 import { AccountKey } from "./account-key.ts";
-import { identityOf } from "./age.ts";
+import { encodeIdentity } from "./age.ts";
 import { sha256, utf8 } from "./bytes.ts";
 import { openContent } from "./content.ts";
 import { deriveLinkAuth } from "./link-keys.ts";
-import { openProvidedTicket, receiptWordsOf, type ProvidedTicket } from "./provided-ticket.ts";
+import { openProvidedTicket, deriveReceiptWords, type ProvidedTicket } from "./provided-ticket.ts";
 import { openRequestDocument, type RequestDocument } from "./request-document.ts";
 
 /** Made by remote-recovery/vault/vectors/make_request_vectors.py. */
@@ -24,12 +24,12 @@ const vectors = JSON.parse(
 ) as Vectors;
 
 describe("vectors of secret requests made by other tools", () => {
-  const linkKey = fromB64u(vectors.link.link_key);
+  const linkKey = fromBase64url(vectors.link.link_key);
   const { request_id: requestId } = vectors.request;
 
   it("derives what is shown to the service from the link key", () => {
-    expect(toB64u(deriveLinkAuth(linkKey))).toBe(vectors.link.link_auth);
-    expect(toB64u(sha256(deriveLinkAuth(linkKey)))).toBe(vectors.link.link_auth_sha256);
+    expect(toBase64url(deriveLinkAuth(linkKey))).toBe(vectors.link.link_auth);
+    expect(toBase64url(sha256(deriveLinkAuth(linkKey)))).toBe(vectors.link.link_auth_sha256);
   });
 
   it("opens the document of a request", async () => {
@@ -37,20 +37,25 @@ describe("vectors of secret requests made by other tools", () => {
   });
 
   it("opens an answer that Go's age sealed, and its content", async () => {
-    const accountIdentity = identityOf(
-      new AccountKey(fromB64u(vectors.request.account_key), 1).derive("relicario/v1/identity"),
+    const accountIdentity = encodeIdentity(
+      new AccountKey(fromBase64url(vectors.request.account_key), 1).derive("relicario/v1/identity"),
     );
-    const ticket = await openProvidedTicket([accountIdentity], linkKey, requestId, fromB64u(vectors.provided.sealed));
+    const ticket = await openProvidedTicket(
+      [accountIdentity],
+      linkKey,
+      requestId,
+      fromBase64url(vectors.provided.sealed),
+    );
     expect(ticket).toEqual(vectors.provided.document);
     const { content_sha256, content_identity: identity, size } = ticket;
     expect(
-      await openContent("text", fromB64u(vectors.provided.content), { sha256: content_sha256, identity, size }),
+      await openContent("text", fromBase64url(vectors.provided.content), { sha256: content_sha256, identity, size }),
     ).toEqual(utf8(vectors.provided.text_utf8));
   });
 
   it("says the words of a receipt", () => {
     for (const { ticket_sha256: digest, words } of [vectors.receipt, ...vectors.words])
-      expect(receiptWordsOf(fromB64u(digest))).toEqual(words);
-    expect(toB64u(sha256(fromB64u(vectors.provided.sealed)))).toBe(vectors.receipt.ticket_sha256);
+      expect(deriveReceiptWords(fromBase64url(digest))).toEqual(words);
+    expect(toBase64url(sha256(fromBase64url(vectors.provided.sealed)))).toBe(vectors.receipt.ticket_sha256);
   });
 });

@@ -1,9 +1,9 @@
-import { bytesB64u, compactJwe, Digest, maxBookLength, Timestamp } from "@relicario/shared/api";
+import { base64urlBytes, compactJwe, Digest, maxBookLength, Timestamp } from "@relicario/shared/api";
 import { z } from "zod";
 
-import { documentWithInner } from "./document-with-inner.ts";
+import { defineDocumentWithInner } from "./document-with-inner.ts";
 
-const RequestId = bytesB64u(16, { exact: true });
+const RequestId = base64urlBytes(16, { exact: true });
 
 /**
  * What the titles keys show of what the account asked others for. There is none before the first
@@ -31,7 +31,7 @@ export type Requests = z.infer<typeof Requests>;
 export const RequestsInner = z.strictObject({
   v: z.literal(1),
   requests: z.array(
-    z.strictObject({ request_id: RequestId, link_key: bytesB64u(32, { exact: true }), note: z.string() }),
+    z.strictObject({ request_id: RequestId, link_key: base64urlBytes(32, { exact: true }), note: z.string() }),
   ),
 });
 export type RequestsInner = z.infer<typeof RequestsInner>;
@@ -41,4 +41,4 @@ export const {
   open: openRequests,
   sealInner: sealRequestsInner,
   openInner: openRequestsInner,
-} = documentWithInner("requests", Requests, RequestsInner);
+} = defineDocumentWithInner("requests", Requests, RequestsInner);

@@ -1,9 +1,9 @@
 import {
   Audience,
-  bytesB64u,
-  Counter,
+  base64urlBytes,
+  PositiveInt,
   Digest,
-  fromB64u,
+  fromBase64url,
   hasValidSignature,
   Id,
   maxFileNameLength,
@@ -11,7 +11,7 @@ import {
   ShareId,
   Signature,
   Timestamp,
-  toB64u,
+  toBase64url,
 } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -32,13 +32,13 @@ export const ShareTicket = z.strictObject({
   share_id: ShareId,
   audience: Audience,
   secret_id: Id,
-  version: Counter,
+  version: PositiveInt,
   /** Of the share: grows with each ticket that is sealed for it. */
-  rev: Counter,
+  rev: PositiveInt,
   /** Id of the account, and the signing key that signed this: 32 bytes. */
   owner: Id,
-  owner_key: bytesB64u(32, { exact: true }),
-  /** {@link recipientDigest} of the recipient that it is sealed to. */
+  owner_key: base64urlBytes(32, { exact: true }),
+  /** {@link computeRecipientDigest} of the recipient that it is sealed to. */
   recipient: Digest,
   title: boundedText(maxTitleLength),
   /** Empty: how its owner sorts it is nobody else's. */
@@ -52,8 +52,8 @@ export const ShareTicket = z.strictObject({
 export type ShareTicket = z.infer<typeof ShareTicket>;
 
 /** SHA-256 (base64url) of a recipient as text. */
-export function recipientDigest(recipient: string): string {
-  return toB64u(sha256(utf8(recipient)));
+export function computeRecipientDigest(recipient: string): string {
+  return toBase64url(sha256(utf8(recipient)));
 }
 
 /** What a share's ticket must say, because whoever opens it knows. */
@@ -90,9 +90,9 @@ export async function openShareTicket(
       ticket.share_id === shareId &&
       ticket.audience === audience &&
       ticket.owner === owner &&
-      ticket.recipient === recipientDigest(recipient);
+      ticket.recipient === computeRecipientDigest(recipient);
     const ownerKeyMatches = ownerKey === null || ticket.owner_key === ownerKey;
-    if (!matches || !ownerKeyMatches || !hasValidSignature("ticket", ticket, fromB64u(ticket.owner_key)))
+    if (!matches || !ownerKeyMatches || !hasValidSignature("ticket", ticket, fromBase64url(ticket.owner_key)))
       throw new PortalError("decryption_failed");
     return ticket;
   } finally {

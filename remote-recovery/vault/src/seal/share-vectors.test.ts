@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
 import { safetyWordsOf } from "../people/pinned-keys.ts";
-import { recipientOf } from "./age.ts";
+import { deriveRecipient } from "./age.ts";
 import { utf8 } from "./bytes.ts";
 import { openContent } from "./content.ts";
-import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "./link-keys.ts";
+import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, deriveStretchedLinkKey } from "./link-keys.ts";
 import { openShareTicket, type ExpectedShareTicket, type ShareTicket } from "./share-ticket.ts";
 
 jest.unmock("./kdf.ts"); // real costs
@@ -38,20 +38,20 @@ const vectors = JSON.parse(
 ) as Vectors;
 
 describe("vectors of shares made by other tools", () => {
-  const linkKey = fromB64u(vectors.link.link_key);
+  const linkKey = fromBase64url(vectors.link.link_key);
   const { share_id: shareId, links } = vectors.link;
 
   it.each(links)(
     "derives proofs and identity of a link (password $password, picture $image_root)",
     async ({ password, image_root: root, ...expected }) => {
-      const stretched = await stretchLinkKey(linkKey, shareId, password);
-      const identity = deriveLinkIdentity(stretched, root === null ? null : fromB64u(root));
+      const stretched = await deriveStretchedLinkKey(linkKey, shareId, password);
+      const identity = deriveLinkIdentity(stretched, root === null ? null : fromBase64url(root));
       const derived = {
-        stretched: toB64u(stretched),
-        link_auth: toB64u(deriveLinkAuth(linkKey)),
-        pass_auth: toB64u(derivePassAuth(stretched)),
+        stretched: toBase64url(stretched),
+        link_auth: toBase64url(deriveLinkAuth(linkKey)),
+        pass_auth: toBase64url(derivePassAuth(stretched)),
         identity,
-        recipient: await recipientOf(identity),
+        recipient: await deriveRecipient(identity),
       };
       expect(derived).toEqual(expected);
     },
@@ -67,9 +67,9 @@ describe("vectors of shares made by other tools", () => {
       ownerKey: document.owner_key,
       recipient,
     };
-    await expect(openShareTicket(identity, fromB64u(sealed), expected)).resolves.toEqual(document);
+    await expect(openShareTicket(identity, fromBase64url(sealed), expected)).resolves.toEqual(document);
     const { content_sha256: sha256, content_identity: contentIdentity, size } = document;
-    expect(await openContent("text", fromB64u(content), { sha256, identity: contentIdentity, size })).toEqual(
+    expect(await openContent("text", fromBase64url(content), { sha256, identity: contentIdentity, size })).toEqual(
       utf8(text),
     );
   });
@@ -78,7 +78,7 @@ describe("vectors of shares made by other tools", () => {
     ["of another share", { shareId: "AAAAAAAAAAAAAAAAAAAAAA" }],
     ["for others", { audience: "signed_in" }],
     ["of another account", { owner: "019a9e2c-7c1e-7abc-8def-000000000000" }],
-    ["signed by another key", { ownerKey: toB64u(new Uint8Array(32).fill(1)) }],
+    ["signed by another key", { ownerKey: toBase64url(new Uint8Array(32).fill(1)) }],
     ["to another recipient", { recipient: links[1]?.recipient ?? "" }],
   ])("refuses a ticket that should be %s", async (_case, difference) => {
     const { document, sealed } = vectors.share_ticket;
@@ -91,7 +91,7 @@ describe("vectors of shares made by other tools", () => {
       recipient,
       ...difference,
     };
-    await expect(openShareTicket(identity, fromB64u(sealed), expected)).rejects.toMatchObject({
+    await expect(openShareTicket(identity, fromBase64url(sealed), expected)).rejects.toMatchObject({
       code: "decryption_failed",
     });
   });
@@ -106,7 +106,7 @@ describe("vectors of shares made by other tools", () => {
       ownerKey: null,
       recipient: other?.recipient ?? "",
     };
-    await expect(openShareTicket(other?.identity ?? "", fromB64u(sealed), expected)).resolves.toBeNull();
+    await expect(openShareTicket(other?.identity ?? "", fromBase64url(sealed), expected)).resolves.toBeNull();
   });
 
   it("says the words of somebody's keys", () => {

@@ -1,10 +1,19 @@
-import { bytesB64u, compactJwe, Counter, Digest, Id, maxBookLength, Recipient, Timestamp } from "@relicario/shared/api";
+import {
+  base64urlBytes,
+  compactJwe,
+  PositiveInt,
+  Digest,
+  Id,
+  maxBookLength,
+  Recipient,
+  Timestamp,
+} from "@relicario/shared/api";
 import { z } from "zod";
 
 import type { AccountKey } from "./account-key.ts";
-import { documentWithInner } from "./document-with-inner.ts";
+import { defineDocumentWithInner } from "./document-with-inner.ts";
 
-const ShareId = bytesB64u(16, { exact: true });
+const ShareId = base64urlBytes(16, { exact: true });
 
 /** What the titles keys show of the account's own shares; made empty with the account. */
 export const Shares = z.strictObject({
@@ -13,9 +22,9 @@ export const Shares = z.strictObject({
     z.strictObject({
       share_id: ShareId,
       secret_id: Id,
-      version: Counter,
+      version: PositiveInt,
       audience: z.enum(["public", "signed_in", "person"]),
-      rev: Counter,
+      rev: PositiveInt,
       /** Of the sealed ticket that `rev` numbers. */
       ticket_sha256: Digest,
       created_at: Timestamp,
@@ -35,7 +44,7 @@ export const SharesInner = z.strictObject({
     z.strictObject({
       share_id: ShareId,
       /** Of a link; null for a person. */
-      link_key: bytesB64u(32, { exact: true }).nullable(),
+      link_key: base64urlBytes(32, { exact: true }).nullable(),
       /** Of a person; null for a link. */
       recipient: Recipient.nullable(),
     }),
@@ -48,7 +57,7 @@ export const {
   open: openShares,
   sealInner: sealSharesInner,
   openInner: openSharesInner,
-} = documentWithInner("shares", Shares, SharesInner);
+} = defineDocumentWithInner("shares", Shares, SharesInner);
 
 /** Those of a new account. */
 export async function createEmptyShares(accountKey: AccountKey, userId: string): Promise<Shares> {

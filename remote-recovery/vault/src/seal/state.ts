@@ -1,20 +1,20 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { Counter, Digest, toB64u } from "@relicario/shared/api";
+import { PositiveInt, Digest, toBase64url } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import type { MetadataKeys } from "./account-key.ts";
 import { sha256, utf8 } from "./bytes.ts";
-import { jweDigest, parseUnverifiedHeader, jweTypes, openJwe, sealJwe } from "./document.ts";
+import { computeJweDigest, parseUnverifiedHeader, jweTypes, openJwe, sealJwe } from "./document.ts";
 
 /** What the whole account looked like after one keyring change. */
 export const State = z.strictObject({
   v: z.literal(1),
-  key_epoch: Counter,
-  state_rev: Counter,
+  key_epoch: PositiveInt,
+  state_rev: PositiveInt,
   /** Rows, trash included. */
   count: z.int().min(0),
-  /** {@link rootOf} all rows. */
+  /** {@link computeRoot} all rows. */
   root: Digest,
   book_sha256: Digest,
   shares_sha256: Digest,
@@ -28,25 +28,25 @@ export interface RootRow {
   readonly secretId: string;
   readonly version: number;
   readonly rev: number;
-  /** {@link labelDigest} of the compact JWE as sent. */
+  /** {@link computeLabelDigest} of the compact JWE as sent. */
   readonly labelHex: string;
 }
 
 /** SHA-256 of a label as sent, in lower-case hex. */
-export function labelDigest(jwe: string): string {
-  return bytesToHex(jweDigest(jwe));
+export function computeLabelDigest(jwe: string): string {
+  return bytesToHex(computeJweDigest(jwe));
 }
 
 /**
  * SHA-256 (base64url) of the ASCII lines `secret_id SP version SP rev SP sha256-of-label-in-hex
  * LF`, sorted by id.
  */
-export function rootOf(rows: readonly RootRow[]): string {
+export function computeRoot(rows: readonly RootRow[]): string {
   const sorted = rows.toSorted((left, right) => (left.secretId < right.secretId ? -1 : 1));
   const lines = sorted.map(
     ({ secretId, version, rev, labelHex }) => `${secretId} ${String(version)} ${String(rev)} ${labelHex}\n`,
   );
-  return toB64u(sha256(utf8(lines.join(""))));
+  return toBase64url(sha256(utf8(lines.join(""))));
 }
 
 /** @param previous digest of the state before; null at 1. */
@@ -65,7 +65,7 @@ export async function openState(
   stateRev: number,
   jwe: string,
 ): Promise<State & { readonly previous: string | null }> {
-  const previous = unverifiedPreviousOf(jwe);
+  const previous = parseUnverifiedPrevious(jwe);
   const state = await openJwe(
     keys.state,
     { typ: jweTypes.state, user_id: userId, key_epoch: keys.keyEpoch, previous },
@@ -82,13 +82,13 @@ export async function openState(
  *
  * @throws PortalError `decryption_failed`.
  */
-export function unverifiedPreviousOf(jwe: string): string | null {
+export function parseUnverifiedPrevious(jwe: string): string | null {
   const parsed = Digest.nullable().safeParse(parseUnverifiedHeader(jwe)["previous"]);
   if (!parsed.success) throw new PortalError("decryption_failed");
   return parsed.data;
 }
 
 /** Digest of a state as the next one names it. */
-export function stateDigest(jwe: string): string {
-  return toB64u(jweDigest(jwe));
+export function computeStateDigest(jwe: string): string {
+  return toBase64url(computeJweDigest(jwe));
 }

@@ -1,4 +1,4 @@
-import { fromB64u, toB64u, type Json } from "@relicario/shared/api";
+import { fromBase64url, toBase64url, type Json } from "@relicario/shared/api";
 import { isPortalError } from "@relicario/shared/errors";
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 import { compactDecrypt, CompactEncrypt } from "jose";
@@ -6,14 +6,22 @@ import { compactDecrypt, CompactEncrypt } from "jose";
 import { sketchFor } from "../testing/fake-engine.ts";
 import { userId } from "../testing/world.ts";
 import { AccountKey, deriveMetadataKeys, type MetadataKeys } from "./account-key.ts";
-import { isRecipient, newIdentity, openWith, recipientOf, sealTo } from "./age.ts";
-import { emptyBook, emptyBookInner, openBook, openBookInner, sealBook, sealBookInner, type Book } from "./book.ts";
-import { concat, copyOf, randomBytes, utf8, type Bytes } from "./bytes.ts";
+import { isRecipient, generateIdentity, openWith, deriveRecipient, sealTo } from "./age.ts";
+import {
+  createEmptyBook,
+  createEmptyBookInner,
+  openBook,
+  openBookInner,
+  sealBook,
+  sealBookInner,
+  type Book,
+} from "./book.ts";
+import { concatBytes, copyOf, randomBytes, utf8, type Bytes } from "./bytes.ts";
 import { openContent, sealContent } from "./content.ts";
-import { makeHelper, openHelper, parseHelper, readSketch } from "./helper.ts";
-import { isOwnKeyStatement, makeKeyStatement } from "./account-signatures.ts";
+import { createHelper, unwrapImageRootKey, parseHelper, extractSketch } from "./helper.ts";
+import { isOwnKeyStatement, createKeyStatement } from "./account-signatures.ts";
 import { openLabel, sealLabel, type Label } from "./label.ts";
-import { openerFromSeed, openSlot, sealSlot, type OpenerKeys } from "./opener.ts";
+import { deriveOpenerFromSeed, openSlot, sealSlot, type OpenerKeys } from "./opener.ts";
 import { serializeDocument } from "./document.ts";
 import { openRequests, openRequestsInner, sealRequests, sealRequestsInner } from "./requests.ts";
 import { createEmptyShares, openShares, openSharesInner, sealShares } from "./shares.ts";
@@ -33,8 +41,8 @@ let otherOpener: OpenerKeys;
 beforeAll(async () => {
   keys = await deriveMetadataKeys(accountKey);
   otherKeys = await deriveMetadataKeys(AccountKey.generate(1));
-  opener = await openerFromSeed(secretId, randomBytes(32));
-  otherOpener = await openerFromSeed(otherId, randomBytes(32));
+  opener = await deriveOpenerFromSeed(secretId, randomBytes(32));
+  otherOpener = await deriveOpenerFromSeed(otherId, randomBytes(32));
 });
 
 /** One bit of each byte in turn, so that every part of a short format is hit. */
@@ -45,19 +53,19 @@ function flipBit(bytes: Uint8Array, index: number): Bytes {
 }
 
 /** A document with each of its members changed, dropped, and one added. */
-function mutations(document: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
-  const changed = Object.entries(document).map(([name, value]): [string, Record<string, Json>] => [
+function listMutations(document: Readonly<Record<string, Json>>): [string, Record<string, Json>][] {
+  const mutationsWithChangedMember = Object.entries(document).map(([name, value]): [string, Record<string, Json>] => [
     `${name} changed`,
-    { ...document, [name]: mutate(value) },
+    { ...document, [name]: mutateValue(value) },
   ]);
-  const dropped = Object.keys(document).map((name): [string, Record<string, Json>] => {
+  const mutationsWithoutMember = Object.keys(document).map((name): [string, Record<string, Json>] => {
     const { [name]: _, ...rest } = document;
     return [`${name} dropped`, rest];
   });
-  return [...changed, ...dropped, ["a member added", { ...document, more: 1 }]];
+  return [...mutationsWithChangedMember, ...mutationsWithoutMember, ["a member added", { ...document, more: 1 }]];
 }
 
-function mutate(value: Json): Json {
+function mutateValue(value: Json): Json {
   if (typeof value === "number") return value + 1;
   if (typeof value === "string") return value.startsWith("A") ? `B${value.slice(1)}` : `A${value.slice(1)}`;
   if (Array.isArray(value)) return [...(value as Json[]), "more"];
@@ -72,8 +80,8 @@ const makeLabel = (): Label => ({
   name: "secret.txt",
   size: 5,
   openers: [otherId],
-  ticket_sha256: toB64u(new Uint8Array(32)),
-  former_sha256: toB64u(new Uint8Array(32)),
+  ticket_sha256: toBase64url(new Uint8Array(32)),
+  former_sha256: toBase64url(new Uint8Array(32)),
   rehearsed: [{ opener_id: otherId, at: "2026-11-21T10:00:00.000Z" }],
   kits: [],
   source: null,
@@ -119,9 +127,9 @@ describe("a label", () => {
     "is refused with %s missing from its header",
     async (member) => {
       const parts = (await sealValidLabel()).split(".");
-      const header = JSON.parse(new TextDecoder().decode(fromB64u(parts[0] ?? ""))) as Record<string, Json>;
+      const header = JSON.parse(new TextDecoder().decode(fromBase64url(parts[0] ?? ""))) as Record<string, Json>;
       const { [member]: _, ...rest } = header;
-      parts[0] = toB64u(utf8(JSON.stringify(rest)));
+      parts[0] = toBase64url(utf8(JSON.stringify(rest)));
       await expect(openLabel(keys, userId, context, parts.join("."))).rejects.toMatchObject(decryptionFailed);
     },
   );
@@ -149,7 +157,7 @@ describe("a label", () => {
     const jwe =
       enc === "A256GCM" && !("zip" in extraHeader) && !("crit" in extraHeader)
         ? await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label)
-        : `${toB64u(utf8(JSON.stringify(header)))}..AAAA.AAAA.AAAA`;
+        : `${toBase64url(utf8(JSON.stringify(header)))}..AAAA.AAAA.AAAA`;
     await expect(openLabel(keys, userId, context, jwe)).rejects.toMatchObject(decryptionFailed);
   });
 
@@ -170,7 +178,7 @@ describe("a label", () => {
     await expect(openLabel(keys, userId, context, await sealDocument(makeLabel()))).resolves.toEqual(makeLabel());
   });
 
-  it.each(mutations(makeLabel()).filter(([name]) => !name.endsWith("changed")))(
+  it.each(listMutations(makeLabel()).filter(([name]) => !name.endsWith("changed")))(
     "is refused with %s",
     async (_case, document) => {
       await expect(openLabel(keys, userId, context, await sealDocument(document))).rejects.toMatchObject(
@@ -200,7 +208,7 @@ describe("a label", () => {
           sha256: "short",
           made_at: "2026-11-21T10:00:00.000Z",
           key_epoch: 1,
-          ticket_sha256: toB64u(new Uint8Array(32)),
+          ticket_sha256: toBase64url(new Uint8Array(32)),
         },
       ],
     ],
@@ -231,7 +239,7 @@ describe("a label", () => {
     };
     for (const body of [
       serializeDocument(makeLabel()).subarray(0, 500),
-      concat(serializeDocument(makeLabel()), new Uint8Array(512).fill(32)),
+      concatBytes(serializeDocument(makeLabel()), new Uint8Array(512).fill(32)),
     ]) {
       await expect(
         openLabel(keys, userId, context, await new CompactEncrypt(body).setProtectedHeader(header).encrypt(keys.label)),
@@ -241,10 +249,10 @@ describe("a label", () => {
 });
 
 describe("book, shares, requests and state", () => {
-  const zeros = toB64u(new Uint8Array(32));
+  const zeroDigest = toBase64url(new Uint8Array(32));
   const makeEmptyBook = async (): Promise<Book> => ({
-    ...emptyBook(),
-    inner: await sealBookInner(accountKey, userId, emptyBookInner()),
+    ...createEmptyBook(),
+    inner: await sealBookInner(accountKey, userId, createEmptyBookInner()),
   });
 
   it("do not pass as each other, nor as another user's, nor as another generation's", async () => {
@@ -253,9 +261,9 @@ describe("book, shares, requests and state", () => {
       key_epoch: 1,
       state_rev: 1,
       count: 0,
-      root: zeros,
-      book_sha256: zeros,
-      shares_sha256: zeros,
+      root: zeroDigest,
+      book_sha256: zeroDigest,
+      shares_sha256: zeroDigest,
       requests_sha256: null,
     };
     const [book, shares, sealed] = [
@@ -270,7 +278,7 @@ describe("book, shares, requests and state", () => {
     await expect(openShares(otherKeys, userId, shares)).rejects.toMatchObject(decryptionFailed);
     await expect(openState({ ...keys, keyEpoch: 2 }, userId, 1, sealed)).rejects.toMatchObject(decryptionFailed);
     await expect(openState(keys, userId, 2, sealed)).rejects.toMatchObject(decryptionFailed);
-    await expect(openState(keys, userId, 1, await sealState(keys, userId, state, zeros))).rejects.toMatchObject(
+    await expect(openState(keys, userId, 1, await sealState(keys, userId, state, zeroDigest))).rejects.toMatchObject(
       decryptionFailed,
     );
     await expect(
@@ -323,7 +331,7 @@ describe("book, shares, requests and state", () => {
     };
     for (const key of [keys.label, keys.book, keys.state, keys.shares, keys.requests]) {
       await expect(compactDecrypt(book.inner, key)).rejects.toThrow();
-      const forged = await new CompactEncrypt(serializeDocument(emptyBookInner()))
+      const forged = await new CompactEncrypt(serializeDocument(createEmptyBookInner()))
         .setProtectedHeader(innerHeader)
         .encrypt(key);
       await expect(openBookInner(accountKey, userId, { ...book, inner: forged })).rejects.toMatchObject(
@@ -338,7 +346,7 @@ describe("a slot", () => {
 
   it("gives the account key to its opener alone", async () => {
     const sealed = await sealSlot(opener, userId, accountKey);
-    expect((await openSlot(opener, context, sealed)).withBytes(toB64u)).toBe(accountKey.withBytes(toB64u));
+    expect((await openSlot(opener, context, sealed)).withBytes(toBase64url)).toBe(accountKey.withBytes(toBase64url));
     await expect(openSlot(otherOpener, context, sealed)).rejects.toMatchObject(decryptionFailed);
   });
 
@@ -347,7 +355,7 @@ describe("a slot", () => {
     const document = JSON.parse(
       new TextDecoder().decode((await openWith(opener.identity, sealed, "one")) ?? new Uint8Array()),
     ) as Record<string, Json>;
-    for (const [description, changed] of mutations(document)) {
+    for (const [description, changed] of listMutations(document)) {
       // Whoever knows the recipient can seal to it; only the mac tells that it was us.
       const forged = await sealTo([opener.recipient], serializeDocument(changed));
       await expect(openSlot(opener, context, forged).then(() => description)).rejects.toMatchObject(decryptionFailed);
@@ -381,8 +389,8 @@ describe("an owner ticket", () => {
     mime: "text/plain",
     content_kind: "text",
     size: 5,
-    content_sha256: toB64u(new Uint8Array(32)),
-    content_identity: newIdentity(),
+    content_sha256: toBase64url(new Uint8Array(32)),
+    content_identity: generateIdentity(),
     created_at: "2026-11-21T10:00:00.000Z",
   });
 
@@ -394,10 +402,10 @@ describe("an owner ticket", () => {
     expect(isSignedBy(await openTicket(opener, sealed), [otherKeys.signingKey, keys.signingKey])).toBe(true);
   });
 
-  const members = mutations({ ...makeUnsignedTicket(), sig: "" }).map(([description]) => [description] as const);
+  const members = listMutations({ ...makeUnsignedTicket(), sig: "" }).map(([description]) => [description] as const);
   it.each(members)("is refused, or no longer signed by us, with %s", async (description) => {
     const ticket = await openTicket(opener, await sealTicket(keys, [opener.recipient], makeUnsignedTicket()));
-    const changed = new Map(mutations(ticket)).get(description);
+    const changed = new Map(listMutations(ticket)).get(description);
     const forged = await sealTo([opener.recipient], serializeDocument(changed ?? null));
     const verified = await openTicket(opener, forged).then(
       (opened) => isSignedBy(opened, [keys.signingKey]),
@@ -439,9 +447,9 @@ describe("an owner ticket", () => {
 
 describe("age files", () => {
   it("are refused for a mix of recipients, a stranger's kind, or a passphrase", async () => {
-    const identity = newIdentity();
+    const identity = generateIdentity();
     const mixedEncrypter = new Encrypter();
-    mixedEncrypter.addRecipient(await recipientOf(identity));
+    mixedEncrypter.addRecipient(await deriveRecipient(identity));
     mixedEncrypter.addRecipient(await identityToRecipient(await generateX25519Identity()));
     await expect(openWith(identity, copyOf(await mixedEncrypter.encrypt("x")), "many")).rejects.toMatchObject(
       decryptionFailed,
@@ -458,9 +466,9 @@ describe("age files", () => {
   });
 
   it("answer null when they are for somebody else, and refuse when they are broken", async () => {
-    const identity = newIdentity();
-    const sealed = await sealTo([await recipientOf(identity)], utf8("hello"));
-    expect(await openWith(newIdentity(), sealed, "one")).toBeNull();
+    const identity = generateIdentity();
+    const sealed = await sealTo([await deriveRecipient(identity)], utf8("hello"));
+    expect(await openWith(generateIdentity(), sealed, "one")).toBeNull();
     expect(await openWith(identity, sealed, "one")).toEqual(utf8("hello"));
     for (const index of [3, 60, 1_600, sealed.length - 30, sealed.length - 1]) {
       const opened = await openWith(identity, flipBit(sealed, index), "one").catch((error: unknown) => error);
@@ -473,12 +481,12 @@ describe("age files", () => {
   });
 
   it("open with typage's own Decrypter, and what it seals opens here", async () => {
-    const identity = newIdentity();
+    const identity = generateIdentity();
     const decrypter = new Decrypter();
     decrypter.addIdentity(identity);
-    expect(await decrypter.decrypt(await sealTo([await recipientOf(identity)], utf8("ours")), "text")).toBe("ours");
+    expect(await decrypter.decrypt(await sealTo([await deriveRecipient(identity)], utf8("ours")), "text")).toBe("ours");
     const encrypter = new Encrypter();
-    encrypter.addRecipient(await recipientOf(identity));
+    encrypter.addRecipient(await deriveRecipient(identity));
     expect(await openWith(identity, copyOf(await encrypter.encrypt("theirs")), "one")).toEqual(utf8("theirs"));
   });
 });
@@ -487,7 +495,7 @@ describe("content", () => {
   const pieceLength = 64 * 1024;
 
   const plain = Uint8Array.from({ length: 3 * pieceLength }, (_, index) => index % 251);
-  const split = (sealed: Bytes): { head: Bytes; pieces: [Bytes, Bytes, Bytes] } => {
+  const splitPieces = (sealed: Bytes): { head: Bytes; pieces: [Bytes, Bytes, Bytes] } => {
     const start = sealed.length - 3 * (pieceLength + 16);
     const piece = (index: number): Bytes =>
       copyOf(sealed.subarray(start + index * (pieceLength + 16), start + (index + 1) * (pieceLength + 16)));
@@ -502,20 +510,26 @@ describe("content", () => {
   it.each<[string, (sealed: Bytes) => Bytes]>([
     ["truncated by a byte", (sealed) => copyOf(sealed.subarray(0, -1))],
     ["cut off inside a piece", (sealed) => copyOf(sealed.subarray(0, -pieceLength / 2))],
-    ["without its last piece", (sealed) => concat(split(sealed).head, ...split(sealed).pieces.slice(0, 2))],
-    ["without its first piece", (sealed) => concat(split(sealed).head, ...split(sealed).pieces.slice(1))],
-    ["without any piece", (sealed) => split(sealed).head],
+    [
+      "without its last piece",
+      (sealed) => concatBytes(splitPieces(sealed).head, ...splitPieces(sealed).pieces.slice(0, 2)),
+    ],
+    [
+      "without its first piece",
+      (sealed) => concatBytes(splitPieces(sealed).head, ...splitPieces(sealed).pieces.slice(1)),
+    ],
+    ["without any piece", (sealed) => splitPieces(sealed).head],
     ["empty", () => new Uint8Array()],
-    ["extended by a byte", (sealed) => concat(sealed, new Uint8Array(1))],
-    ["extended by its own last piece", (sealed) => concat(sealed, split(sealed).pieces[2])],
+    ["extended by a byte", (sealed) => concatBytes(sealed, new Uint8Array(1))],
+    ["extended by its own last piece", (sealed) => concatBytes(sealed, splitPieces(sealed).pieces[2])],
     [
       "reordered",
       (sealed) => {
         const {
           head,
           pieces: [firstPiece, secondPiece, thirdPiece],
-        } = split(sealed);
-        return concat(head, secondPiece, firstPiece, thirdPiece);
+        } = splitPieces(sealed);
+        return concatBytes(head, secondPiece, firstPiece, thirdPiece);
       },
     ],
     [
@@ -524,22 +538,22 @@ describe("content", () => {
         const {
           head,
           pieces: [firstPiece, , thirdPiece],
-        } = split(sealed);
-        return concat(head, firstPiece, firstPiece, thirdPiece);
+        } = splitPieces(sealed);
+        return concatBytes(head, firstPiece, firstPiece, thirdPiece);
       },
     ],
     ["altered in its version line", (sealed) => flipBit(sealed, 3)],
     ["altered in its stanza", (sealed) => flipBit(sealed, 60)],
-    ["altered in the MAC of its header", (sealed) => flipBit(sealed, split(sealed).head.length - 16 - 4)],
-    ["altered in its nonce", (sealed) => flipBit(sealed, split(sealed).head.length - 3)],
-    ["altered in a piece", (sealed) => flipBit(sealed, split(sealed).head.length + 5)],
-    ["altered in the tag of a piece", (sealed) => flipBit(sealed, split(sealed).head.length + pieceLength + 3)],
+    ["altered in the MAC of its header", (sealed) => flipBit(sealed, splitPieces(sealed).head.length - 16 - 4)],
+    ["altered in its nonce", (sealed) => flipBit(sealed, splitPieces(sealed).head.length - 3)],
+    ["altered in a piece", (sealed) => flipBit(sealed, splitPieces(sealed).head.length + 5)],
+    ["altered in the tag of a piece", (sealed) => flipBit(sealed, splitPieces(sealed).head.length + pieceLength + 3)],
     ["altered in its last byte", (sealed) => flipBit(sealed, sealed.length - 1)],
   ])("is refused %s, whether its digest fits or not", async (_case, tamper) => {
     const { sealed, sha256, identity, size } = await sealContent("file", plain);
     const tampered = tamper(sealed);
     await expect(openContent("file", tampered, { sha256, identity, size })).rejects.toMatchObject(decryptionFailed);
-    const matchingDigest = toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", tampered)));
+    const matchingDigest = toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", tampered)));
     await expect(openContent("file", tampered, { sha256: matchingDigest, identity, size })).rejects.toMatchObject(
       decryptionFailed,
     );
@@ -547,16 +561,16 @@ describe("content", () => {
 
   it("is refused with the pieces of another content", async () => {
     const [left, right] = [await sealContent("file", plain), await sealContent("file", plain)];
-    const mixed = concat(split(left.sealed).head, ...split(right.sealed).pieces);
-    const sha256 = toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", mixed)));
+    const mixed = concatBytes(splitPieces(left.sealed).head, ...splitPieces(right.sealed).pieces);
+    const sha256 = toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", mixed)));
     await expect(openContent("file", mixed, { ...left, sha256 })).rejects.toMatchObject(decryptionFailed);
   });
 
   it.each([
-    ["another identity", () => ({ identity: newIdentity() })],
+    ["another identity", () => ({ identity: generateIdentity() })],
     ["a smaller size", ({ size }: { size: number }) => ({ size: size - 1 })],
     ["a larger size", ({ size }: { size: number }) => ({ size: size + 1 })],
-    ["another digest", () => ({ sha256: toB64u(new Uint8Array(32)) })],
+    ["another digest", () => ({ sha256: toBase64url(new Uint8Array(32)) })],
   ])("is refused for %s", async (_case, change) => {
     const { sealed, ...expected } = await sealContent("file", plain);
     await expect(openContent("file", sealed, { ...expected, ...change(expected) })).rejects.toMatchObject(
@@ -565,10 +579,10 @@ describe("content", () => {
   });
 
   it("checks the padding of a text", async () => {
-    const identity = newIdentity();
+    const identity = generateIdentity();
     const seal = async (padded: Bytes): Promise<{ sealed: Bytes; sha256: string }> => {
-      const sealed = await sealTo([await recipientOf(identity)], padded);
-      return { sealed, sha256: toB64u(new Uint8Array(await crypto.subtle.digest("SHA-256", sealed))) };
+      const sealed = await sealTo([await deriveRecipient(identity)], padded);
+      return { sealed, sha256: toBase64url(new Uint8Array(await crypto.subtle.digest("SHA-256", sealed))) };
     };
     for (const padded of [utf8("hello"), utf8("hello".padEnd(256, " ")), utf8("hello".padEnd(512, "\n"))]) {
       const { sealed, sha256 } = await seal(padded);
@@ -579,9 +593,9 @@ describe("content", () => {
 
 describe("a key statement", () => {
   it("is ours only whole", async () => {
-    const statement = await makeKeyStatement(keys, userId);
+    const statement = await createKeyStatement(keys, userId);
     expect(isOwnKeyStatement(keys, userId, statement)).toBe(true);
-    for (const [description, changed] of mutations(statement)) {
+    for (const [description, changed] of listMutations(statement)) {
       const isOwn = isOwnKeyStatement(keys, userId, { ...statement, ...changed });
       if (description.endsWith("dropped")) continue; // the wire's schema refuses these before
       expect([description, isOwn]).toEqual([description, false]);
@@ -592,7 +606,7 @@ describe("a key statement", () => {
 });
 
 /** The code that something throws at once. */
-function errorCodeOf(attempt: () => unknown): string | null {
+function catchErrorCode(attempt: () => unknown): string | null {
   try {
     attempt();
     return null;
@@ -626,16 +640,16 @@ describe("a helper", () => {
     ["encrypted", "a passphrase"],
   ])("opens %s, and with one bit changed anywhere it does not", async (_kind, passphrase) => {
     const sketch = sketchFor("market");
-    const { helper, imageRoot } = await makeHelper(makeImageSecret(), sketch, passphrase);
+    const { helper, imageRoot } = await createHelper(makeImageSecret(), sketch, passphrase);
     const parsed = parseHelper(helper);
-    const readBack = await readSketch(parsed, passphrase);
+    const readBack = await extractSketch(parsed, passphrase);
     expect(readBack).toEqual(sketch);
-    expect(await openHelper(parsed, readBack, makeImageSecret(), passphrase)).toEqual(imageRoot);
+    expect(await unwrapImageRootKey(parsed, readBack, makeImageSecret(), passphrase)).toEqual(imageRoot);
     for (const [part, index] of Object.entries(offsets)) {
       const open = async (): Promise<string> => {
         const changed = parseHelper(flipBit(helper, index));
-        const sketchOfChanged = await readSketch(changed, passphrase);
-        await openHelper(changed, sketchOfChanged, makeImageSecret(), passphrase);
+        const sketchOfChanged = await extractSketch(changed, passphrase);
+        await unwrapImageRootKey(changed, sketchOfChanged, makeImageSecret(), passphrase);
         return part;
       };
       await expect(open()).rejects.toMatchObject(decryptionFailed);
@@ -644,16 +658,18 @@ describe("a helper", () => {
 
   it("does not open with another passphrase, none, or another picture", async () => {
     const sketch = sketchFor("market");
-    const helper = parseHelper((await makeHelper(makeImageSecret(), sketch, "right")).helper);
-    expect(await readSketch(helper, "wrong")).not.toEqual(sketch);
-    await expect(openHelper(helper, sketch, makeImageSecret(), "wrong")).rejects.toMatchObject(decryptionFailed);
-    await expect(openHelper(helper, sketch, randomBytes(32), "right")).rejects.toMatchObject(decryptionFailed);
+    const helper = parseHelper((await createHelper(makeImageSecret(), sketch, "right")).helper);
+    expect(await extractSketch(helper, "wrong")).not.toEqual(sketch);
+    await expect(unwrapImageRootKey(helper, sketch, makeImageSecret(), "wrong")).rejects.toMatchObject(
+      decryptionFailed,
+    );
+    await expect(unwrapImageRootKey(helper, sketch, randomBytes(32), "right")).rejects.toMatchObject(decryptionFailed);
   });
 
   it("uses fresh salts, nonce and root at every wrap", async () => {
     const [left, right] = [
-      await makeHelper(makeImageSecret(), sketchFor("market"), "p"),
-      await makeHelper(makeImageSecret(), sketchFor("market"), "p"),
+      await createHelper(makeImageSecret(), sketchFor("market"), "p"),
+      await createHelper(makeImageSecret(), sketchFor("market"), "p"),
     ];
     for (const [from, to] of [
       [20, 36],
@@ -674,7 +690,7 @@ describe("a helper", () => {
     ["one byte long", new Uint8Array(455)],
     ["empty", new Uint8Array()],
   ])("is refused when it is %s", (_case, bytes) => {
-    expect(errorCodeOf(() => parseHelper(bytes))).toBe("decryption_failed");
+    expect(catchErrorCode(() => parseHelper(bytes))).toBe("decryption_failed");
   });
 
   it.each([
@@ -694,15 +710,15 @@ describe("a helper", () => {
     ["an unused bit of choice", 52 + 255, 0x80],
     ["an unused bit of syndrome", 393, 0x80],
   ])("is refused with %s", async (_case, index, value) => {
-    const { helper } = await makeHelper(makeImageSecret(), sketchFor("market"), null);
+    const { helper } = await createHelper(makeImageSecret(), sketchFor("market"), null);
     if (index === 9) helper.set([0, 0x48, 0, 0], 8);
     else helper[index] = value;
-    expect(errorCodeOf(() => parseHelper(helper))).toBe("decryption_failed");
+    expect(catchErrorCode(() => parseHelper(helper))).toBe("decryption_failed");
   });
 
   it("is refused with an empty or full plain sketch", async () => {
-    const { helper } = await makeHelper(makeImageSecret(), sketchFor("market"), null);
+    const { helper } = await createHelper(makeImageSecret(), sketchFor("market"), null);
     for (const filler of [0, 255])
-      expect(errorCodeOf(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
+      expect(catchErrorCode(() => parseHelper(copyOf(helper).fill(filler, 52, 394)))).toBe("decryption_failed");
   });
 });

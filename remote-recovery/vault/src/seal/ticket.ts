@@ -1,4 +1,4 @@
-import { Counter, hasValidSignature, Id, Signature, Timestamp } from "@relicario/shared/api";
+import { PositiveInt, hasValidSignature, Id, Signature, Timestamp } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -17,9 +17,9 @@ export const OwnerTicket = z.strictObject({
   v: z.literal(1),
   kind: z.literal("owner"),
   secret_id: Id,
-  version: Counter,
+  version: PositiveInt,
   /** The label's at its sealing. */
-  rev: Counter,
+  rev: PositiveInt,
   /** Id of the account. */
   owner: Id,
   title: z.string(),

@@ -2,30 +2,43 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import {
-  canonicalText,
-  fromB64u,
+  stringifyCanonical,
+  fromBase64url,
   hasValidSignature,
-  signedBytes,
-  toB64u,
+  buildSignedMessage,
+  toBase64url,
   type KeyringChange,
   type KeyStatement,
 } from "@relicario/shared/api";
 import { CompactEncrypt } from "jose";
 
 import { AccountKey, deriveMetadataKeys, type MetadataKeys } from "./account-key.ts";
-import { identityOf, isRecipient, recipientOf } from "./age.ts";
+import { encodeIdentity, isRecipient, deriveRecipient } from "./age.ts";
 import { openBook, openBookInner, type Book, type BookInner } from "./book.ts";
 import { utf8 } from "./bytes.ts";
 import { openContent, padText, unpadText } from "./content.ts";
-import { assembleHelper, openHelper, parseHelper, serializeSketch, readSketch } from "./helper.ts";
-import { hasValidPreviousSignature, makeKeyStatement, signKeyringChange } from "./account-signatures.ts";
+import {
+  createHelperFromRandomness,
+  unwrapImageRootKey,
+  parseHelper,
+  serializeSketch,
+  extractSketch,
+} from "./helper.ts";
+import { hasValidPreviousSignature, createKeyStatement, signKeyringChange } from "./account-signatures.ts";
 import { hkdf } from "./kdf.ts";
-import { formerVersionsDigest, openLabel, unverifiedRevOf, type Label } from "./label.ts";
-import { openerFromImageRoot, openSlot, computeSlotMac } from "./opener.ts";
+import { computeFormerVersionsDigest, openLabel, parseUnverifiedRev, type Label } from "./label.ts";
+import { deriveOpenerFromImageRootKey, openSlot, computeSlotMac } from "./opener.ts";
 import { serializeDocument } from "./document.ts";
 import { openRequests, openRequestsInner, type Requests, type RequestsInner } from "./requests.ts";
 import { openShares, openSharesInner, type Shares, type SharesInner } from "./shares.ts";
-import { labelDigest, openState, unverifiedPreviousOf, rootOf, stateDigest, type State } from "./state.ts";
+import {
+  computeLabelDigest,
+  openState,
+  parseUnverifiedPrevious,
+  computeRoot,
+  computeStateDigest,
+  type State,
+} from "./state.ts";
 import { isSignedBy, openTicket, type OwnerTicket } from "./ticket.ts";
 
 jest.unmock("./kdf.ts"); // real costs
@@ -76,77 +89,81 @@ const vectors = JSON.parse(
 
 describe("vectors made by other tools", () => {
   let keys: MetadataKeys;
-  const accountKey = new AccountKey(fromB64u(vectors.account.account_key), 1);
+  const accountKey = new AccountKey(fromBase64url(vectors.account.account_key), 1);
   const { user_id: userId } = vectors.account;
   beforeAll(async () => {
     keys = await deriveMetadataKeys(accountKey);
   });
 
   it.each(vectors.hkdf)("HKDF of $label", ({ secret, label, out }) => {
-    expect(toB64u(hkdf(fromB64u(secret), label))).toBe(out);
+    expect(toBase64url(hkdf(fromBase64url(secret), label))).toBe(out);
   });
 
   it.each(vectors.identities)("identity and recipient of seed $seed", async ({ seed, identity, recipient }) => {
-    expect(identityOf(fromB64u(seed))).toBe(identity);
-    expect(await recipientOf(identity)).toBe(recipient);
+    expect(encodeIdentity(fromBase64url(seed))).toBe(identity);
+    expect(await deriveRecipient(identity)).toBe(recipient);
     expect(isRecipient(recipient)).toBe(true);
   });
 
   it("derives everything from the account key", () => {
     expect(keys.recipient).toBe(vectors.account.recipient);
-    expect(toB64u(keys.signingKey)).toBe(vectors.account.signing_key);
+    expect(toBase64url(keys.signingKey)).toBe(vectors.account.signing_key);
     for (const [name, bytes] of Object.entries(vectors.account.derived))
-      expect(toB64u(accountKey.derive(`relicario/v1/${name}`))).toBe(bytes);
+      expect(toBase64url(accountKey.derive(`relicario/v1/${name}`))).toBe(bytes);
     for (const key of [keys.label, keys.book, keys.shares, keys.requests, keys.state, keys.signer.key])
       expect(key?.extractable).toBe(false);
     expect(JSON.stringify([accountKey, structuredClone(accountKey)])).toBe('[{"keyEpoch":1},{"keyEpoch":1}]');
   });
 
   it("derives an image's opener from its root", async () => {
-    const opener = await openerFromImageRoot(vectors.image.id, fromB64u(vectors.image.root));
+    const opener = await deriveOpenerFromImageRootKey(vectors.image.id, fromBase64url(vectors.image.root));
     expect(opener).toMatchObject({ identity: vectors.image.identity, recipient: vectors.image.recipient });
-    expect(toB64u(opener.slotAuth)).toBe(vectors.image.slot_auth);
+    expect(toBase64url(opener.slotAuth)).toBe(vectors.image.slot_auth);
   });
 
   it("opens a slot that Go's age sealed, and makes its mac", async () => {
-    const opener = await openerFromImageRoot(vectors.image.id, fromB64u(vectors.image.root));
+    const opener = await deriveOpenerFromImageRootKey(vectors.image.id, fromBase64url(vectors.image.root));
     const { mac, ...body } = vectors.slot.document;
-    expect(toB64u(computeSlotMac(opener.slotAuth, body))).toBe(mac);
-    const key = await openSlot(opener, { userId, keyEpoch: 1 }, fromB64u(vectors.slot.sealed));
-    expect(key.withBytes(toB64u)).toBe(vectors.account.account_key);
+    expect(toBase64url(computeSlotMac(opener.slotAuth, body))).toBe(mac);
+    const key = await openSlot(opener, { userId, keyEpoch: 1 }, fromBase64url(vectors.slot.sealed));
+    expect(key.withBytes(toBase64url)).toBe(vectors.account.account_key);
   });
 
   it.each(vectors.helper.helpers)(
     "assembles and opens the helper with passphrase $passphrase",
     async ({ passphrase, sketch_salt, bytes }) => {
       const { image_secret, sketch, salt, nonce, image_root, unused_bits } = vectors.helper;
-      const decodedSketch = fromB64u(sketch);
-      const assembled = await assembleHelper(
-        fromB64u(image_secret),
+      const decodedSketch = fromBase64url(sketch);
+      const assembled = await createHelperFromRandomness(
+        fromBase64url(image_secret),
         { choice: decodedSketch.slice(0, 256), syndrome: decodedSketch.slice(256) },
         passphrase,
         {
-          salt: fromB64u(salt),
-          sketchSalt: fromB64u(sketch_salt),
-          nonce: fromB64u(nonce),
-          imageRoot: fromB64u(image_root),
-          unusedBits: fromB64u(unused_bits),
+          salt: fromBase64url(salt),
+          sketchSalt: fromBase64url(sketch_salt),
+          nonce: fromBase64url(nonce),
+          imageRoot: fromBase64url(image_root),
+          unusedBits: fromBase64url(unused_bits),
         },
       );
-      expect(toB64u(assembled)).toBe(bytes);
+      expect(toBase64url(assembled)).toBe(bytes);
       const helper = parseHelper(assembled);
-      const parsedSketch = await readSketch(helper, passphrase);
-      expect(toB64u(serializeSketch(parsedSketch))).toBe(sketch);
-      expect(toB64u(await openHelper(helper, parsedSketch, fromB64u(image_secret), passphrase))).toBe(image_root);
+      const parsedSketch = await extractSketch(helper, passphrase);
+      expect(toBase64url(serializeSketch(parsedSketch))).toBe(sketch);
+      expect(toBase64url(await unwrapImageRootKey(helper, parsedSketch, fromBase64url(image_secret), passphrase))).toBe(
+        image_root,
+      );
     },
   );
 
   it("takes a passphrase in NFC: composed or not, the same one", async () => {
-    const helper = parseHelper(fromB64u(vectors.helper.helpers[1]?.bytes ?? ""));
+    const helper = parseHelper(fromBase64url(vectors.helper.helpers[1]?.bytes ?? ""));
     const decomposed = (vectors.helper.helpers[1]?.passphrase ?? "").normalize("NFD");
     expect(decomposed).not.toBe(vectors.helper.helpers[1]?.passphrase);
-    expect(toB64u(serializeSketch(await readSketch(helper, decomposed)))).toBe(vectors.helper.sketch);
-    expect(toB64u(serializeSketch(await readSketch(helper, decomposed.trim())))).not.toBe(vectors.helper.sketch);
+    expect(toBase64url(serializeSketch(await extractSketch(helper, decomposed)))).toBe(vectors.helper.sketch);
+    expect(toBase64url(serializeSketch(await extractSketch(helper, decomposed.trim())))).not.toBe(
+      vectors.helper.sketch,
+    );
   });
 
   it("pads", () => {
@@ -163,7 +180,7 @@ describe("vectors made by other tools", () => {
     expect(await openLabel(keys, userId, { secretId, version, rev }, vectors.label.jwe)).toEqual(
       vectors.label.document,
     );
-    expect(unverifiedRevOf(vectors.label.jwe)).toBe(rev);
+    expect(parseUnverifiedRev(vectors.label.jwe)).toBe(rev);
     expect(await openBook(keys, userId, vectors.book.jwe)).toEqual(vectors.book.document);
     expect(await openBookInner(accountKey, userId, vectors.book.document)).toEqual(vectors.book.inner);
     expect(await openShares(keys, userId, vectors.shares.jwe)).toEqual(vectors.shares.document);
@@ -177,16 +194,16 @@ describe("vectors made by other tools", () => {
       version,
       ticketSha256,
     }));
-    expect(formerVersionsDigest(lines)).toBe(vectors.former.former_sha256);
-    expect(formerVersionsDigest(lines.toReversed())).toBe(vectors.former.former_sha256);
-    expect(formerVersionsDigest([])).toBeNull();
+    expect(computeFormerVersionsDigest(lines)).toBe(vectors.former.former_sha256);
+    expect(computeFormerVersionsDigest(lines.toReversed())).toBe(vectors.former.former_sha256);
+    expect(computeFormerVersionsDigest([])).toBeNull();
   });
 
   it("opens the chain of states", async () => {
     const { first, second } = vectors.state;
     expect(await openState(keys, userId, 1, first.jwe)).toEqual({ ...first.document, previous: null });
     expect(await openState(keys, userId, 2, second.jwe)).toEqual({ ...second.document, previous: second.previous });
-    expect(unverifiedPreviousOf(second.jwe)).toBe(stateDigest(first.jwe));
+    expect(parseUnverifiedPrevious(second.jwe)).toBe(computeStateDigest(first.jwe));
   });
 
   it("computes the root, in any order of rows", () => {
@@ -194,27 +211,31 @@ describe("vectors made by other tools", () => {
       secretId: row.secret_id,
       version: row.version,
       rev: row.rev,
-      labelHex: labelDigest(row.label),
+      labelHex: computeLabelDigest(row.label),
     }));
-    expect(rootOf(rows)).toBe(vectors.root.root);
-    expect(rootOf(rows.toReversed())).toBe(vectors.root.root);
+    expect(computeRoot(rows)).toBe(vectors.root.root);
+    expect(computeRoot(rows.toReversed())).toBe(vectors.root.root);
   });
 
   it("opens a ticket and a content that Go's age sealed", async () => {
-    const opener = await openerFromImageRoot(vectors.image.id, fromB64u(vectors.image.root));
-    const ticket = await openTicket(opener, fromB64u(vectors.ticket.sealed));
+    const opener = await deriveOpenerFromImageRootKey(vectors.image.id, fromBase64url(vectors.image.root));
+    const ticket = await openTicket(opener, fromBase64url(vectors.ticket.sealed));
     expect(ticket).toEqual(vectors.ticket.document);
     expect(isSignedBy(ticket, [keys.signingKey])).toBe(true);
     const { sealed, sha256, identity, size, text_utf8: text } = vectors.content;
-    expect(await openContent("text", fromB64u(sealed), { sha256, identity, size })).toEqual(utf8(text));
+    expect(await openContent("text", fromBase64url(sealed), { sha256, identity, size })).toEqual(utf8(text));
   });
 
   it("signs key statement and keyring change", async () => {
-    expect(await makeKeyStatement(keys, userId)).toEqual(vectors.key_statement.document);
-    expect(toB64u(signedBytes("key", vectors.key_statement.document))).toBe(vectors.key_statement.signed_bytes);
+    expect(await createKeyStatement(keys, userId)).toEqual(vectors.key_statement.document);
+    expect(toBase64url(buildSignedMessage("key", vectors.key_statement.document))).toBe(
+      vectors.key_statement.signed_bytes,
+    );
     const { sig, ...change } = vectors.keyring_change.document;
     expect(await signKeyringChange(keys, change)).toEqual({ ...change, sig });
-    expect(toB64u(signedBytes("put", vectors.keyring_change.document))).toBe(vectors.keyring_change.signed_bytes);
+    expect(toBase64url(buildSignedMessage("put", vectors.keyring_change.document))).toBe(
+      vectors.keyring_change.signed_bytes,
+    );
     expect(hasValidSignature("put", vectors.keyring_change.document, keys.signingKey)).toBe(true);
     expect(hasValidSignature("key", vectors.keyring_change.document, keys.signingKey)).toBe(false);
   });
@@ -225,7 +246,7 @@ describe("vectors made by other tools", () => {
     expect(hasValidPreviousSignature(rotated, previousKeys)).toBe(true);
     expect(hasValidPreviousSignature(vectors.key_statement.document, previousKeys)).toBe(true);
     expect(hasValidPreviousSignature(rotated, [])).toBe(false);
-    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 1, signingKey: fromB64u(rotated.signing_key) }])).toBe(
+    expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 1, signingKey: fromBase64url(rotated.signing_key) }])).toBe(
       false,
     );
     expect(hasValidPreviousSignature(rotated, [{ keyEpoch: 2, signingKey: keys.signingKey }])).toBe(false);
@@ -234,12 +255,12 @@ describe("vectors made by other tools", () => {
 
   it("is exact about canonical form: the same document in another order is refused", async () => {
     const { jwe, secret_id: secretId, version, rev } = vectors.label;
-    const header = JSON.parse(new TextDecoder().decode(fromB64u(jwe.split(".")[0] ?? ""))) as {
+    const header = JSON.parse(new TextDecoder().decode(fromBase64url(jwe.split(".")[0] ?? ""))) as {
       alg: string;
       enc: string;
     };
     const padded = (text: string): Uint8Array => utf8(text + " ".repeat(512 - (utf8(text).length % 512)));
-    const canonical = canonicalText(vectors.label.document);
+    const canonical = stringifyCanonical(vectors.label.document);
     const shuffled = JSON.stringify(Object.fromEntries(Object.entries(vectors.label.document).toReversed()));
     const seal = (text: string): Promise<string> =>
       new CompactEncrypt(padded(text)).setProtectedHeader(header).encrypt(keys.label);

@@ -1,7 +1,7 @@
 import type { VersionRecord } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
-import { formerVersionsDigest, type FormerVersion, type Label } from "../seal/label.ts";
+import { computeFormerVersionsDigest, type FormerVersion, type Label } from "../seal/label.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
@@ -19,7 +19,7 @@ export function verifyFormerVersions(
   versionRecords: readonly VersionRecord[],
 ): readonly VersionRecord[] {
   const former = versionRecords.filter(({ version }) => version < row.version);
-  const digest = formerVersionsDigest(
+  const digest = computeFormerVersionsDigest(
     former.map(({ version, ticket_sha256: ticketSha256 }) => ({ version, ticketSha256 })),
   );
   if (digest !== label.former_sha256) throw new PortalError("list_mismatch");
@@ -44,5 +44,5 @@ export async function nextFormerDigest(
     version,
     ticketSha256,
   }));
-  return formerVersionsDigest([...lines, { version: row.version, ticketSha256: label.ticket_sha256 }]);
+  return computeFormerVersionsDigest([...lines, { version: row.version, ticketSha256: label.ticket_sha256 }]);
 }

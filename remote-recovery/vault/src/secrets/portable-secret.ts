@@ -2,10 +2,10 @@
  * A secret that leaves the portal sealed, in an archive or a kit: its ticket as it is today, and
  * its sealed content.
  */
-import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
+import { fromBase64url, toBase64url, type SecretContent } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
-import { newSha256, type Bytes } from "../seal/bytes.ts";
+import { createSha256, type Bytes } from "../seal/bytes.ts";
 import { contentHeadSize, paddedLength, pieceSize, sealedLength } from "../seal/content-sizes.ts";
 import type { Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
@@ -135,12 +135,14 @@ export async function* readSealedContent(
   source: ContentSource,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Bytes> {
-  const digest = newSha256();
-  for await (const bytes of stored.content === null ? readRanges(ticket, source, signal) : [fromB64u(stored.content)]) {
+  const digest = createSha256();
+  for await (const bytes of stored.content === null
+    ? readRanges(ticket, source, signal)
+    : [fromBase64url(stored.content)]) {
     digest.update(bytes);
     yield bytes;
   }
-  if (toB64u(digest.finish()) !== ticket.content_sha256) throw createBrokenSecretError(ticket.secret_id);
+  if (toBase64url(digest.finish()) !== ticket.content_sha256) throw createBrokenSecretError(ticket.secret_id);
 }
 
 async function* readRanges(

@@ -1,4 +1,4 @@
-import { fromB64u, toB64u, type SecretContent } from "@relicario/shared/api";
+import { fromBase64url, toBase64url, type SecretContent } from "@relicario/shared/api";
 import type { OpenedSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -7,7 +7,7 @@ import type { Book } from "../seal/book.ts";
 import { sha256, type Bytes } from "../seal/bytes.ts";
 import type { Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
-import { labelDigest } from "../seal/state.ts";
+import { computeLabelDigest } from "../seal/state.ts";
 import { isSignedBy, openTicket, tryOpenTicket, type OwnerTicket } from "../seal/ticket.ts";
 import type { AccountRow } from "../session/list-cache.ts";
 import { verifyFormerVersions } from "./former-versions.ts";
@@ -28,8 +28,9 @@ export async function readTicket(
   stored: SecretContent,
   opener: OpenerKeys,
 ): Promise<{ readonly ticket: OwnerTicket; readonly author: OpenedSecret["author"] }> {
-  if (stored.version !== version || labelDigest(stored.label) !== row.labelHex) throw new PortalError("list_mismatch");
-  const sealedTicket = fromB64u(stored.ticket);
+  if (stored.version !== version || computeLabelDigest(stored.label) !== row.labelHex)
+    throw new PortalError("list_mismatch");
+  const sealedTicket = fromBase64url(stored.ticket);
   const ticket =
     version === row.version
       ? await openNewestTicket(userId, row, label, sealedTicket, opener)
@@ -49,7 +50,7 @@ async function openNewestTicket(
   sealedTicket: Bytes,
   opener: OpenerKeys,
 ): Promise<OwnerTicket> {
-  if (toB64u(sha256(sealedTicket)) !== label.ticket_sha256) throw new PortalError("list_mismatch");
+  if (toBase64url(sha256(sealedTicket)) !== label.ticket_sha256) throw new PortalError("list_mismatch");
   const ticket = await openTicket(opener, sealedTicket);
   if (!isTicketOf(ticket, userId, row, row.version) || !matchesLabel(ticket, row, label))
     throw new PortalError("decryption_failed");
@@ -65,7 +66,7 @@ async function openFormerTicket(
   opener: OpenerKeys,
 ): Promise<OwnerTicket> {
   const versionRecord = verifyFormerVersions(row, label, stored.versions).find((former) => former.version === version);
-  if (versionRecord?.ticket_sha256 !== toB64u(sha256(sealedTicket))) throw new PortalError("list_mismatch");
+  if (versionRecord?.ticket_sha256 !== toBase64url(sha256(sealedTicket))) throw new PortalError("list_mismatch");
   const ticket = await tryOpenTicket(opener, sealedTicket);
   if (ticket === null) throw new PortalError("opener_needed");
   if (!isTicketOf(ticket, userId, row, version)) throw new PortalError("decryption_failed");
@@ -94,5 +95,5 @@ function matchesLabel(ticket: OwnerTicket, row: AccountRow, label: Label): boole
  * The key derived from the account key and the book's old ones: never one read from a directory.
  */
 export function collectSigningKeys(keys: MetadataKeys, book: Book): Bytes[] {
-  return [keys.signingKey, ...book.old_signing_keys.map((oldKey) => fromB64u(oldKey.signing_key))];
+  return [keys.signingKey, ...book.old_signing_keys.map((oldKey) => fromBase64url(oldKey.signing_key))];
 }

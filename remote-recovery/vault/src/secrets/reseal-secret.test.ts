@@ -1,7 +1,7 @@
 import "fake-indexeddb/auto";
 
 import { downloadPath, maxResealedContentBytes } from "@relicario/shared/api";
-import type { HttpStream, SecretChange } from "@relicario/shared/contract";
+import type { StreamedResponse, SecretChange } from "@relicario/shared/contract";
 
 import { replaceImage } from "../operations/replace-image.ts";
 import { addOpener, generateRecoveryCode } from "../operations/openers.ts";
@@ -132,7 +132,7 @@ describe.each(cases)("%s", (_, pictureAfter, operation) => {
     const keyring = structuredClone(world.service.account.keyring);
     world.service.transformAnswer = (call, answer) => {
       if (call !== `POST ${downloadPath}`) return answer;
-      const { totalSize, offset } = answer as HttpStream;
+      const { totalSize, offset } = answer as StreamedResponse;
       return totalSize === sealed.length ? { totalSize, offset, body: new Blob([damage(sealed)]).stream() } : answer;
     };
     await expect(operation(laptop)).rejects.toEqual(errorWithCode("decryption_failed"));

@@ -3,9 +3,9 @@
  * openers.
  */
 import {
-  fromB64u,
+  fromBase64url,
   maxResealedContentBytes,
-  toB64u,
+  toBase64url,
   type SecretContent,
   type StagedRow,
   type VersionRecord,
@@ -17,7 +17,7 @@ import type { BookOpener } from "../seal/book.ts";
 import { sha256, wipe } from "../seal/bytes.ts";
 import { openContent, sealContent, type SealedContent } from "../seal/content.ts";
 import { maxSealedLength, paddedLength } from "../seal/content-sizes.ts";
-import { formerVersionsDigest, sealLabel, type Label } from "../seal/label.ts";
+import { computeFormerVersionsDigest, sealLabel, type Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
 import type { RootRow } from "../seal/state.ts";
 import { sealSignedTicket, signTicket, type OwnerTicket } from "../seal/ticket.ts";
@@ -109,7 +109,7 @@ export async function resealSecret(
     openers: [...ids],
     rehearsed: label.rehearsed.filter(({ opener_id: id }) => ids.includes(id)),
     ticket_sha256: newestVersion === null ? label.ticket_sha256 : ticketDigest(newestVersion.ticket),
-    former_sha256: formerVersionsDigest(
+    former_sha256: computeFormerVersionsDigest(
       formerVersions.map(({ version: formerVersion, ticket_sha256: previousDigest }) => ({
         version: formerVersion,
         ticketSha256: newTicketDigest(resealedFormers.get(formerVersion), previousDigest),
@@ -165,7 +165,8 @@ async function resealVersion(
     if (ticketRead === null) continue;
     const { ticket, author } = ticketRead;
     const recipients = targetOpeners.map(({ recipient }) => recipient);
-    if (author !== "verified") return { ticket: toB64u(await sealSignedTicket(recipients, ticket)), content: null };
+    if (author !== "verified")
+      return { ticket: toBase64url(await sealSignedTicket(recipients, ticket)), content: null };
     const { sig: _, ...ticketBody } = ticket;
     const resealedContent = losesOpener ? await resealContent(vault, ticket, stored, signal) : null;
     const newNames = isNewest ? { title: label.title, tags: label.tags, name: label.name, rev: row.rev + 1 } : {};
@@ -177,8 +178,8 @@ async function resealVersion(
         : { content_sha256: resealedContent.sha256, content_identity: resealedContent.identity }),
     };
     return {
-      ticket: toB64u(await sealSignedTicket(recipients, await signTicket(keys, body))),
-      content: resealedContent === null ? null : toB64u(resealedContent.sealed),
+      ticket: toBase64url(await sealSignedTicket(recipients, await signTicket(keys, body))),
+      content: resealedContent === null ? null : toBase64url(resealedContent.sealed),
     };
   }
   return null;
@@ -197,7 +198,7 @@ async function resealContent(
   const sealed =
     stored.content === null
       ? (await service.content.range({ secretId, version }, 0, maxBytes, signal)).bytes
-      : fromB64u(stored.content);
+      : fromBase64url(stored.content);
   const plain = await openContent(kind, sealed, {
     sha256: ticket.content_sha256,
     identity: ticket.content_identity,
@@ -219,7 +220,7 @@ function toStagedRow(secretId: string, version: number, resealed: ResealedVersio
 }
 
 function ticketDigest(ticket: string): string {
-  return toB64u(sha256(fromB64u(ticket)));
+  return toBase64url(sha256(fromBase64url(ticket)));
 }
 
 function newTicketDigest(resealed: ResealedVersion | undefined, previousDigest: string): string {

@@ -2,8 +2,8 @@
  * What is published of a secret: its content, sealed once, and the row that goes with it, sealed
  * anew at every try.
  */
-import { maxSmallSecretBytes, toB64u, type KeyringChange } from "@relicario/shared/api";
-import type { ContentKind, ProtectRequest } from "@relicario/shared/contract";
+import { maxSmallSealedBytes, toBase64url, type KeyringChange } from "@relicario/shared/api";
+import type { ContentKind, NewSecretInput } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { MetadataKeys } from "../seal/account-key.ts";
@@ -11,13 +11,13 @@ import type { BookOpener } from "../seal/book.ts";
 import { sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { sealContent } from "../seal/content.ts";
 import { sealLabel, type Label, type LabelContext } from "../seal/label.ts";
-import { labelDigest, type RootRow } from "../seal/state.ts";
+import { computeLabelDigest, type RootRow } from "../seal/state.ts";
 import { sealTicket } from "../seal/ticket.ts";
 import type { OperationOptions } from "../session/operation-options.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 
 /** Content as it is chosen, with what the label says of it. */
-export type ChosenContent = Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content">;
+export type ChosenContent = Pick<NewSecretInput, "contentKind" | "name" | "mime" | "content">;
 
 /** A row of the list as it is published, with the change that goes with it. */
 export interface SignedRow {
@@ -67,7 +67,7 @@ export async function sealSmallContent(
   const { sealed, sha256, identity, size } = await sealContent(chosen.contentKind, plain);
   wipe(plain);
   requireInlineSize(sealed);
-  return { sha256, identity, size, content: toB64u(sealed) };
+  return { sha256, identity, size, content: toBase64url(sealed) };
 }
 
 /**
@@ -77,8 +77,8 @@ export async function sealSmallContent(
  *   the file has gone.
  */
 async function readContentBytes(content: Blob): Promise<Bytes> {
-  if (content.size > maxSmallSecretBytes)
-    throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+  if (content.size > maxSmallSealedBytes)
+    throw new PortalError("payload_too_large", { details: { limit: maxSmallSealedBytes } });
   try {
     return new Uint8Array(await content.arrayBuffer());
   } catch (cause) {
@@ -90,8 +90,8 @@ async function readContentBytes(content: Blob): Promise<Bytes> {
  * @throws PortalError `payload_too_large` when the sealed content is over the limit of one call.
  */
 function requireInlineSize(sealed: Bytes): void {
-  if (sealed.length > maxSmallSecretBytes)
-    throw new PortalError("payload_too_large", { details: { limit: maxSmallSecretBytes } });
+  if (sealed.length > maxSmallSealedBytes)
+    throw new PortalError("payload_too_large", { details: { limit: maxSmallSealedBytes } });
 }
 
 /** What label and ticket say of a version. */
@@ -153,13 +153,13 @@ export async function sealRow(
     v: 1,
     ...sharedFields,
     openers: openers.map((opener) => opener.id),
-    ticket_sha256: toB64u(sha256(ticket)),
+    ticket_sha256: toBase64url(sha256(ticket)),
     ...preserved,
   });
-  return { label, ticket: toB64u(ticket), root: toRootRow(context, label) };
+  return { label, ticket: toBase64url(ticket), root: toRootRow(context, label) };
 }
 
 /** The members of a row that the root is computed over. */
 export function toRootRow({ secretId, version, rev }: LabelContext, label: string): RootRow {
-  return { secretId, version, rev, labelHex: labelDigest(label) };
+  return { secretId, version, rev, labelHex: computeLabelDigest(label) };
 }

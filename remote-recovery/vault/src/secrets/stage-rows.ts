@@ -1,9 +1,9 @@
 import {
-  canonicalBytes,
-  fromB64u,
+  encodeCanonical,
+  fromBase64url,
   maxJsonBodyBytes,
   maxStagedRows,
-  toB64u,
+  toBase64url,
   type StagedRow,
 } from "@relicario/shared/api";
 import { isPortalError } from "@relicario/shared/errors";
@@ -92,7 +92,7 @@ function recordStaged(stage: Stage, source: string, rows: readonly StagedRow[]):
   if (firstRow === undefined) return;
   stage.secrets.set(firstRow.secret_db_id, {
     source,
-    rows: new Map(rows.map((row) => [row.version, toB64u(sha256(canonicalBytes(row)))])),
+    rows: new Map(rows.map((row) => [row.version, toBase64url(sha256(encodeCanonical(row)))])),
   });
 }
 
@@ -144,7 +144,7 @@ export function digestOfStage({ secrets }: Stage): string {
   const lines = sorted.flatMap(([id, { rows }]) =>
     [...rows]
       .sort(([left], [right]) => left - right)
-      .map(([version, digest]) => `${id} ${String(version)} ${bytesToHex(fromB64u(digest))}\n`),
+      .map(([version, digest]) => `${id} ${String(version)} ${bytesToHex(fromBase64url(digest))}\n`),
   );
-  return toB64u(sha256(utf8(lines.join(""))));
+  return toBase64url(sha256(utf8(lines.join(""))));
 }

@@ -1,4 +1,4 @@
-import { Counter, Id, maxFileNameLength, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
+import { PositiveInt, Id, maxFileNameLength, maxTagLength, maxTags, maxTitleLength } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -29,8 +29,8 @@ const RequestSchema = z.object({ ...NameFields, ...ContentFields, protection: Pr
 
 const ChangeSchema = z
   .object({
-    baseVersion: Counter,
-    baseRev: Counter.optional(),
+    baseVersion: PositiveInt,
+    baseRev: PositiveInt.optional(),
     title: NameFields.title.optional(),
     tags: NameFields.tags.optional(),
     content: z.object(ContentFields).optional(),

@@ -1,4 +1,4 @@
-import { claimLifetimeMinutes, toB64u } from "@relicario/shared/api";
+import { claimLifetimeMinutes, toBase64url } from "@relicario/shared/api";
 
 import { randomBytes } from "../seal/bytes.ts";
 
@@ -19,7 +19,7 @@ export function createClaims(now: () => number): ViewClaims {
     idFor: (shareId) => {
       const existing = claims.get(shareId);
       if (existing !== undefined && now() < existing.expiresAt) return existing.id;
-      const id = toB64u(randomBytes(16));
+      const id = toBase64url(randomBytes(16));
       claims.set(shareId, { id, expiresAt: now() + claimLifetimeMinutes * 60_000 });
       return id;
     },

@@ -1,5 +1,5 @@
 import { DeviceLink, DeviceLinkAnswer, FillDeviceLinkResponse } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 
 /**
  * The mailbox between two devices, by the id that follows from the code. What is put in twice, byte
@@ -19,7 +19,7 @@ export interface DeviceLinkCalls {
   readonly readAnswer: (id: string, signal?: AbortSignal) => Promise<string | null>;
 }
 
-export function createDeviceLinkCalls(http: Http): DeviceLinkCalls {
+export function createDeviceLinkCalls(http: HttpClient): DeviceLinkCalls {
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   return {

@@ -5,7 +5,7 @@ import {
   RequestList,
   RequestWriteResponse,
 } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { z } from "zod";
 
 /**
@@ -24,7 +24,7 @@ export interface RequestCalls {
   readonly drop: (requestId: string, keyring: KeyringChange) => Promise<unknown>;
 }
 
-export function createRequestCalls(http: Http): RequestCalls {
+export function createRequestCalls(http: HttpClient): RequestCalls {
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   return {

@@ -1,4 +1,4 @@
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 
 import { createService } from "./service.ts";
 
@@ -6,7 +6,7 @@ import { createService } from "./service.ts";
 function createChainHttp(
   stateRev: number,
   tamper: (revs: number[]) => number[] = (revs) => revs,
-): { readonly http: Http; readonly requestedSince: number[] } {
+): { readonly http: HttpClient; readonly requestedSince: number[] } {
   const requestedSince: number[] = [];
   const request = (
     _method: string,
@@ -21,11 +21,11 @@ function createChainHttp(
       states: tamper(revs.slice(0, 3)).map((rev) => ({ state_rev: rev, state: String(rev) })),
     });
   };
-  return { http: { request } as unknown as Http, requestedSince };
+  return { http: { request } as unknown as HttpClient, requestedSince };
 }
 
 describe("the chain of states", () => {
-  const readRevs = async (http: Http, since: number): Promise<number[] | undefined> =>
+  const readRevs = async (http: HttpClient, since: number): Promise<number[] | undefined> =>
     (await createService(http).getKeyring(since))?.states?.map(({ state_rev: rev }) => rev);
 
   it("is asked for until it reaches the state that was given first", async () => {

@@ -17,7 +17,7 @@ import {
   type StoreSecretsBody,
   type VersionRecord,
 } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { z } from "zod";
 
 import { createDeviceLinkCalls, type DeviceLinkCalls } from "./link-calls.ts";
@@ -69,7 +69,7 @@ export interface Service {
   readonly content: Pick<TransferCalls, "range">;
 }
 
-export function createService(http: Http): Service {
+export function createService(http: HttpClient): Service {
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
 

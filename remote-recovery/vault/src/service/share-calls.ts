@@ -8,7 +8,7 @@ import {
   type CreateShareBody,
   type OwnShare,
 } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { z } from "zod";
 
 /** The calls of whoever shares, or was given something. */
@@ -25,7 +25,7 @@ export interface ShareCalls {
   readonly getMe: (signal?: AbortSignal) => Promise<Me>;
 }
 
-export function createShareCalls(http: Http): ShareCalls {
+export function createShareCalls(http: HttpClient): ShareCalls {
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   return {

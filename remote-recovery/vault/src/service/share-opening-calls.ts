@@ -1,5 +1,5 @@
 import { ShareClaim, ShareInfo, ShareOffer, type OpenShareBody } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 
 /** The calls of whoever opens a share. Those of a public link take no session. */
 export interface ShareOpeningCalls {
@@ -17,7 +17,10 @@ export interface ShareOpeningCalls {
   readonly claim: (body: OpenShareBody & { readonly claim_id: string }, signal?: AbortSignal) => Promise<ShareClaim>;
 }
 
-export function createShareOpeningCalls(http: Http, { isPublic }: { readonly isPublic: boolean }): ShareOpeningCalls {
+export function createShareOpeningCalls(
+  http: HttpClient,
+  { isPublic }: { readonly isPublic: boolean },
+): ShareOpeningCalls {
   const path = isPublic ? "/share/get-public-secret" : "/share/get-secret";
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };

@@ -1,8 +1,8 @@
-import { Counter, toB64u, type Keyring } from "@relicario/shared/api";
+import { PositiveInt, toBase64url, type Keyring } from "@relicario/shared/api";
 import { isPortalError } from "@relicario/shared/errors";
 
 import type { Device, StateCheckpoint } from "../device/device.ts";
-import { stateDigest } from "../seal/state.ts";
+import { computeStateDigest } from "../seal/state.ts";
 import type { OpenedKeyring } from "./keyring-views.ts";
 
 /** One state of the account, as an `older_state` names it. */
@@ -50,12 +50,12 @@ export function createCheckpoints(device: Device): Checkpoints {
     save: async (keyring, { state, keys }) => {
       const next: StateCheckpoint = {
         keyEpoch: keys.keyEpoch,
-        stateRev: Counter.parse(keyring.state_rev),
-        stateSha256: stateDigest(keyring.state),
+        stateRev: PositiveInt.parse(keyring.state_rev),
+        stateSha256: computeStateDigest(keyring.state),
         root: state.root,
         count: state.count,
         recipient: keys.recipient,
-        signingKey: toB64u(keys.signingKey),
+        signingKey: toBase64url(keys.signingKey),
       };
       if (!advances((await device.read()).remembered, next)) return;
       try {

@@ -4,9 +4,9 @@ import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import type { Engine } from "@relicario/engine";
 import { saveCheckedOpeners } from "../device/checked-openers.ts";
-import { lockedSince, type Device, type StateCheckpoint } from "../device/device.ts";
+import { getLockedSince, type Device, type StateCheckpoint } from "../device/device.ts";
 import { clearPendingAccount, type FirstAccount } from "../device/pending-account.ts";
-import { fromStoredMetadataKeys, isSameAccount, type AccountKey, type MetadataKeys } from "../seal/account-key.ts";
+import { fromStoredMetadataKeys, hasSameAccountKey, type AccountKey, type MetadataKeys } from "../seal/account-key.ts";
 import type { Service } from "../service/service.ts";
 import { createClaims, type ViewClaims } from "../service/claims.ts";
 import { pauseFor, type Pause } from "../service/send-with-retry.ts";
@@ -175,7 +175,7 @@ export class VaultSession {
   async unlock(keyring: Keyring, opening: VerifiedOpening, accountKey: AccountKey): Promise<void> {
     const { keys } = opening.openedKeyring;
     // Another operation may be using the one that is held: it is never wiped under it.
-    if (this.#accountKey !== null && this.#keys !== null && isSameAccount(this.#keys, keys)) accountKey.wipe();
+    if (this.#accountKey !== null && this.#keys !== null && hasSameAccountKey(this.#keys, keys)) accountKey.wipe();
     else this.#accountKey = accountKey;
     this.#keys = keys;
     await this.#saveVerified(keyring, opening);
@@ -251,7 +251,7 @@ export class VaultSession {
 /** Starts locked, and unlocked on an own device that was not locked. */
 export async function openVaultSession(deps: VaultSessionDeps): Promise<VaultSession> {
   const record = await deps.device.read();
-  const isLocked = deps.locked === true || lockedSince(record, (deps.now ?? Date.now)()) !== null;
+  const isLocked = deps.locked === true || getLockedSince(record, (deps.now ?? Date.now)()) !== null;
   const keys = record.metadataKeys === null || isLocked ? null : fromStoredMetadataKeys(record.metadataKeys);
   return new VaultSession(deps, keys);
 }

@@ -1,16 +1,16 @@
 import {
-  fromB64u,
+  fromBase64url,
   maxShareViews,
   shareLifetimeDays,
   ShareId,
   Timestamp,
-  toB64u,
+  toBase64url,
   type ChangeShareBody,
 } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { lookUpKeys, personError, requireUnchangedKeys, safetyWordsOf } from "../people/pinned-keys.ts";
-import { recipientOf } from "../seal/age.ts";
+import { deriveRecipient } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import { sha256 } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
@@ -184,12 +184,12 @@ export async function updateShareContent(
       const shares = withEntry(openedKeyring.shares, shareId, {
         version: row.version,
         rev,
-        ticket_sha256: toB64u(sha256(ticket)),
+        ticket_sha256: toBase64url(sha256(ticket)),
       });
       return {
         shares,
         send: (keyring) =>
-          vault.service.shares.change(shareId, { version: row.version, ticket: toB64u(ticket), keyring }),
+          vault.service.shares.change(shareId, { version: row.version, ticket: toBase64url(ticket), keyring }),
       };
     },
     options,
@@ -210,7 +210,7 @@ async function recipientOfShare(
   const innerEntry = inner.shares.find(({ share_id: id }) => id === shareId);
   if (innerEntry === undefined) throw new PortalError("decryption_failed");
   if (audience !== "person")
-    return innerEntry.recipient ?? recipientOf(deriveLinkIdentity(fromB64u(innerEntry.link_key ?? ""), null));
+    return innerEntry.recipient ?? deriveRecipient(deriveLinkIdentity(fromBase64url(innerEntry.link_key ?? ""), null));
   const person = book.people.find(({ recipient }) => recipient === innerEntry.recipient);
   if (person === undefined || innerEntry.recipient === null) throw new PortalError("person_changed");
   const directoryEntry = await lookUpKeys(vault, person.name, signal);

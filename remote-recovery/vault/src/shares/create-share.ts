@@ -1,14 +1,14 @@
-import { maxShareViews, shareLifetimeDays, Timestamp, toB64u, type CreateShareBody } from "@relicario/shared/api";
-import type { PersonRecord, ShareRequest } from "@relicario/shared/contract";
+import { maxShareViews, shareLifetimeDays, Timestamp, toBase64url, type CreateShareBody } from "@relicario/shared/api";
+import type { PersonRecord, NewShareInput } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { lookUpKeys, requireUnchangedKeys, requireConfirmedKeys, withPinned } from "../people/pinned-keys.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import { recipientOf } from "../seal/age.ts";
+import { deriveRecipient } from "../seal/age.ts";
 import type { Book } from "../seal/book.ts";
 import { randomBytes, sha256, wipe, type Bytes } from "../seal/bytes.ts";
 import { formatTimestamp } from "../seal/ids.ts";
-import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "../seal/link-keys.ts";
+import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, deriveStretchedLinkKey } from "../seal/link-keys.ts";
 import type { PresentedOpener } from "../rpc/presented-opener.ts";
 import { toSentState } from "../keyring/remove-when-published.ts";
 import { readPictureBytes } from "../openers/read-picture.ts";
@@ -31,7 +31,7 @@ import { openSharedContent, type SharedContent } from "./shared-content.ts";
 import { sharePathOf, requireWithinLimit, withShare } from "../keyring/shares-document.ts";
 
 /** A share as it reaches the worker: the picture itself in place of its handle. */
-export interface NewShareRequest extends Omit<ShareRequest, "picture"> {
+export interface NewShareRequest extends Omit<NewShareInput, "picture"> {
   readonly picture: Blob | null;
 }
 
@@ -79,7 +79,7 @@ export async function createShare(
   const content = await openSharedContent(vault, request.secretId, presentedOpener, options);
   const { accountKey } = vault;
   if (accountKey === null) throw new PortalError("show_opener_first");
-  const shareId = toB64u(randomBytes(16));
+  const shareId = toBase64url(randomBytes(16));
   const shareRecipient =
     request.to.audience === "person"
       ? await createPersonRecipient(vault, request.to.person, options)
@@ -111,7 +111,7 @@ async function publishShare(
   const { linkKey } = shareRecipient;
   const sentStates: UnconfirmedShare["sent"] = [];
   const path = sharePathOf(audience, shareId);
-  const created: CreatedShare = { shareId, link: linkKey === null ? null : `${path}#s=${toB64u(linkKey)}` };
+  const created: CreatedShare = { shareId, link: linkKey === null ? null : `${path}#s=${toBase64url(linkKey)}` };
 
   const prepare = async (account: AccountView | null): Promise<Attempt<CreatedShare>> => {
     const { openedKeyring, row } = requireRow(account, request.secretId);
@@ -134,14 +134,14 @@ async function publishShare(
       version: row.version,
       audience,
       rev: 1,
-      ticket_sha256: toB64u(sha256(ticket)),
+      ticket_sha256: toBase64url(sha256(ticket)),
       created_at: createdAt,
       expires_at: request.expiresAt,
       revoked_at: null,
     };
     const shares = await withShare(vault, accountKey, openedKeyring.shares, entry, {
       share_id: shareId,
-      link_key: linkKey === null ? null : toB64u(linkKey),
+      link_key: linkKey === null ? null : toBase64url(linkKey),
       recipient: innerRecipient,
     });
     const change = await buildNextChange(vault, account, openedKeyring, [...account.rows.values()], {
@@ -153,7 +153,7 @@ async function publishShare(
       await saveUnconfirmedShare(vault, {
         share_id: shareId,
         audience,
-        link_key: toB64u(linkKey),
+        link_key: toBase64url(linkKey),
         sent: [...sentStates],
       });
     }
@@ -163,7 +163,7 @@ async function publishShare(
       version: row.version,
       audience,
       ...requestFields,
-      ticket: toB64u(ticket),
+      ticket: toBase64url(ticket),
       expires_at: request.expiresAt,
       ...(request.maxViews === null ? {} : { max_views: request.maxViews }),
       notify: request.notify,
@@ -206,7 +206,7 @@ async function createLinkRecipient(
   const linkKey = randomBytes(32);
   const hasPassword = password !== null && password !== "";
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-  const stretched = await stretchLinkKey(linkKey, shareId, password);
+  const stretched = await deriveStretchedLinkKey(linkKey, shareId, password);
   const bytes = picture === null ? null : await readPictureBytes(picture);
   let enrolledImage: { readonly bookSha256: string; readonly image: ShareImage } | null = null;
 
@@ -227,10 +227,10 @@ async function createLinkRecipient(
     linkKey,
     resolve: async (openedKeyring) => {
       const image = await enrolImageFor(openedKeyring);
-      const recipient = await recipientOf(deriveLinkIdentity(stretched, image?.root ?? null));
+      const recipient = await deriveRecipient(deriveLinkIdentity(stretched, image?.root ?? null));
       const requestFields = {
-        link_auth_sha256: toB64u(sha256(deriveLinkAuth(linkKey))),
-        pass_auth_sha256: toB64u(sha256(derivePassAuth(stretched))),
+        link_auth_sha256: toBase64url(sha256(deriveLinkAuth(linkKey))),
+        pass_auth_sha256: toBase64url(sha256(derivePassAuth(stretched))),
         password: hasPassword,
         ...(image === null ? {} : { share_helper: image.helper }),
       };

@@ -1,4 +1,4 @@
-import { fromB64u, maxSmallSecretBytes, type ShareClaim } from "@relicario/shared/api";
+import { fromBase64url, maxSmallSealedBytes, type ShareClaim } from "@relicario/shared/api";
 import type { CallOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
@@ -32,7 +32,7 @@ export async function openClaimedTicket(
   expected: Omit<ExpectedShareTicket, "recipient">,
 ): Promise<OpenedShareTicket> {
   if (claimed.from.user_id !== expected.owner) throw new PortalError("decryption_failed");
-  const sealed = fromB64u(claimed.ticket);
+  const sealed = fromBase64url(claimed.ticket);
   for (const { identity, recipient } of identities) {
     const ticket = await openShareTicket(identity, sealed, { ...expected, recipient });
     if (ticket === null) continue;
@@ -68,7 +68,7 @@ export async function fetchSmallContent(
   { download }: Pick<ShareClaim, "download">,
   options: CallOptions,
 ): Promise<Bytes | null> {
-  if (download.size > maxSmallSecretBytes) return null;
+  if (download.size > maxSmallSealedBytes) return null;
   options.onProgress?.({ phase: "fetching", done: 0, total: download.size });
   const { bytes, size } = await calls.range(sealed, 0, download.size, options.signal);
   if (size !== download.size) throw new PortalError("decryption_failed");

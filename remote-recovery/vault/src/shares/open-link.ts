@@ -1,12 +1,12 @@
-import { fromB64u, ShareId, toB64u, type ShareOffer } from "@relicario/shared/api";
+import { fromBase64url, ShareId, toBase64url, type ShareOffer } from "@relicario/shared/api";
 import type { CallOptions, SharePreview, OpenedShare } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
-import { recipientOf } from "../seal/age.ts";
+import { deriveRecipient } from "../seal/age.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { openHelper, parseHelper, readSketch } from "../seal/helper.ts";
-import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, stretchLinkKey } from "../seal/link-keys.ts";
+import { unwrapImageRootKey, parseHelper, extractSketch } from "../seal/helper.ts";
+import { deriveLinkAuth, deriveLinkIdentity, derivePassAuth, deriveStretchedLinkKey } from "../seal/link-keys.ts";
 import { toEngineOptions, readPictureBytes } from "../openers/read-picture.ts";
 import { sendWithRetry } from "../service/send-with-retry.ts";
 import { createTransferCalls } from "../transfer/upload-calls.ts";
@@ -47,7 +47,7 @@ export async function inspectShare(
   if (!hasLink) return toOfferedShare(await fetchPersonOffer(visitor, shareId, options.signal));
   const { calls, key } = await resolveLink(visitor, shareId);
   return toOfferedShare(
-    await calls.getOffer({ share_id: shareId, link_auth: toB64u(deriveLinkAuth(key)) }, options.signal),
+    await calls.getOffer({ share_id: shareId, link_auth: toBase64url(deriveLinkAuth(key)) }, options.signal),
   );
 }
 
@@ -62,7 +62,7 @@ export async function openShare(
 > {
   requireShareId(shareId);
   const { calls, key, audience } = await resolveLink(visitor, shareId);
-  const proof = { share_id: shareId, link_auth: toB64u(deriveLinkAuth(key)) };
+  const proof = { share_id: shareId, link_auth: toBase64url(deriveLinkAuth(key)) };
   options.onProgress?.({ phase: "fetching", done: 0, total: 1 });
   const offer = await calls.getOffer(proof, options.signal);
   if (offer.audience !== audience || offer.picture !== (offer.share_helper !== null))
@@ -72,15 +72,19 @@ export async function openShare(
   const imageRoot =
     offer.share_helper === null
       ? null
-      : await recoverShareImageRoot(visitor, fromB64u(offer.share_helper), credentials.picture, options);
+      : await recoverShareImageRoot(visitor, fromBase64url(offer.share_helper), credentials.picture, options);
   options.onProgress?.({ phase: "passphrase", done: 0, total: 1 });
-  const stretched = await stretchLinkKey(key, shareId, offer.password ? credentials.password : null);
+  const stretched = await deriveStretchedLinkKey(key, shareId, offer.password ? credentials.password : null);
   try {
     throwIfCancelled(options.signal);
-    const claim = { ...proof, pass_auth: toB64u(derivePassAuth(stretched)), claim_id: visitor.claims.idFor(shareId) };
+    const claim = {
+      ...proof,
+      pass_auth: toBase64url(derivePassAuth(stretched)),
+      claim_id: visitor.claims.idFor(shareId),
+    };
     const claimed = await sendWithRetry(visitor.pause, () => calls.claim(claim, options.signal));
     const identity = deriveLinkIdentity(stretched, imageRoot);
-    const opened = await openClaimedTicket(claimed, [{ identity, recipient: await recipientOf(identity) }], {
+    const opened = await openClaimedTicket(claimed, [{ identity, recipient: await deriveRecipient(identity) }], {
       shareId,
       audience,
       owner: offer.from.user_id,
@@ -185,7 +189,7 @@ async function recoverShareImageRoot(
   if (picture === null) throw new PortalError("picture_needed");
   const helper = parseHelper(helperBytes);
   if (helper.encrypted) throw new PortalError("decryption_failed");
-  const sketch = await readSketch(helper, null);
+  const sketch = await extractSketch(helper, null);
   const bytes = await readPictureBytes(picture);
   try {
     const result = await visitor.engine.recover(bytes, [sketch], toEngineOptions(options));
@@ -193,7 +197,7 @@ async function recoverShareImageRoot(
     if (result.outcome !== "recovered") throw new PortalError("not_this_picture");
     const imageSecret = new Uint8Array(result.imageSecretBytes);
     try {
-      return await openHelper(helper, sketch, imageSecret, null);
+      return await unwrapImageRootKey(helper, sketch, imageSecret, null);
     } finally {
       wipe(imageSecret, result.imageSecretBytes);
     }

@@ -1,11 +1,11 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 
 import { signDocument, type MetadataKeys } from "../seal/account-key.ts";
 import { sealTo } from "../seal/age.ts";
 import { wipe, type Bytes } from "../seal/bytes.ts";
 import { serializeDocument } from "../seal/document.ts";
 import type { Label } from "../seal/label.ts";
-import { recipientDigest, type ShareTicket } from "../seal/share-ticket.ts";
+import { computeRecipientDigest, type ShareTicket } from "../seal/share-ticket.ts";
 import type { SharedContent } from "./shared-content.ts";
 
 /** Which share a ticket is sealed for, and to whom. */
@@ -42,8 +42,8 @@ export async function sealShareTicket(
         version: content.version,
         rev,
         owner,
-        owner_key: toB64u(keys.signingKey),
-        recipient: recipientDigest(recipient),
+        owner_key: toBase64url(keys.signingKey),
+        recipient: computeRecipientDigest(recipient),
         title,
         tags: [],
         name,

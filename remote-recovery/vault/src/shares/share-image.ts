@@ -1,12 +1,12 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { GateReason } from "@relicario/engine";
 import { throwIfCancelled } from "../rpc/throw-if-cancelled.ts";
 import type { AccountKey } from "../seal/account-key.ts";
-import { innerSketches, openBookInner, sealBookInner, sketchToB64u, type Book } from "../seal/book.ts";
+import { parseInnerSketches, openBookInner, sealBookInner, sketchToB64u, type Book } from "../seal/book.ts";
 import { copyOf, wipe, type Bytes } from "../seal/bytes.ts";
-import { makeHelper } from "../seal/helper.ts";
+import { createHelper } from "../seal/helper.ts";
 import { newId, formatTimestamp } from "../seal/ids.ts";
 import { savePendingSketch, loadPendingSketches } from "../device/pending-account.ts";
 import { toEngineOptions } from "../openers/read-picture.ts";
@@ -41,7 +41,7 @@ export async function enrolShareImage(
 ): Promise<ShareImage> {
   const inner = await openBookInner(accountKey, vault.userId, book);
   const shareImageIds = new Set(book.images.filter(({ status }) => status === "share").map(({ id }) => id));
-  const bookSketches = innerSketches(inner);
+  const bookSketches = parseInnerSketches(inner);
   const openerSketches = bookSketches.filter(({ imageId }) => !shareImageIds.has(imageId)).map(({ sketch }) => sketch);
   const otherSketches = [
     ...bookSketches.filter(({ imageId }) => shareImageIds.has(imageId)).map(({ sketch }) => sketch),
@@ -63,7 +63,7 @@ export async function enrolShareImage(
     const sketch = result.knownPicture === null ? result.sketch : knownSketches[result.knownPicture.index];
     if (sketch === undefined) throw new RangeError("no such sketch");
     if (result.knownPicture === null) await savePendingSketch(vault.device, sketch);
-    const { helper, imageRoot: root } = await makeHelper(
+    const { helper, imageRoot: root } = await createHelper(
       copyOf(result.knownPicture?.imageSecretBytes ?? result.imageSecretBytes),
       sketch,
       null,
@@ -77,7 +77,7 @@ export async function enrolShareImage(
       ...inner,
       sketches: [...inner.sketches, { image_id: id, sketch: sketchToB64u(sketch) }],
     });
-    return { book: { ...book, images, inner: sealedInner }, helper: toB64u(helper), root };
+    return { book: { ...book, images, inner: sealedInner }, helper: toBase64url(helper), root };
   } finally {
     wipe(...secrets);
   }

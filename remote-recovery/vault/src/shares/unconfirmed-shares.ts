@@ -1,4 +1,4 @@
-import { Audience, bytesB64u, Counter, Digest, ShareId } from "@relicario/shared/api";
+import { Audience, base64urlBytes, PositiveInt, Digest, ShareId } from "@relicario/shared/api";
 import { z } from "zod";
 
 import { createWrappedItems } from "../device/wrapped-items.ts";
@@ -13,9 +13,9 @@ import type { VaultSession } from "../session/vault-session.ts";
 const UnconfirmedShare = z.strictObject({
   share_id: ShareId,
   audience: Audience,
-  link_key: bytesB64u(32, { exact: true }),
+  link_key: base64urlBytes(32, { exact: true }),
   /** Of every change that left with it. */
-  sent: z.array(z.strictObject({ state_rev: Counter, sha256: Digest })).min(1),
+  sent: z.array(z.strictObject({ state_rev: PositiveInt, sha256: Digest })).min(1),
 });
 export type UnconfirmedShare = z.infer<typeof UnconfirmedShare>;
 

@@ -1,5 +1,5 @@
-import { fromB64u } from "@relicario/shared/api";
-import type { Http, RequestPreview, ProvidedSecret, SecretRequest } from "@relicario/shared/contract";
+import { fromBase64url } from "@relicario/shared/api";
+import type { HttpClient, RequestPreview, ProvidedSecret, SecretRequest } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import {
@@ -32,12 +32,12 @@ export interface Provider extends RequestLink {
  * A page opened by a link: path and fragment. What the browser kept of it before is there again.
  */
 export async function openProvider(
-  { service }: { readonly service: { readonly http: Http } },
+  { service }: { readonly service: { readonly http: HttpClient } },
   link: string,
   clock = { now: Date.now() },
 ): Promise<Provider> {
   const [path = "", key = ""] = link.split("#s=");
-  const requestLink: RequestLink = { requestId: path.replace("/request/", ""), linkKey: fromB64u(key) };
+  const requestLink: RequestLink = { requestId: path.replace("/request/", ""), linkKey: fromBase64url(key) };
   const now = (): number => clock.now;
   const records = await openAnswerRecords(now);
   const deps: AnswerDeps = {

@@ -1,5 +1,5 @@
 import type { AccountReset } from "@relicario/shared/api";
-import type { Http, HttpMethod, HttpOptions } from "@relicario/shared/contract";
+import type { HttpClient, HttpMethod, HttpRequestOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import type { z } from "zod";
 
@@ -17,7 +17,11 @@ const [askedAt, readyAt, endedAt, keptUntil] = [
  * The calls of starting an account anew, by the service's rules, before those of a fake service,
  * which begins it. `http` is a sign-in's.
  */
-export function withAccountReset(service: FakeService, http: Http, initialState: AccountReset["state"] = "none"): Http {
+export function withAccountReset(
+  service: FakeService,
+  http: HttpClient,
+  initialState: AccountReset["state"] = "none",
+): HttpClient {
   let state = initialState;
   const isOpen = (): boolean => state === "waiting" || state === "ready";
   if (state === "ready") service.account.accountReset = "ready";
@@ -32,7 +36,7 @@ export function withAccountReset(service: FakeService, http: Http, initialState:
       kept_until: state === "begun" ? keptUntil : null,
     };
   };
-  const handle = (method: HttpMethod, { query = {} }: HttpOptions): void => {
+  const handle = (method: HttpMethod, { query = {} }: HttpRequestOptions): void => {
     if (method === "POST" && service.account.keyring === null) throw new PortalError("no_keyring");
     if (method === "POST" && !isOpen()) state = "waiting";
     if (method === "DELETE" && isOpen()) {
@@ -46,7 +50,7 @@ export function withAccountReset(service: FakeService, http: Http, initialState:
       method: HttpMethod,
       calledPath: string,
       schema: z.ZodType<T>,
-      options: HttpOptions = {},
+      options: HttpRequestOptions = {},
     ): Promise<T> => {
       if (calledPath !== path) return http.request(method, calledPath, schema, options);
       handle(method, options);

@@ -1,11 +1,11 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
-  canonicalBytes,
-  canonicalText,
-  fromB64u,
+  encodeCanonical,
+  stringifyCanonical,
+  fromBase64url,
   hasValidSignature,
   maxOpeners,
-  toB64u,
+  toBase64url,
   type Json,
   type Keyring,
   type KeyringChange,
@@ -14,7 +14,7 @@ import {
 
 import { sha256, utf8 } from "../seal/bytes.ts";
 import { parseUnverifiedHeader, type JweType } from "../seal/document.ts";
-import { stateDigest } from "../seal/state.ts";
+import { computeStateDigest } from "../seal/state.ts";
 import { refusal, lastOf, sealedSourceOf, stagedRows, touch, type FakeAccount, type FakeCall } from "./fake-account.ts";
 
 type FakeKeyring = NonNullable<FakeAccount["keyring"]>;
@@ -34,8 +34,8 @@ export function findRepeatedCall(
   change: KeyringChange,
   { rest }: ChangeCall = {},
 ): FakeCall | null {
-  if (keyring?.lastCall.change !== canonicalText(change)) return null;
-  if (rest !== undefined && canonicalText(rest) !== keyring.lastCall.rest) throw refusal("state_conflict");
+  if (keyring?.lastCall.change !== stringifyCanonical(change)) return null;
+  if (rest !== undefined && stringifyCanonical(rest) !== keyring.lastCall.rest) throw refusal("state_conflict");
   return keyring.lastCall;
 }
 
@@ -63,7 +63,7 @@ export function applyChange(
   // the first change comes with the first secret
   if (current === null && secret === undefined) throw refusal("keyring_change_invalid");
   if (current === null || isReset) checkInitialChange(change, current);
-  else if (!hasValidSignature("put", change, fromB64u(current.keyStatement.signing_key)))
+  else if (!hasValidSignature("put", change, fromBase64url(current.keyStatement.signing_key)))
     throw refusal("keyring_change_invalid");
   if ((change.stage_id === undefined) !== (change.stage_sha256 === undefined)) throw refusal("keyring_change_invalid");
   if (isRotation) checkRotation(current, change, statement);
@@ -104,8 +104,8 @@ export function applyChange(
     keyStatement: statement,
     imageRecords: mergeList(current?.imageRecords ?? [], ({ id }) => id, records),
     lastCall: {
-      change: canonicalText(change),
-      rest: rest === undefined ? null : canonicalText(rest),
+      change: stringifyCanonical(change),
+      rest: rest === undefined ? null : stringifyCanonical(rest),
       version: secret?.version ?? null,
     },
   };
@@ -132,7 +132,7 @@ function checkInitialChange(change: KeyringChange, current: FakeKeyring | null):
     statement === undefined
   )
     throw refusal("keyring_change_invalid");
-  const key = fromB64u(statement.signing_key);
+  const key = fromBase64url(statement.signing_key);
   const isNextEpoch =
     change.key_epoch === (current?.keyEpoch ?? 0) + 1 &&
     statement.key_epoch === change.key_epoch &&
@@ -164,8 +164,8 @@ function checkRotation(current: FakeKeyring, change: KeyringChange, statement: K
     change.stage_id !== undefined;
   const isSigned =
     previousSig !== null &&
-    hasValidSignature("key", { ...unsigned, sig: previousSig }, fromB64u(current.keyStatement.signing_key)) &&
-    hasValidSignature("key", statement, fromB64u(statement.signing_key));
+    hasValidSignature("key", { ...unsigned, sig: previousSig }, fromBase64url(current.keyStatement.signing_key)) &&
+    hasValidSignature("key", statement, fromBase64url(statement.signing_key));
   const isNextEpoch =
     change.key_epoch === current.keyEpoch + 1 &&
     statement.key_epoch === change.key_epoch &&
@@ -191,7 +191,7 @@ function checkHeaders(
   requireHeader(state, "relicario-state", {
     user_id,
     key_epoch,
-    previous: last === undefined ? null : stateDigest(last.state),
+    previous: last === undefined ? null : computeStateDigest(last.state),
   });
   for (const [typ, jwe] of [
     ["relicario-book", book],
@@ -258,9 +258,9 @@ function checkStage(account: FakeAccount, change: KeyringChange, isRotation: boo
   const rows = stagedRows(account);
   if (stage?.id !== change.stage_id) throw refusal("conflict");
   const lines = rows.map(
-    (row) => `${row.secret_db_id} ${String(row.version)} ${bytesToHex(sha256(canonicalBytes(row)))}\n`,
+    (row) => `${row.secret_db_id} ${String(row.version)} ${bytesToHex(sha256(encodeCanonical(row)))}\n`,
   );
-  if (toB64u(sha256(utf8(lines.join("")))) !== change.stage_sha256) throw refusal("conflict");
+  if (toBase64url(sha256(utf8(lines.join("")))) !== change.stage_sha256) throw refusal("conflict");
   const labelledIds = new Set(rows.filter(({ label }) => label !== undefined).map(({ secret_db_id: id }) => id));
   const isStale = [...(stage?.rows.values() ?? [])].some(
     ({ row, source }) =>

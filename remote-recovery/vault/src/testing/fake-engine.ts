@@ -1,7 +1,7 @@
 import { PortalError } from "@relicario/shared/errors";
 
 import { GateReason, GateVerdict, type Engine, type GateReport, type Sketch } from "@relicario/engine";
-import { concat, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
+import { concatBytes, copyOf, equalBytes, sha256, utf8 } from "../seal/bytes.ts";
 
 /**
  * An engine for tests of the operations: fast, deterministic, no pixels. A picture is text:
@@ -66,7 +66,7 @@ export function fakePicture(name: string): Blob {
 /** The sketch that the fake engine makes of a subject. */
 export function sketchFor(subject: string): Sketch {
   const noise = Array.from({ length: 11 }, (_, index) => sha256(utf8(`sketch ${String(index)} of ${subject}`)));
-  const bytes = concat(...noise).subarray(0, 342);
+  const bytes = concatBytes(...noise).subarray(0, 342);
   bytes[255] = (bytes[255] ?? 0) & 0x7f;
   bytes[341] = (bytes[341] ?? 0) & 0x03;
   return { choice: copyOf(bytes.subarray(0, 256)), syndrome: copyOf(bytes.subarray(256)) };

@@ -5,17 +5,17 @@ import {
   CreateRequestBody,
   DropRequestBody,
   FinishAnswerBody,
-  fromB64u,
+  fromBase64url,
   GetRequestBody,
   maxOpenAnswers,
   maxOpenRequests,
   requestLifetimeDays,
   StartAnswerBody,
-  toB64u,
+  toBase64url,
   type KeyringChange,
   type RequestList,
 } from "@relicario/shared/api";
-import type { HttpMethod, HttpOptions } from "@relicario/shared/contract";
+import type { HttpMethod, HttpRequestOptions } from "@relicario/shared/contract";
 import type { z } from "zod";
 
 import { sha256 } from "../seal/bytes.ts";
@@ -34,7 +34,7 @@ export async function handleAnswers(
   accounts: readonly FakeAccount[],
   method: HttpMethod,
   path: string,
-  { body, headers }: HttpOptions,
+  { body, headers }: HttpRequestOptions,
   now: number,
 ): Promise<unknown> {
   const call = `${method} ${path}`;
@@ -62,7 +62,7 @@ export function handleRequests(
   userId: string,
   call: string,
   body: unknown,
-  query: NonNullable<HttpOptions["query"]>,
+  query: NonNullable<HttpRequestOptions["query"]>,
   now: number,
 ): unknown {
   if (!/^[A-Z]+ \/requests(\/|$)/.test(call)) return undefined;
@@ -170,7 +170,8 @@ function presentRequest(id: string, request: FakeRequest, now: number): RequestL
 function requireByLink(accounts: readonly FakeAccount[], id: string, linkAuth: string): FakeRequest {
   const request = accounts.flatMap(({ requests }) => requests?.get(id) ?? [])[0];
   const isGone = request?.state === "revoked" || (request?.state === "collected" && request.provided === null);
-  if (request?.linkAuthSha256 !== toB64u(sha256(fromB64u(linkAuth))) || isGone) throw refusal("request_unavailable");
+  if (request?.linkAuthSha256 !== toBase64url(sha256(fromBase64url(linkAuth))) || isGone)
+    throw refusal("request_unavailable");
   return request;
 }
 

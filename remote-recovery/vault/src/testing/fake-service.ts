@@ -1,22 +1,22 @@
 import {
   AnswerDeviceLinkBody,
-  canonicalBytes,
+  encodeCanonical,
   deviceLinkLifetimeMinutes,
   FillDeviceLinkBody,
-  fromB64u,
+  fromBase64url,
   GetSecretBody,
   KeyringChange,
-  maxSmallSecretBytes,
+  maxSmallSealedBytes,
   maxStatesPageSize,
   SetFavoriteBody,
   StageRowsBody,
   StoreSecretBody,
   StoreSecretsBody,
-  toB64u,
+  toBase64url,
   type StagedRow,
   type VersionRecord,
 } from "@relicario/shared/api";
-import type { Http, HttpMethod, HttpOptions, HttpStream } from "@relicario/shared/contract";
+import type { HttpClient, HttpMethod, HttpRequestOptions, StreamedResponse } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -36,7 +36,7 @@ import {
 } from "./fake-account.ts";
 import { applyChange, findRepeatedCall, requireLabel } from "./fake-change.ts";
 import { handleAnswers, handleRequests } from "./fake-requests.ts";
-import { endSharesOf, handleSharing, type FakePerson, type FakeSharing } from "./fake-shares.ts";
+import { endSharesOfSecrets, handleSharing, type FakePerson, type FakeSharing } from "./fake-shares.ts";
 import { openStream } from "./fake-streams.ts";
 import { handleUpload } from "./fake-uploads.ts";
 
@@ -44,9 +44,9 @@ export interface FakeService {
   /** What people share with each other; null of a service that knows one account alone. */
   sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null;
   /** Calls of the account's first sign-in. */
-  readonly http: Http;
+  readonly http: HttpClient;
   /** Calls of another one: mailboxes tell them apart. */
-  readonly httpFor: (signIn: string) => Http;
+  readonly httpFor: (signIn: string) => HttpClient;
   /** Mailboxes between devices, by id. */
   readonly deviceLinks: Map<string, FakeDeviceLink>;
   account: FakeAccount;
@@ -80,7 +80,7 @@ interface Call {
   readonly method: HttpMethod;
   readonly path: string;
   readonly body: unknown;
-  readonly options: HttpOptions;
+  readonly options: HttpRequestOptions;
 }
 
 const fixedTime = "2026-11-21T10:00:00.000Z";
@@ -92,7 +92,7 @@ const pageSize = 3; // small, so that every test of the list turns pages
  * is held to the real service by `contracts/`.
  */
 export function createFakeService(userId: string): FakeService {
-  const httpFor = (signIn: string): Http => ({
+  const httpFor = (signIn: string): HttpClient => ({
     stream: async (method, path, options = {}) => {
       const call = `${method} ${path}`;
       service.calls.push(call);
@@ -101,13 +101,13 @@ export function createFakeService(userId: string): FakeService {
       return service.transformAnswer(
         call,
         openStream(service.account, service.sharing, path, options, service.now()),
-      ) as HttpStream;
+      ) as StreamedResponse;
     },
     request: async <T>(
       method: HttpMethod,
       path: string,
       schema: z.ZodType<T>,
-      options: HttpOptions = {},
+      options: HttpRequestOptions = {},
     ): Promise<T> => {
       if (options.signal?.aborted === true) throw new PortalError("cancelled");
       const call = `${method} ${path}`;
@@ -197,7 +197,7 @@ function changeKeyring({ account, sharing }: FakeService, userId: string, change
     change.stage_id === undefined ? [] : stagedRows(account).filter(({ content }) => content !== undefined);
   const stateRev = applyChange(account, userId, change);
   if (sharing !== null)
-    for (const { secret_db_id: id, version } of resealed) endSharesOf(sharing.state, sharing.me, id, version);
+    for (const { secret_db_id: id, version } of resealed) endSharesOfSecrets(sharing.state, sharing.me, id, version);
   return { state_rev: stateRev };
 }
 
@@ -238,7 +238,7 @@ function handleDeviceLink(
 
 function presentKeyring(
   account: FakeAccount,
-  { states_since: since, or_none: orNone }: NonNullable<HttpOptions["query"]>,
+  { states_since: since, or_none: orNone }: NonNullable<HttpRequestOptions["query"]>,
 ): unknown {
   const { keyring } = account;
   const last = lastOf(keyring?.states);
@@ -284,7 +284,7 @@ function presentStage(account: FakeAccount, id: string, cursor: Query): unknown 
   );
   const ids = [...new Set(remaining.map(({ secret_db_id: secretId }) => secretId))].slice(0, pageSize);
   const rows = remaining.filter(({ secret_db_id: secretId }) => ids.includes(secretId));
-  const digest = (row: StagedRow): string => toB64u(sha256(canonicalBytes(row)));
+  const digest = (row: StagedRow): string => toBase64url(sha256(encodeCanonical(row)));
   return {
     stage_id: id,
     rows: rows.map((row) => ({ secret_db_id: row.secret_db_id, version: row.version, row_sha256: digest(row) })),
@@ -347,7 +347,7 @@ function presentRow(id: string, row: FakeRow): unknown {
     version: row.versions.length,
     favorite: row.favorite,
     label: last?.label,
-    size: fromB64u(last?.content ?? "").length,
+    size: fromBase64url(last?.content ?? "").length,
     created_at: row.createdAt,
     updated_at: row.updatedAt,
     ...(row.deletedAt === null ? {} : { deleted_at: row.deletedAt }),
@@ -356,7 +356,10 @@ function presentRow(id: string, row: FakeRow): unknown {
 
 type Query = string | number | boolean | undefined;
 
-function presentPage(account: FakeAccount, { cursor, since, limit }: NonNullable<HttpOptions["query"]>): unknown {
+function presentPage(
+  account: FakeAccount,
+  { cursor, since, limit }: NonNullable<HttpRequestOptions["query"]>,
+): unknown {
   const ids = [...account.rows]
     .filter(([, row]) => since === undefined || (row.change ?? 0) > Number(since))
     .map(([id]) => id)
@@ -401,8 +404,8 @@ function versionLinesOf(row: FakeRow | undefined): VersionRecord[] {
     index: number,
   ): VersionRecord => ({
     version: index + 1,
-    ticket_sha256: toB64u(sha256(fromB64u(ticket))),
-    size: fromB64u(content).length,
+    ticket_sha256: toBase64url(sha256(fromBase64url(ticket))),
+    size: fromBase64url(content).length,
     created_at: createdAt,
     dropped,
   });
@@ -411,7 +414,7 @@ function versionLinesOf(row: FakeRow | undefined): VersionRecord[] {
 
 /** Streamed, not answered in a body. */
 function isLargeContent(content: string): boolean {
-  return fromB64u(content).length > maxSmallSecretBytes;
+  return fromBase64url(content).length > maxSmallSealedBytes;
 }
 
 function setFavorite(account: FakeAccount, { secret_db_id: id, favorite }: z.infer<typeof SetFavoriteBody>): unknown {
@@ -427,6 +430,6 @@ function trash({ account, sharing }: FakeService, id: string): unknown {
   if (row === undefined) throw refusal("not_found");
   if (row.deletedAt === null) touch(account, row);
   row.deletedAt ??= fixedTime;
-  if (sharing !== null) endSharesOf(sharing.state, sharing.me, id);
+  if (sharing !== null) endSharesOfSecrets(sharing.state, sharing.me, id);
   return presentRow(id, row);
 }

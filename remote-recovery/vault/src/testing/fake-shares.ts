@@ -1,15 +1,15 @@
 import {
   ChangeShareBody,
   CreateShareBody,
-  fromB64u,
+  fromBase64url,
   maxWrongPasswords,
   OpenShareBody,
   shareLifetimeDays,
-  toB64u,
+  toBase64url,
   type OwnShare,
   type ShareOffer,
 } from "@relicario/shared/api";
-import type { HttpOptions } from "@relicario/shared/contract";
+import type { HttpRequestOptions } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, randomBytes, sha256, type Bytes } from "../seal/bytes.ts";
@@ -67,7 +67,7 @@ export function handleSharing(
   me: FakePerson | null,
   call: string,
   body: unknown,
-  query: NonNullable<HttpOptions["query"]>,
+  query: NonNullable<HttpRequestOptions["query"]>,
   now: number,
 ): unknown {
   const [, publicId] = /^POST \/share\/get-public-secret\/([^/]+)$/.exec(call) ?? [];
@@ -108,7 +108,7 @@ export function handleSharing(
 /**
  * What goes to the trash ends its shares, and a content that was sealed anew those of its version.
  */
-export function endSharesOf(
+export function endSharesOfSecrets(
   { shares }: FakeSharing,
   owner: FakePerson | null,
   secretId: string,
@@ -136,7 +136,7 @@ export function requireSharedContent(
     throw refusal("share_unavailable");
   const { owner, createBody } = claimed.share;
   return copyOf(
-    fromB64u(owner.account().rows.get(createBody.secret_db_id)?.versions[claimed.version - 1]?.content ?? ""),
+    fromBase64url(owner.account().rows.get(createBody.secret_db_id)?.versions[claimed.version - 1]?.content ?? ""),
   );
 }
 
@@ -297,7 +297,7 @@ function openShare(
   }
   share.claims.add(body.claim_id);
   if (me !== null && createBody.audience !== "public") share.openedBy.add(me.userId);
-  const token = toB64u(randomBytes(16));
+  const token = toBase64url(randomBytes(16));
   sharing.tokens.set(token, {
     share,
     version: share.version,
@@ -307,7 +307,7 @@ function openShare(
   return {
     from,
     ticket: share.ticket,
-    download: { token, size: fromB64u(content).length, expires_at: new Date(now + 600_000).toISOString() },
+    download: { token, size: fromBase64url(content).length, expires_at: new Date(now + 600_000).toISOString() },
   };
 }
 
@@ -316,7 +316,7 @@ function viewsLeft({ maxViews, claims }: FakeShare): number | null {
 }
 
 function digest(proof: string | undefined): string {
-  return proof === undefined ? "" : toB64u(sha256(fromB64u(proof)));
+  return proof === undefined ? "" : toBase64url(sha256(fromBase64url(proof)));
 }
 
 /** Newest first. */
@@ -338,7 +338,7 @@ function listOfSecret({ people, shares }: FakeSharing, me: FakePerson, secretId:
           : { user_id: createBody.recipient, user_name: nameOf(createBody.recipient) },
       password: createBody.password,
       picture: createBody.share_helper !== undefined,
-      ticket_sha256: toB64u(sha256(fromB64u(ticket))),
+      ticket_sha256: toBase64url(sha256(fromBase64url(ticket))),
       created_at: fixedTime,
       expires_at: expiresAt,
       views: claims.size,

@@ -1,5 +1,11 @@
-import { SharedDownloadBody, downloadPath, fromB64u, GetSecretBody, sharedDownloadPath } from "@relicario/shared/api";
-import type { HttpOptions, HttpStream } from "@relicario/shared/contract";
+import {
+  SharedDownloadBody,
+  downloadPath,
+  fromBase64url,
+  GetSecretBody,
+  sharedDownloadPath,
+} from "@relicario/shared/api";
+import type { HttpRequestOptions, StreamedResponse } from "@relicario/shared/contract";
 
 import { copyOf, type Bytes } from "../seal/bytes.ts";
 import { refusal, type FakeAccount } from "./fake-account.ts";
@@ -10,9 +16,9 @@ export function openStream(
   account: FakeAccount,
   sharing: { readonly state: FakeSharing; readonly me: FakePerson | null } | null,
   path: string,
-  { body, headers }: HttpOptions,
+  { body, headers }: HttpRequestOptions,
   now: number,
-): HttpStream {
+): StreamedResponse {
   const range = headers?.["range"];
   if (path === downloadPath) return streamRange(ownContent(account, GetSecretBody.parse(body)), range);
   if (path !== sharedDownloadPath) throw refusal("not_found");
@@ -25,7 +31,7 @@ function ownContent(account: FakeAccount, { secret_db_id: id, version }: GetSecr
   const requested = versions?.[(version ?? versions.length) - 1];
   if (requested === undefined) throw refusal("not_found");
   if (requested.dropped === true) throw refusal("content_gone");
-  return copyOf(fromB64u(requested.content));
+  return copyOf(fromBase64url(requested.content));
 }
 
 type GetSecretFields = ReturnType<typeof GetSecretBody.parse>;
@@ -35,7 +41,7 @@ function findAnswerContent({ requests }: FakeAccount, token: string): Bytes | un
   return requests?.get(token.replace(/^answer /, ""))?.provided?.content;
 }
 
-function streamRange(bytes: Bytes, range: string | undefined): HttpStream {
+function streamRange(bytes: Bytes, range: string | undefined): StreamedResponse {
   const [, from = "0", to = ""] = /^bytes=(\d+)-(\d*)$/.exec(range ?? "") ?? [];
   const start = Number(from);
   if (start >= bytes.length) throw refusal("range_not_satisfiable");

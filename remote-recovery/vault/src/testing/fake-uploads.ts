@@ -2,13 +2,13 @@ import {
   FinishUploadBody,
   PartFields,
   StartUploadFields,
-  toB64u,
+  toBase64url,
   uploadPath,
   type ReceivedPart,
 } from "@relicario/shared/api";
 import type { HttpMethod } from "@relicario/shared/contract";
 
-import { concat, copyOf, sha256, type Bytes } from "../seal/bytes.ts";
+import { concatBytes, copyOf, sha256, type Bytes } from "../seal/bytes.ts";
 import { newId } from "../seal/ids.ts";
 import {
   addVersion,
@@ -66,7 +66,7 @@ export function partCount({ size }: Pick<PartedContent, "size">): number {
 export function receivedParts({ parts }: PartedContent): ReceivedPart[] {
   return [...parts]
     .sort(([left], [right]) => left - right)
-    .map(([part, bytes]) => ({ part, size: bytes.length, sha256: toB64u(sha256(bytes)) }));
+    .map(([part, bytes]) => ({ part, size: bytes.length, sha256: toBase64url(sha256(bytes)) }));
 }
 
 /** A part of the right number, length and digest; never in the place of another one. */
@@ -75,11 +75,11 @@ export async function receivePart({ size, parts }: PartedContent, form: FormData
   const data = form.get("data");
   if (!(data instanceof Blob) || part > partCount({ size })) throw refusal("validation_error");
   const existing = parts.get(part);
-  if (existing !== undefined && toB64u(sha256(existing)) !== expected) throw refusal("conflict");
+  if (existing !== undefined && toBase64url(sha256(existing)) !== expected) throw refusal("conflict");
   const bytes = new Uint8Array(await data.arrayBuffer());
   if (bytes.length !== Math.min(size, part * fakePartBytes) - (part - 1) * fakePartBytes)
     throw refusal("validation_error");
-  if (toB64u(sha256(bytes)) !== expected) throw refusal("digest_mismatch");
+  if (toBase64url(sha256(bytes)) !== expected) throw refusal("digest_mismatch");
   parts.set(part, bytes);
   return { part, size: bytes.length, sha256: expected };
 }
@@ -87,8 +87,8 @@ export async function receivePart({ size, parts }: PartedContent, form: FormData
 /** All parts in order. @throws PortalError `upload_incomplete`, `digest_mismatch` */
 export function joinParts({ size, parts }: PartedContent, contentSha256: string): Bytes {
   if (parts.size < partCount({ size })) throw refusal("upload_incomplete");
-  const content = copyOf(concat(...[...parts].sort(([left], [right]) => left - right).map(([, bytes]) => bytes)));
-  if (toB64u(sha256(content)) !== contentSha256) throw refusal("digest_mismatch");
+  const content = copyOf(concatBytes(...[...parts].sort(([left], [right]) => left - right).map(([, bytes]) => bytes)));
+  if (toBase64url(sha256(content)) !== contentSha256) throw refusal("digest_mismatch");
   return content;
 }
 
@@ -144,7 +144,7 @@ function finishUpload(account: FakeAccount, userId: string, upload: FakeUpload, 
     rest,
     secret: { id: secretId, version: (effectiveBase ?? 0) + 1 },
   });
-  const version = addVersion(account, secretId, { label, ticket, content: toB64u(content), createdAt: fixedTime });
+  const version = addVersion(account, secretId, { label, ticket, content: toBase64url(content), createdAt: fixedTime });
   parts.clear();
   upload.published = { version, stateRev, body: call };
   return { secret_db_id: secretId, version, state_rev: stateRev };

@@ -1,7 +1,7 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { makeZip } from "client-zip";
 
-import { newIdentity, recipientOf, sealTo } from "../seal/age.ts";
+import { generateIdentity, deriveRecipient, sealTo } from "../seal/age.ts";
 import { sha256Async, type Bytes } from "../seal/bytes.ts";
 import { sealContent } from "../seal/content.ts";
 import { serializeDocument } from "../seal/document.ts";
@@ -23,8 +23,8 @@ export interface ArchivedSecret {
 export async function buildArchive(
   secrets: readonly ArchivedSecret[],
 ): Promise<{ readonly zip: Blob; readonly identity: string; readonly entries: ReadonlyMap<string, Bytes> }> {
-  const identity = newIdentity();
-  const recipient = await recipientOf(identity);
+  const identity = generateIdentity();
+  const recipient = await deriveRecipient(identity);
   const entries = new Map<string, Bytes>();
   const manifestEntries = [];
   for (const [index, { title, contentKind, plain, ticketOverrides = {} }] of secrets.entries()) {
@@ -46,7 +46,7 @@ export async function buildArchive(
       content_sha256: sha256,
       content_identity: contentIdentity,
       created_at: "2026-11-21T10:04:05.678Z",
-      sig: toB64u(new Uint8Array(64)),
+      sig: toBase64url(new Uint8Array(64)),
       ...ticketOverrides,
     };
     const sealedTicket = await sealTo([recipient], serializeDocument(ticket));
@@ -56,7 +56,7 @@ export async function buildArchive(
       secret_id: secretId,
       favorite: false,
       ticket: `${secretId}.ticket.age`,
-      ticket_sha256: toB64u(await sha256Async(sealedTicket)),
+      ticket_sha256: toBase64url(await sha256Async(sealedTicket)),
       content: `${secretId}.age`,
       content_sha256: sha256,
     });

@@ -1,9 +1,9 @@
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 
 import { sha256 } from "../seal/bytes.ts";
-import { openLabel, unverifiedRevOf, sealLabel, type Label } from "../seal/label.ts";
+import { openLabel, parseUnverifiedRev, sealLabel, type Label } from "../seal/label.ts";
 import type { OpenerKeys } from "../seal/opener.ts";
-import { labelDigest, openState, rootOf, sealState, stateDigest } from "../seal/state.ts";
+import { computeLabelDigest, openState, computeRoot, sealState, computeStateDigest } from "../seal/state.ts";
 import { openTicket, type OwnerTicket } from "../seal/ticket.ts";
 import type { VaultSession } from "../session/vault-session.ts";
 import { lastOf, touch } from "./fake-account.ts";
@@ -31,28 +31,33 @@ export async function rewriteRow(
   const lastState = lastOf(keyring?.states);
   if (keyring === null || storedRow === undefined || row === undefined || lastState === undefined)
     throw new TypeError("nothing to rewrite");
-  const context = { secretId, version: storedRow.versions.length, rev: unverifiedRevOf(row.label) };
+  const context = { secretId, version: storedRow.versions.length, rev: parseUnverifiedRev(row.label) };
   const label = await openLabel(keys, vault.userId, context, row.label);
-  const ticket = await change.seal(await openTicket(opener, fromB64u(row.ticket)));
-  row.ticket = toB64u(ticket);
+  const ticket = await change.seal(await openTicket(opener, fromBase64url(row.ticket)));
+  row.ticket = toBase64url(ticket);
   const rev = change.rev ?? context.rev;
   row.label = await sealLabel(
     keys,
     vault.userId,
     { ...context, rev },
-    { ...label, ...change.label, ticket_sha256: toB64u(sha256(ticket)) },
+    { ...label, ...change.label, ticket_sha256: toBase64url(sha256(ticket)) },
   );
   touch(world.service.account, storedRow);
   const { previous: _, ...state } = await openState(keys, vault.userId, lastState.state_rev, lastState.state);
-  const root = rootOf(
+  const root = computeRoot(
     [...rows].map(([id, { versions }]) => {
       const jwe = lastOf(versions)?.label ?? "";
-      return { secretId: id, version: versions.length, rev: unverifiedRevOf(jwe), labelHex: labelDigest(jwe) };
+      return {
+        secretId: id,
+        version: versions.length,
+        rev: parseUnverifiedRev(jwe),
+        labelHex: computeLabelDigest(jwe),
+      };
     }),
   );
   const next = { ...state, state_rev: lastState.state_rev + 1, root };
   keyring.states.push({
     state_rev: next.state_rev,
-    state: await sealState(keys, vault.userId, next, stateDigest(lastState.state)),
+    state: await sealState(keys, vault.userId, next, computeStateDigest(lastState.state)),
   });
 }

@@ -1,4 +1,4 @@
-import { concat, type Bytes } from "../seal/bytes.ts";
+import { concatBytes, type Bytes } from "../seal/bytes.ts";
 import { contentHeadSize } from "../seal/content-sizes.ts";
 import { openContentHead } from "../seal/content-stream.ts";
 import { createResumableDigest } from "../transfer/resumable-digest.ts";
@@ -24,5 +24,5 @@ export async function saveToBytes(
     { ...content, ...(await openContentHead(identity, bytes)) },
     { signal: new AbortController().signal, onProgress: () => undefined },
   );
-  return concat(...chunks);
+  return concatBytes(...chunks);
 }

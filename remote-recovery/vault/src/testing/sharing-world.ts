@@ -1,4 +1,4 @@
-import type { Http, LinkSecret } from "@relicario/shared/contract";
+import type { HttpClient, LinkSecret } from "@relicario/shared/contract";
 import { PortalError, type ErrorCode } from "@relicario/shared/errors";
 
 import { protect } from "../operations/protect.ts";
@@ -90,7 +90,7 @@ export function makeShareRequest(secretId: string, overrides: Partial<NewShareRe
 }
 
 /** A tab that opened a link, or none. */
-export function openVisitor(http: Http, link: string | null): VisitorContext {
+export function openVisitor(http: HttpClient, link: string | null): VisitorContext {
   let pendingSecret = link === null ? null : parseLink(link);
   return openVisitorContext({
     http,

@@ -3,7 +3,7 @@ import libsodium, { type Sodium } from "libsodium";
 
 import { equalBytes, freeBuffers, wipe, type Bytes } from "../seal/bytes.ts";
 import { pieceSize, sealedPieceSize, tagSize } from "../seal/content-sizes.ts";
-import { pieceNonce } from "../seal/content-stream.ts";
+import { createPieceNonce } from "../seal/content-stream.ts";
 
 declare global {
   interface SubtleCrypto {
@@ -50,7 +50,8 @@ const maxConcurrentPieces = 4;
  * @param key 32 bytes, the caller's to wipe.
  */
 export async function createPieceCipher(key: Bytes, backend?: PieceCipher["backend"]): Promise<PieceCipher> {
-  const nativeCipher = backend === "libsodium" || !(await isNativeCorrect()) ? null : await createNativeCipher(key);
+  const nativeCipher =
+    backend === "libsodium" || !(await isNativeCipherCorrect()) ? null : await createNativeCipher(key);
   if (nativeCipher === null && backend === "browser") throw new PortalError("vault_unavailable");
   return nativeCipher ?? (await createSodiumCipher(key));
 }
@@ -92,26 +93,26 @@ export async function openPieces(
   isLast: boolean,
   target: Bytes,
 ): Promise<Bytes> {
-  const count = Math.ceil(sealed.length / sealedPieceSize);
-  const length = sealed.length - count * tagSize;
+  const pieceTotal = Math.ceil(sealed.length / sealedPieceSize);
+  const length = sealed.length - pieceTotal * tagSize;
   // Every piece but the last is full, and an empty one is allowed only where it is the whole
   // content.
-  const lastLength = length - (count - 1) * pieceSize;
-  if (count === 0 || lastLength < 0 || (lastLength === 0 && firstIndex + count > 1))
+  const lastLength = length - (pieceTotal - 1) * pieceSize;
+  if (pieceTotal === 0 || lastLength < 0 || (lastLength === 0 && firstIndex + pieceTotal > 1))
     throw new PortalError("decryption_failed");
   const pool = new PiecePool();
   const openPiece = async (index: number): Promise<void> => {
     const piece = await cipher.open(
       sealed.subarray(index * sealedPieceSize, (index + 1) * sealedPieceSize),
       firstIndex + index,
-      isLast && index === count - 1,
+      isLast && index === pieceTotal - 1,
     );
     if (piece === null) throw new PortalError("decryption_failed");
     target.set(piece, index * pieceSize);
     freeBuffers(piece);
   };
   try {
-    for (let index = 0; index < count; index++) await pool.add(openPiece(index));
+    for (let index = 0; index < pieceTotal; index++) await pool.add(openPiece(index));
     await pool.drain();
   } catch (error) {
     await pool.settle(); // nothing writes there any more when the caller wipes it
@@ -135,10 +136,12 @@ async function createNativeCipher(key: Bytes): Promise<PieceCipher | null> {
   return {
     backend: "browser",
     seal: async (plain, index, isLast) =>
-      new Uint8Array(await crypto.subtle.encrypt({ name, iv: pieceNonce(index, isLast) }, cryptoKey, plain)),
+      new Uint8Array(await crypto.subtle.encrypt({ name, iv: createPieceNonce(index, isLast) }, cryptoKey, plain)),
     open: async (sealed, index, isLast) => {
       try {
-        return new Uint8Array(await crypto.subtle.decrypt({ name, iv: pieceNonce(index, isLast) }, cryptoKey, sealed));
+        return new Uint8Array(
+          await crypto.subtle.decrypt({ name, iv: createPieceNonce(index, isLast) }, cryptoKey, sealed),
+        );
       } catch {
         return null; // the tag does not fit; the browser says no more
       }
@@ -155,11 +158,11 @@ const knownAnswer = {
     "yGKsU/mbl6pOOeuBamZa49rLw4LGxbHTmsicLTD/ADqxuxJfbz2hoSP03qoK+PGUPMzdfb7e4UVduRQb5YMD+1G9hpAQ45puXbuqrT5OvSvU1g==",
 } as const;
 
-let nativeCheck: Promise<boolean> | null = null;
+let nativeCipherCheck: Promise<boolean> | null = null;
 
 /** Asked once in each worker. */
-function isNativeCorrect(): Promise<boolean> {
-  nativeCheck ??= (async () => {
+function isNativeCipherCorrect(): Promise<boolean> {
+  nativeCipherCheck ??= (async () => {
     const cipher = await createNativeCipher(knownAnswer.key);
     if (cipher === null) return false;
     const expected = Uint8Array.from(atob(knownAnswer.sealed), (character) => character.charCodeAt(0));
@@ -170,7 +173,7 @@ function isNativeCorrect(): Promise<boolean> {
       equalBytes(opened, knownAnswer.plain)
     );
   })();
-  return nativeCheck;
+  return nativeCipherCheck;
 }
 
 async function createSodiumCipher(key: Bytes): Promise<PieceCipher> {
@@ -183,7 +186,7 @@ async function createSodiumCipher(key: Bytes): Promise<PieceCipher> {
   ];
   sodium.HEAPU8.set(key, keyPointer);
   const writeInput = (bytes: Uint8Array, index: number, isLast: boolean): void => {
-    sodium.HEAPU8.set(pieceNonce(index, isLast), noncePointer);
+    sodium.HEAPU8.set(createPieceNonce(index, isLast), noncePointer);
     sodium.HEAPU8.set(bytes, inputPointer);
   };
   return {

@@ -1,4 +1,4 @@
-import { fromB64u, toB64u } from "@relicario/shared/api";
+import { fromBase64url, toBase64url } from "@relicario/shared/api";
 import * as Comlink from "comlink";
 import { createSHA256, type IHasher } from "hash-wasm";
 
@@ -28,14 +28,14 @@ export function createResumableDigest(): ResumableDigest {
     start: async (state) => {
       hasher = await createSHA256();
       if (state === null) hasher.init();
-      else hasher.load(fromB64u(state));
+      else hasher.load(fromBase64url(state));
     },
     update: async (bytes) => {
       requireHasher().update(bytes);
       freeBuffers(bytes);
-      return toB64u(requireHasher().save());
+      return toBase64url(requireHasher().save());
     },
-    finish: async () => toB64u(copyOf(requireHasher().digest("binary"))),
+    finish: async () => toBase64url(copyOf(requireHasher().digest("binary"))),
   };
 }
 

@@ -1,8 +1,8 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
-import { concat, copyOf, sha256Async, randomBytes, type Bytes } from "../seal/bytes.ts";
+import { concatBytes, copyOf, sha256Async, randomBytes, type Bytes } from "../seal/bytes.ts";
 import { contentHeadSize, paddedLength, pieceSize, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
 import { createContentSeal, openContentHead } from "../seal/content-stream.ts";
 import { randomFile } from "../testing/uploading-tab.ts";
@@ -28,11 +28,11 @@ async function storeContent(kind: ContentKind, { plain, file }: ReturnType<typeo
   const { identity, payloadKey, prefix } = await createContentSeal();
   const source = createSealedFile(file, kind, prefix, await createPieceCipher(payloadKey));
   const sealed = await source.range(0, source.length);
-  return { sealed, identity, plain, sha256: toB64u(await sha256Async(sealed)) };
+  return { sealed, identity, plain, sha256: toBase64url(await sha256Async(sealed)) };
 }
 
 /** As the ticket says it; the head is what the service gave for it when the opener was shown. */
-async function openableContentOf(
+async function toOpenableContent(
   { sealed, identity, plain, sha256 }: StoredContent,
   kind: ContentKind = "file",
 ): Promise<OpenableContent> {
@@ -81,16 +81,16 @@ async function save(
 }
 
 let stored: StoredContent;
-let older: StoredContent;
+let olderContent: StoredContent;
 let content: OpenableContent;
 
 beforeAll(async () => {
   stored = await storeContent("file", randomFile(size));
-  older = await storeContent("file", randomFile(size));
+  olderContent = await storeContent("file", randomFile(size));
 });
 
 beforeEach(async () => {
-  content = await openableContentOf(stored);
+  content = await toOpenableContent(stored);
 });
 
 const prefixLength = (): number => sealedLength(content.prefixLength, size) - sealedLength(0, size);
@@ -112,15 +112,15 @@ describe("saveContent", () => {
       content,
       { ...defaultOptions, onProgress: (done) => progress.push(done) },
     );
-    expect(toB64u(await sha256Async(new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))))).toBe(
-      toB64u(await sha256Async(stored.plain)),
+    expect(toBase64url(await sha256Async(new Uint8Array((await blob?.arrayBuffer()) ?? new ArrayBuffer(0))))).toBe(
+      toBase64url(await sha256Async(stored.plain)),
     );
     expect([seen.committed, seen.discarded, progress.length, progress[2]]).toEqual([1, 0, 3, stored.sealed.length]);
   });
 
   it.each([0, 1, pieceSize, 64 * pieceSize])("gives a content of %d bytes", async (length) => {
     const storedContent = await storeContent("file", randomFile(length));
-    expect((await save(await openableContentOf(storedContent), serveRanges(storedContent.sealed)))?.size).toBe(length);
+    expect((await save(await toOpenableContent(storedContent), serveRanges(storedContent.sealed)))?.size).toBe(length);
   });
 
   it("takes the padding off a text", async () => {
@@ -128,7 +128,7 @@ describe("saveContent", () => {
     expect(text.sealed.length).toBe(
       sealedLength(text.sealed.length - sealedLength(0, paddedLength("text", 300_000)), paddedLength("text", 300_000)),
     );
-    expect((await save(await openableContentOf(text, "text"), serveRanges(text.sealed)))?.size).toBe(300_000);
+    expect((await save(await toOpenableContent(text, "text"), serveRanges(text.sealed)))?.size).toBe(300_000);
   });
 
   it.each<[string, (sealed: Bytes, olderSealed: Bytes) => Bytes]>([
@@ -136,7 +136,7 @@ describe("saveContent", () => {
     [
       "a range of an older version",
       (sealed, olderSealed) =>
-        concat(
+        concatBytes(
           sealed.slice(0, rangeOffset(1)),
           olderSealed.slice(rangeOffset(1), rangeOffset(2)),
           sealed.slice(rangeOffset(2)),
@@ -145,7 +145,7 @@ describe("saveContent", () => {
     [
       "two ranges exchanged",
       (sealed) =>
-        concat(
+        concatBytes(
           sealed.slice(0, rangeOffset(0)),
           sealed.slice(rangeOffset(1), rangeOffset(2)),
           sealed.slice(rangeOffset(0), rangeOffset(1)),
@@ -155,7 +155,7 @@ describe("saveContent", () => {
     [
       "a range twice",
       (sealed) =>
-        concat(
+        concatBytes(
           sealed.slice(0, rangeOffset(1)),
           sealed.slice(rangeOffset(0), rangeOffset(1)),
           sealed.slice(rangeOffset(2)),
@@ -164,7 +164,7 @@ describe("saveContent", () => {
     [
       "two pieces of a range exchanged",
       (sealed) =>
-        concat(
+        concatBytes(
           sealed.slice(0, rangeOffset(0)),
           sealed.slice(rangeOffset(0) + sealedPieceSize, rangeOffset(0) + 2 * sealedPieceSize),
           sealed.slice(rangeOffset(0), rangeOffset(0) + sealedPieceSize),
@@ -173,15 +173,17 @@ describe("saveContent", () => {
     ],
     ["one cut short by a byte", (sealed) => sealed.slice(0, -1)],
     ["one cut short by its last range", (sealed) => sealed.slice(0, rangeOffset(2))],
-    ["one with a byte more", (sealed) => concat(sealed, randomBytes(1))],
-    ["one with a piece more", (sealed) => concat(sealed, randomBytes(sealedPieceSize % 65_536))],
+    ["one with a byte more", (sealed) => concatBytes(sealed, randomBytes(1))],
+    ["one with a piece more", (sealed) => concatBytes(sealed, randomBytes(sealedPieceSize % 65_536))],
     ["one bit turned in the first range", (sealed) => flipBit(sealed, rangeOffset(0) + 5)],
     ["one bit turned in the last byte", (sealed) => flipBit(sealed, sealed.length - 1)],
     ["another header behind the one that was opened", (sealed) => flipBit(sealed, 30)],
     ["another payload nonce behind the one that was opened", (sealed) => flipBit(sealed, prefixLength() - 1)],
   ])("refuses %s: nothing is left", async (_case, tamper) => {
     const { sink, seen } = makeMemorySink();
-    await expect(save(content, serveRanges(tamper(stored.sealed, older.sealed)), { sink })).rejects.toMatchObject({
+    await expect(
+      save(content, serveRanges(tamper(stored.sealed, olderContent.sealed)), { sink }),
+    ).rejects.toMatchObject({
       code: "decryption_failed",
     });
     expect(seen).toEqual({ committed: 0, discarded: 1 });
@@ -195,7 +197,7 @@ describe("saveContent", () => {
     [
       "more than it was asked for",
       async (_content, start, end) => ({
-        bytes: concat(stored.sealed.slice(start, end), randomBytes(1)),
+        bytes: concatBytes(stored.sealed.slice(start, end), randomBytes(1)),
         size: stored.sealed.length,
       }),
     ],
@@ -217,7 +219,7 @@ describe("saveContent", () => {
   it("refuses what opens but has not the ticket's digest, at the last byte", async () => {
     const { sink, seen } = makeMemorySink();
     await expect(
-      save({ ...content, sha256: toB64u(randomBytes(32)) }, serveRanges(stored.sealed), { sink }),
+      save({ ...content, sha256: toBase64url(randomBytes(32)) }, serveRanges(stored.sealed), { sink }),
     ).rejects.toMatchObject({ code: "decryption_failed" });
     expect(seen).toEqual({ committed: 0, discarded: 1 });
   });

@@ -2,7 +2,7 @@ import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { wipe, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, pieceSize, pieceCount, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
+import { paddedLength, pieceSize, countPieces, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
 import { openPieces, createPieceCipher } from "./piece-cipher.ts";
 import type { ResumableDigest } from "./resumable-digest.ts";
 import { stripPadding } from "./sealed-file.ts";
@@ -54,13 +54,13 @@ export async function saveContent(
   content: OpenableContent,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (done: number, total: number) => void },
 ): Promise<Blob | null> {
-  const stopController = new AbortController(); // ranges ahead are not waited for after a failure
+  const prefetchController = new AbortController(); // ranges ahead are not waited for after a failure
   try {
     return await commitOnSuccess(deps.sink, () =>
-      streamToSink(deps, content, AbortSignal.any([signal, stopController.signal]), onProgress),
+      streamToSink(deps, content, AbortSignal.any([signal, prefetchController.signal]), onProgress),
     );
   } finally {
-    stopController.abort();
+    prefetchController.abort();
   }
 }
 
@@ -73,14 +73,14 @@ async function streamToSink(
   const { prefixLength, kind, size } = content;
   const plainLength = paddedLength(kind, size);
   const length = sealedLength(prefixLength, plainLength);
-  const pieces = pieceCount(plainLength);
+  const pieceTotal = countPieces(plainLength);
   const cipher = await createPieceCipher(content.payloadKey);
   wipe(content.payloadKey);
 
-  const offsetOf = (piece: number): number =>
+  const getSealedOffset = (piece: number): number =>
     piece === 0 ? 0 : Math.min(length, prefixLength + piece * sealedPieceSize);
   const fetchRange = async (piece: number): Promise<Bytes> => {
-    const [start, end] = [offsetOf(piece), offsetOf(piece + piecesPerRange)];
+    const [start, end] = [getSealedOffset(piece), getSealedOffset(piece + piecesPerRange)];
     const { bytes, size: totalSize } = await retryUntilSuccess(
       () => calls.range(content, start, end, signal),
       retryPolicy,
@@ -91,7 +91,7 @@ async function streamToSink(
   };
   const pendingRanges: Promise<Bytes>[] = [];
   const prefetch = (piece: number): void => {
-    if (piece >= pieces) return;
+    if (piece >= pieceTotal) return;
     const range = fetchRange(piece);
     range.catch(() => undefined); // heard of in its turn
     pendingRanges.push(range);
@@ -100,13 +100,13 @@ async function streamToSink(
   const buffer = new Uint8Array(Math.min(plainLength, piecesPerRange * pieceSize)); // for one range at a time
   try {
     await digest.start(null);
-    let hashing: Promise<unknown> = Promise.resolve();
+    let pendingDigestUpdate: Promise<unknown> = Promise.resolve();
     for (let index = 0; index < prefetchCount; index++) prefetch(index * piecesPerRange);
-    for (let piece = 0; piece < pieces; piece += piecesPerRange) {
+    for (let piece = 0; piece < pieceTotal; piece += piecesPerRange) {
       const sealed = await pendingRanges.shift();
       if (sealed === undefined) throw new TypeError("no range was fetched");
       prefetch(piece + prefetchCount * piecesPerRange);
-      const isLast = piece + piecesPerRange >= pieces;
+      const isLast = piece + piecesPerRange >= pieceTotal;
       const opened = await openPieces(
         cipher,
         piece === 0 ? sealed.subarray(prefixLength) : sealed,
@@ -114,14 +114,14 @@ async function streamToSink(
         isLast,
         buffer,
       );
-      await hashing;
-      hashing = digest.update(sealed); // takes the bytes away, while the next range is opened
-      hashing.catch(() => undefined);
+      await pendingDigestUpdate;
+      pendingDigestUpdate = digest.update(sealed); // takes the bytes away, while the next range is opened
+      pendingDigestUpdate.catch(() => undefined);
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
       await sink.write(isLast ? stripPadding(opened, plainLength - size) : opened);
-      onProgress(offsetOf(piece + piecesPerRange), length);
+      onProgress(getSealedOffset(piece + piecesPerRange), length);
     }
-    await hashing;
+    await pendingDigestUpdate;
     // the last moment: what is committed can be seen
     if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
     if ((await digest.finish()) !== content.sha256) throw new PortalError("decryption_failed");

@@ -1,12 +1,12 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { Decrypter, Encrypter } from "age-encryption";
 import fc from "fast-check";
 
-import { newIdentity, recipientOf } from "../seal/age.ts";
-import { concat, copyOf, randomBytes, sha256, type Bytes } from "../seal/bytes.ts";
+import { generateIdentity, deriveRecipient } from "../seal/age.ts";
+import { concatBytes, copyOf, randomBytes, sha256, type Bytes } from "../seal/bytes.ts";
 import { openContent } from "../seal/content.ts";
 import { contentHeadSize, pieceSize, sealedPieceSize } from "../seal/content-sizes.ts";
-import { createContentSeal, openContentHead, pieceNonce } from "../seal/content-stream.ts";
+import { createContentSeal, openContentHead, createPieceNonce } from "../seal/content-stream.ts";
 import { openPieces, createPieceCipher, type PieceCipher } from "./piece-cipher.ts";
 import { createSealedFile } from "./sealed-file.ts";
 
@@ -57,21 +57,21 @@ function withStreamChunks(plain: Bytes, lengths: readonly number[]): Blob {
 
 describe.each(ciphers)("the sealed file of %s", (backend) => {
   it.each(sizes)("opens in typage, %d bytes", async (size) => {
-    const plain = randomBytesOf(size);
+    const plain = createRandomBytes(size);
     const { sealed, identity } = await seal(plain, backend);
-    expect(hash(await openWithTypage(sealed, identity))).toBe(hash(plain));
+    expect(computeHash(await openWithTypage(sealed, identity))).toBe(computeHash(plain));
   });
 
   it.each(sizes)("opens what typage seals, %d bytes", async (size) => {
-    const plain = randomBytesOf(size);
-    const identity = newIdentity();
+    const plain = createRandomBytes(size);
+    const identity = generateIdentity();
     const encrypter = new Encrypter();
-    encrypter.addRecipient(await recipientOf(identity));
-    expect(hash(await open(copyOf(await encrypter.encrypt(plain)), identity, backend))).toBe(hash(plain));
+    encrypter.addRecipient(await deriveRecipient(identity));
+    expect(computeHash(await open(copyOf(await encrypter.encrypt(plain)), identity, backend))).toBe(computeHash(plain));
   });
 
   it("gives the same bytes for any cut into ranges", async () => {
-    const plain = randomBytesOf(2 * pieceSize + 1000);
+    const plain = createRandomBytes(2 * pieceSize + 1000);
     const { payloadKey, prefix } = await createContentSeal();
     const file = createSealedFile(new Blob([plain]), "file", prefix, await createPieceCipher(payloadKey, backend));
     const whole = await file.range(0, file.length);
@@ -79,7 +79,7 @@ describe.each(ciphers)("the sealed file of %s", (backend) => {
       fc.asyncProperty(fc.uniqueArray(fc.integer({ min: 1, max: file.length - 1 }), { maxLength: 6 }), async (cuts) => {
         const ends = [...cuts.sort((left, right) => left - right), file.length];
         const parts = await Promise.all(ends.map((end, index) => file.range(ends[index - 1] ?? 0, end)));
-        expect(hash(...parts)).toBe(hash(whole));
+        expect(computeHash(...parts)).toBe(computeHash(whole));
       }),
       { numRuns: 25 },
     );
@@ -87,7 +87,7 @@ describe.each(ciphers)("the sealed file of %s", (backend) => {
 
   it.each<[string, (pieces: Bytes[]) => Bytes[]]>([
     ["cut short by its last piece", (pieces) => pieces.slice(0, -1)],
-    ["cut short by a byte", (pieces) => [...pieces.slice(0, -1), concat(...pieces.slice(-1)).slice(0, -1)]],
+    ["cut short by a byte", (pieces) => [...pieces.slice(0, -1), concatBytes(...pieces.slice(-1)).slice(0, -1)]],
     [
       "with two pieces exchanged",
       ([first, second, ...rest]) => [second, first, ...rest].filter((piece) => piece !== undefined),
@@ -103,12 +103,12 @@ describe.each(ciphers)("the sealed file of %s", (backend) => {
         ),
     ],
   ])("does not open %s", async (_, change) => {
-    const { sealed, identity } = await seal(randomBytesOf(2 * pieceSize + 500), backend);
+    const { sealed, identity } = await seal(createRandomBytes(2 * pieceSize + 500), backend);
     const { prefixLength } = await openContentHead(identity, sealed.slice(0, contentHeadSize));
     const pieces = [0, 1, 2].map((index) =>
       sealed.slice(prefixLength + index * sealedPieceSize, prefixLength + (index + 1) * sealedPieceSize),
     );
-    const altered = concat(sealed.slice(0, prefixLength), ...change(pieces));
+    const altered = concatBytes(sealed.slice(0, prefixLength), ...change(pieces));
     await expect(open(altered, identity, backend)).rejects.toMatchObject({ code: "decryption_failed" });
   });
 });
@@ -116,14 +116,14 @@ describe.each(ciphers)("the sealed file of %s", (backend) => {
 describe("the sealed file", () => {
   it("is the same whoever seals its pieces", async () => {
     const { payloadKey, prefix } = await createContentSeal();
-    const plain = new Blob([randomBytesOf(pieceSize + 5)]);
+    const plain = new Blob([createRandomBytes(pieceSize + 5)]);
     const [browserFile, sodiumFile] = await Promise.all(
       ciphers.map(async (backend) =>
         createSealedFile(plain, "file", prefix, await createPieceCipher(payloadKey, backend)),
       ),
     );
-    expect(browserFile === undefined ? null : hash(await browserFile.range(0, browserFile.length))).toBe(
-      sodiumFile === undefined ? undefined : hash(await sodiumFile.range(0, sodiumFile.length)),
+    expect(browserFile === undefined ? null : computeHash(await browserFile.range(0, browserFile.length))).toBe(
+      sodiumFile === undefined ? undefined : computeHash(await sodiumFile.range(0, sodiumFile.length)),
     );
   });
 
@@ -132,21 +132,21 @@ describe("the sealed file", () => {
     const text = new TextEncoder().encode("x".repeat(300_001));
     const file = createSealedFile(new Blob([text]), "text", prefix, await createPieceCipher(payloadKey));
     const sealed = await file.range(0, file.length);
-    expect(hash(await openContent("text", sealed, { sha256: hash(sealed), identity, size: text.length }))).toBe(
-      hash(text),
-    );
+    expect(
+      computeHash(await openContent("text", sealed, { sha256: computeHash(sealed), identity, size: text.length })),
+    ).toBe(computeHash(text));
   });
 
   it("opens although the file is read in odd pieces", async () => {
-    const plain = randomBytesOf(3 * pieceSize + 10);
+    const plain = createRandomBytes(3 * pieceSize + 10);
     const { identity, payloadKey, prefix } = await createContentSeal();
     const odd = withStreamChunks(plain, [1000, 70_000, 3, pieceSize + 1, pieceSize - 1]);
     const file = createSealedFile(odd, "file", prefix, await createPieceCipher(payloadKey));
-    expect(hash(await openWithTypage(await file.range(0, file.length), identity))).toBe(hash(plain));
+    expect(computeHash(await openWithTypage(await file.range(0, file.length), identity))).toBe(computeHash(plain));
   });
 
   it("opens although the file was written to between two ranges that share a piece", async () => {
-    const plain = randomBytesOf(2 * pieceSize);
+    const plain = createRandomBytes(2 * pieceSize);
     const { identity, payloadKey, prefix } = await createContentSeal();
     let current = plain;
     const changing = Object.assign(new Blob([plain]), {
@@ -157,13 +157,15 @@ describe("the sealed file", () => {
     const firstHalf = copyOf(await file.range(0, half));
     current = plain.map((byte) => byte ^ 1);
     await expect(
-      openWithTypage(concat(firstHalf, await file.range(half, file.length)), identity),
+      openWithTypage(concatBytes(firstHalf, await file.range(half, file.length)), identity),
     ).resolves.toHaveLength(plain.length);
   });
 
   it("says file_changed when fewer bytes are there than were announced", async () => {
     const { payloadKey, prefix } = await createContentSeal();
-    const truncated = Object.assign(new Blob([randomBytesOf(5000)]), { slice: () => new Blob([randomBytesOf(4999)]) });
+    const truncated = Object.assign(new Blob([createRandomBytes(5000)]), {
+      slice: () => new Blob([createRandomBytes(4999)]),
+    });
     const file = createSealedFile(truncated, "file", prefix, await createPieceCipher(payloadKey));
     await expect(file.range(0, file.length)).rejects.toMatchObject({ code: "file_changed" });
   });
@@ -188,7 +190,7 @@ describe("the sealed file", () => {
 describe("newContentSeal", () => {
   it("never takes the payload nonce that typage made", async () => {
     const seals = await Promise.all([createContentSeal(), createContentSeal()]);
-    expect(new Set(seals.map(({ prefix }) => toB64u(prefix.slice(-16)))).size).toBe(2);
+    expect(new Set(seals.map(({ prefix }) => toBase64url(prefix.slice(-16)))).size).toBe(2);
     for (const { prefix } of seals) expect(prefix.length).toBeLessThan(contentHeadSize);
   });
 });
@@ -196,10 +198,10 @@ describe("newContentSeal", () => {
 describe("openContentHead", () => {
   it("refuses a header of another identity, two stanzas, and what is no header", async () => {
     const { prefix } = await createContentSeal();
-    await expect(openContentHead(newIdentity(), prefix)).rejects.toMatchObject({ code: "decryption_failed" });
-    const [firstIdentity, secondIdentity] = [newIdentity(), newIdentity()];
+    await expect(openContentHead(generateIdentity(), prefix)).rejects.toMatchObject({ code: "decryption_failed" });
+    const [firstIdentity, secondIdentity] = [generateIdentity(), generateIdentity()];
     const encrypter = new Encrypter();
-    for (const identity of [firstIdentity, secondIdentity]) encrypter.addRecipient(await recipientOf(identity));
+    for (const identity of [firstIdentity, secondIdentity]) encrypter.addRecipient(await deriveRecipient(identity));
     await expect(openContentHead(firstIdentity, copyOf(await encrypter.encrypt("x")))).rejects.toMatchObject({
       code: "decryption_failed",
     });
@@ -211,16 +213,16 @@ describe("openContentHead", () => {
 
 describe("pieceNonce", () => {
   it("counts big-endian in 11 bytes, with the flag behind", () => {
-    expect([...pieceNonce(0x1_0203_0405, true)]).toEqual([0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 1]);
+    expect([...createPieceNonce(0x1_0203_0405, true)]).toEqual([0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 1]);
   });
 });
 
 /** Digests are compared, not bytes: jest takes long over large arrays. */
-function hash(...parts: readonly Uint8Array[]): string {
-  return toB64u(sha256(...parts));
+function computeHash(...parts: readonly Uint8Array[]): string {
+  return toBase64url(sha256(...parts));
 }
 
-function randomBytesOf(size: number): Bytes {
+function createRandomBytes(size: number): Bytes {
   const bytes = new Uint8Array(size);
   for (let offset = 0; offset < size; offset += 65_536) crypto.getRandomValues(bytes.subarray(offset, offset + 65_536));
   return bytes;

@@ -2,7 +2,7 @@ import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { copyOf, freeBuffers, type Bytes } from "../seal/bytes.ts";
-import { paddedLength, pieceSize, pieceCount, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
+import { paddedLength, pieceSize, countPieces, sealedLength, sealedPieceSize } from "../seal/content-sizes.ts";
 import { PiecePool, type PieceCipher } from "./piece-cipher.ts";
 
 /**
@@ -29,41 +29,41 @@ export function createSealedFile(file: Blob, kind: ContentKind, prefix: Uint8Arr
   const plainLength = paddedLength(kind, file.size);
   const plain = plainLength === file.size ? file : new Blob([file, "\n".repeat(plainLength - file.size)]);
   const length = sealedLength(prefix.length, plainLength);
-  const pieces = pieceCount(plainLength);
+  const pieceTotal = countPieces(plainLength);
   /**
    * A piece that two ranges share is sealed once: a file that is written to in between would give
    * two halves that do not fit.
    */
-  let sharedPiece: { readonly index: number; readonly sealed: Bytes } | null = null;
+  let boundaryPiece: { readonly index: number; readonly sealed: Bytes } | null = null;
 
   return {
     length,
     range: async (start, end) => {
       if (end <= prefix.length) return copyOf(prefix.subarray(start, end));
       const firstPiece = Math.floor(Math.max(0, start - prefix.length) / sealedPieceSize);
-      const endPiece = Math.min(pieces, Math.ceil((end - prefix.length) / sealedPieceSize));
+      const endPiece = Math.min(pieceTotal, Math.ceil((end - prefix.length) / sealedPieceSize));
       // of the first byte that is made here
       const outputStart = start < prefix.length ? 0 : prefix.length + firstPiece * sealedPieceSize;
       const output = new Uint8Array(
         sealedLength(prefix.length, Math.min(plainLength, endPiece * pieceSize)) - outputStart,
       );
       if (outputStart === 0) output.set(prefix);
-      const positionOf = (index: number): number => prefix.length + index * sealedPieceSize - outputStart;
+      const getOutputOffset = (index: number): number => prefix.length + index * sealedPieceSize - outputStart;
       const pool = new PiecePool();
       const sealPiece = async (piece: Bytes, index: number): Promise<void> => {
-        const sealed = await cipher.seal(piece, index, index === pieces - 1);
-        output.set(sealed, positionOf(index));
+        const sealed = await cipher.seal(piece, index, index === pieceTotal - 1);
+        output.set(sealed, getOutputOffset(index));
         freeBuffers(sealed);
       };
       let index = firstPiece;
-      if (sharedPiece?.index === firstPiece) output.set(sharedPiece.sealed, positionOf(index++));
+      if (boundaryPiece?.index === firstPiece) output.set(boundaryPiece.sealed, getOutputOffset(index++));
       if (index < endPiece)
         for await (const piece of readPieces(plain, index * pieceSize, Math.min(plainLength, endPiece * pieceSize)))
           await pool.add(sealPiece(piece, index++));
       await pool.drain();
-      sharedPiece =
+      boundaryPiece =
         end - outputStart < output.length
-          ? { index: endPiece - 1, sealed: output.slice(positionOf(endPiece - 1)) }
+          ? { index: endPiece - 1, sealed: output.slice(getOutputOffset(endPiece - 1)) }
           : null;
       return output.subarray(start - outputStart, end - outputStart);
     },
@@ -72,7 +72,7 @@ export function createSealedFile(file: Blob, kind: ContentKind, prefix: Uint8Arr
       return (
         payloadOffset <= 0 ||
         payloadOffset % sealedPieceSize === 0 ||
-        sharedPiece?.index === Math.floor(payloadOffset / sealedPieceSize)
+        boundaryPiece?.index === Math.floor(payloadOffset / sealedPieceSize)
       );
     },
   };

@@ -1,4 +1,4 @@
-import { bytesB64u, Digest, fromB64u, toB64u } from "@relicario/shared/api";
+import { base64urlBytes, Digest, fromBase64url, toBase64url } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
@@ -12,9 +12,9 @@ import { partSizeLimits } from "./part-sizes.ts";
  */
 export const SealingState = z.strictObject({
   /** 32 bytes, for the pieces of this content alone. Secret. */
-  payload_key: bytesB64u(32, { exact: true }),
+  payload_key: base64urlBytes(32, { exact: true }),
   /** Header and payload nonce. */
-  prefix: bytesB64u(4096),
+  prefix: base64urlBytes(4096),
   kind: z.enum(["text", "seed", "file"]),
   /** Bytes of the plain content. */
   size: z.int().min(0),
@@ -29,7 +29,7 @@ export const SealingState = z.strictObject({
 export type SealingState = z.infer<typeof SealingState>;
 
 export function decodeKeys(sealing: SealingState): { payloadKey: Bytes; prefix: Bytes } {
-  return { payloadKey: copyOf(fromB64u(sealing.payload_key)), prefix: copyOf(fromB64u(sealing.prefix)) };
+  return { payloadKey: copyOf(fromBase64url(sealing.payload_key)), prefix: copyOf(fromBase64url(sealing.prefix)) };
 }
 
 /** Of a content of which nothing is sealed yet. */
@@ -40,8 +40,8 @@ export function createSealingState(
   partSize: number,
 ): SealingState {
   return {
-    payload_key: toB64u(payloadKey),
-    prefix: toB64u(prefix),
+    payload_key: toBase64url(payloadKey),
+    prefix: toBase64url(prefix),
     kind,
     size,
     part_size: partSize,

@@ -1,6 +1,6 @@
 import "fake-indexeddb/auto";
 
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import { PortalError } from "@relicario/shared/errors";
 
 import { randomBytes, sha256 } from "../seal/bytes.ts";
@@ -109,7 +109,7 @@ describe("sendContent", () => {
     await tab.send(uploadId, file);
     const sent = [...(world.service.account.uploads?.get(uploadId)?.parts ?? [])]
       .sort(([left], [right]) => left - right)
-      .map(([, bytes]) => toB64u(sha256(bytes)));
+      .map(([, bytes]) => toBase64url(sha256(bytes)));
     expect(written).toEqual(sent);
   });
 

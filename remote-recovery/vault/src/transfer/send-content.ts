@@ -1,4 +1,4 @@
-import { toB64u, type ReceivedPart } from "@relicario/shared/api";
+import { toBase64url, type ReceivedPart } from "@relicario/shared/api";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 
 import { sha256Async, wipe, type Bytes } from "../seal/bytes.ts";
@@ -88,11 +88,11 @@ export async function sendContent<StoredRecord extends SendingRecord>(
   if (file.size !== sealing.size) throw new PortalError("file_changed");
   const { received: receivedParts } = await retryUntilSuccess(() => calls.state(id, signal), retryPolicy, signal);
   try {
-    await withSealedFile(sealing, file, async (sealed) => {
+    await withSealedFile(sealing, file, async (sealedFile) => {
       const received = new Map(receivedParts.map(({ part, sha256 }) => [part - 1, sha256]));
-      await requireSameParts(sealed, sealing, received, signal);
+      await requireSameParts(sealedFile, sealing, received, signal);
       await digest.start(sealing.digest_state);
-      await new PartSender(deps, id, record, sealing, sealed, received, onProgress).run(signal);
+      await new PartSender(deps, id, record, sealing, sealedFile, received, onProgress).run(signal);
     });
   } catch (error) {
     const isDiscarded = isPortalError(error, "upload_dropped") && (await records.get(id)) === null;
@@ -108,13 +108,13 @@ export async function sendContent<StoredRecord extends SendingRecord>(
  */
 export async function requireSameContent(sealing: SealingState, file: Blob, signal: AbortSignal): Promise<void> {
   if (file.size !== sealing.size) throw new PortalError("file_changed");
-  await withSealedFile(sealing, file, (sealed) => requireSameParts(sealed, sealing, new Map(), signal));
+  await withSealedFile(sealing, file, (sealedFile) => requireSameParts(sealedFile, sealing, new Map(), signal));
 }
 
 async function withSealedFile(
   sealing: SealingState,
   file: Blob,
-  callback: (sealed: SealedFile) => Promise<void>,
+  callback: (sealedFile: SealedFile) => Promise<void>,
 ): Promise<void> {
   const { payloadKey, prefix } = decodeKeys(sealing);
   const cipher = await createPieceCipher(payloadKey);
@@ -128,36 +128,36 @@ async function withSealedFile(
 
 /** Step 1. */
 async function requireSameParts(
-  sealed: SealedFile,
+  sealedFile: SealedFile,
   sealing: SealingState,
   received: ReadonlyMap<number, string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const count = partCount(sealed, sealing);
-  for (let index = 0; index < count; index++) {
+  const partTotal = countParts(sealedFile, sealing);
+  for (let index = 0; index < partTotal; index++) {
     const expected = sealing.parts[index] ?? received.get(index);
     if (expected === undefined) continue;
     if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
-    await requireSamePart(sealed, sealing, index, expected);
+    await requireSamePart(sealedFile, sealing, index, expected);
   }
 }
 
 async function requireSamePart(
-  sealed: SealedFile,
+  sealedFile: SealedFile,
   sealing: SealingState,
   index: number,
   expected: string,
 ): Promise<void> {
-  if (toB64u(await sha256Async(await sealPart(sealed, sealing, index))) !== expected)
+  if (toBase64url(await sha256Async(await sealPart(sealedFile, sealing, index))) !== expected)
     throw new PortalError("file_changed");
 }
 
-function partCount({ length }: SealedFile, { part_size: size }: SealingState): number {
+function countParts({ length }: SealedFile, { part_size: size }: SealingState): number {
   return Math.ceil(length / size);
 }
 
-function sealPart(sealed: SealedFile, { part_size: size }: SealingState, index: number): Promise<Bytes> {
-  return sealed.range(index * size, Math.min(sealed.length, (index + 1) * size));
+function sealPart(sealedFile: SealedFile, { part_size: size }: SealingState, index: number): Promise<Bytes> {
+  return sealedFile.range(index * size, Math.min(sealedFile.length, (index + 1) * size));
 }
 
 /** Steps 2 and 3 of one run. */
@@ -178,7 +178,7 @@ class PartSender<StoredRecord extends SendingRecord> {
     id: string,
     record: StoredRecord,
     sealing: SealingState,
-    sealed: SealedFile,
+    sealedFile: SealedFile,
     received: ReadonlyMap<number, string>,
     onProgress: (done: number, total: number) => void,
   ) {
@@ -186,20 +186,20 @@ class PartSender<StoredRecord extends SendingRecord> {
     this.#id = id;
     this.#record = record;
     this.#sealing = sealing;
-    this.#sealed = sealed;
+    this.#sealed = sealedFile;
     this.#received = received;
     this.#onProgress = onProgress;
     this.#touchedAt = record.touchedAt;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const failure = new AbortController(); // one part that fails for good stops the others
-    const combinedSignal = AbortSignal.any([signal, failure.signal]);
+    const failureController = new AbortController(); // one part that fails for good stops the others
+    const combinedSignal = AbortSignal.any([signal, failureController.signal]);
     const activeParts = new Set<Promise<void>>();
-    const count = partCount(this.#sealed, this.#sealing);
+    const partTotal = countParts(this.#sealed, this.#sealing);
     let lastWrite: Promise<unknown> = Promise.resolve(); // in order; the next part is sealed meanwhile
     try {
-      for (let index = 0; index < count; index++) {
+      for (let index = 0; index < partTotal; index++) {
         combinedSignal.throwIfAborted();
         const recordedDigest = this.#sealing.parts[index];
         if (recordedDigest !== undefined && this.#received.get(index) === recordedDigest) {
@@ -210,23 +210,23 @@ class PartSender<StoredRecord extends SendingRecord> {
         const bytes = await this.#sealPart(index);
         const data = new Blob([bytes]);
         const digest = sha256Async(bytes); // of a copy: the bytes are taken away below
-        const write = lastWrite.then(() => this.#recordPart(index, bytes, digest));
-        lastWrite = write;
-        const sending: Promise<void> = write
+        const recording = lastWrite.then(() => this.#recordPart(index, bytes, digest));
+        lastWrite = recording;
+        const sending: Promise<void> = recording
           .then((sha256) => this.#sendPart(index, sha256, data, combinedSignal))
           .finally(() => activeParts.delete(sending));
         sending.catch((error: unknown) => {
-          failure.abort(error);
+          failureController.abort(error);
         });
         activeParts.add(sending);
       }
       await Promise.all(activeParts);
       combinedSignal.throwIfAborted();
     } catch (error) {
-      failure.abort(error);
+      failureController.abort(error);
       await Promise.allSettled(activeParts);
       if (signal.aborted) throw new PortalError("cancelled", { cause: signal.reason });
-      throw failure.signal.reason;
+      throw failureController.signal.reason;
     }
     await this.#saveRecord(
       { content_sha256: await this.#deps.digest.finish() },
@@ -258,7 +258,7 @@ class PartSender<StoredRecord extends SendingRecord> {
     const recordedDigest = this.#sealing.parts[index];
     const expected = recordedDigest ?? this.#received.get(index);
     const state = recordedDigest === undefined ? await this.#deps.digest.update(bytes) : null;
-    const sha256 = toB64u(await digest);
+    const sha256 = toBase64url(await digest);
     if (expected !== undefined && sha256 !== expected) throw new PortalError("file_changed");
     if (recordedDigest === undefined)
       await this.#saveRecord({ parts: [...this.#sealing.parts, sha256], digest_state: state }, {});

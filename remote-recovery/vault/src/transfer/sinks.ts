@@ -1,4 +1,4 @@
-import { deviceStorage, openedFileLockName } from "@relicario/shared/contract";
+import { deviceStorage, buildOpenedFileLockName } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { mapQuotaError } from "../device/quota-error.ts";
@@ -61,23 +61,23 @@ export async function createPrivateSink(): Promise<Sink<Blob>> {
   const folder = await openPrivateFolder({ create: true });
   if (folder === null) return createMemorySink();
   const name = crypto.randomUUID();
-  const release = await acquireLock(openedFileLockName(name));
+  const release = await acquireLock(buildOpenedFileLockName(name));
   const file = await folder.getFileHandle(name, { create: true });
-  const access = await file.createSyncAccessHandle();
+  const accessHandle = await file.createSyncAccessHandle();
   let length = 0;
   return {
     write: (bytes) =>
       mapQuotaError(async () => {
-        if (access.write(bytes, { at: length }) !== bytes.length) throw new PortalError("storage_full");
+        if (accessHandle.write(bytes, { at: length }) !== bytes.length) throw new PortalError("storage_full");
         length += bytes.length;
       }),
     commit: async () => {
-      access.flush();
-      access.close();
+      accessHandle.flush();
+      accessHandle.close();
       return file.getFile();
     },
     discard: async () => {
-      access.close();
+      accessHandle.close();
       await folder.removeEntry(name);
       release();
     },
@@ -89,7 +89,7 @@ export async function sweepPrivateFiles(): Promise<void> {
   const folder = await openPrivateFolder({ create: false });
   if (folder === null) return;
   for await (const name of folder.keys()) {
-    await navigator.locks.request(openedFileLockName(name), { ifAvailable: true }, async (lock) => {
+    await navigator.locks.request(buildOpenedFileLockName(name), { ifAvailable: true }, async (lock) => {
       if (lock !== null) await folder.removeEntry(name);
     });
   }

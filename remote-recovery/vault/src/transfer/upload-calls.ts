@@ -5,14 +5,14 @@ import {
   type PartFields,
   ReceivedPart,
   StoreSecretResponse,
-  type StoreSecretResponse as Stored,
+  type StoreSecretResponse as StoredSecretResponse,
   sharedDownloadPath,
   uploadPath,
   StartUploadResponse,
   UploadState,
-  type UploadState as State,
+  type UploadState as UploadStateResponse,
 } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
@@ -36,10 +36,10 @@ export interface TransferCalls {
     signal?: AbortSignal,
   ) => Promise<z.infer<typeof StartUploadResponse>>;
   /** `upload_dropped` when the service does not know it, here and in the next two. */
-  readonly state: (uploadId: string, signal?: AbortSignal) => Promise<State>;
+  readonly state: (uploadId: string, signal?: AbortSignal) => Promise<UploadStateResponse>;
   readonly part: (uploadId: string, fields: PartFields, data: Blob, signal?: AbortSignal) => Promise<void>;
   /** `conflict` when another finishing call published it. */
-  readonly finish: (uploadId: string, body: FinishUploadBody) => Promise<Stored>;
+  readonly finish: (uploadId: string, body: FinishUploadBody) => Promise<StoredSecretResponse>;
   /** Without effect when it is gone, or published. */
   readonly cancel: (uploadId: string) => Promise<void>;
   /**
@@ -54,7 +54,7 @@ export interface TransferCalls {
   ) => Promise<{ readonly bytes: Bytes; readonly size: number }>;
 }
 
-export function createTransferCalls(http: Http): TransferCalls {
+export function createTransferCalls(http: HttpClient): TransferCalls {
   const signalOption = (signal: AbortSignal | undefined): { signal?: AbortSignal } =>
     signal === undefined ? {} : { signal };
   return {

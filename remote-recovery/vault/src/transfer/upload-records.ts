@@ -83,7 +83,7 @@ export interface UploadRecords {
   readonly close: () => void;
 }
 
-interface Schema extends DBSchema {
+interface UploadDatabaseSchema extends DBSchema {
   uploads: { key: [account: string, uploadId: string]; value: UploadRecord };
 }
 
@@ -139,12 +139,12 @@ export function uploadLockName(uploadId: string): string {
  * When the service drops it: so long after its last part. Milliseconds since 1970, by this device's
  * clock.
  */
-export function expiryOf(record: UploadRecord): number {
+export function getExpiry(record: UploadRecord): number {
   return record.touchedAt + uploadExpiryHours * 3_600_000;
 }
 
 export function isExpired(record: UploadRecord, now: number): boolean {
-  return now > expiryOf(record);
+  return now > getExpiry(record);
 }
 
 export async function wrapSealingState(device: Device, sealing: SealingState): Promise<UploadRecord["sealing"]> {
@@ -189,9 +189,9 @@ async function unwrapJson(device: Device, half: RecordHalf, wrapped: { iv: Bytes
   }
 }
 
-async function openDatabase(): Promise<IDBPDatabase<Schema>> {
+async function openDatabase(): Promise<IDBPDatabase<UploadDatabaseSchema>> {
   try {
-    return await openDB<Schema>(deviceStorage.uploads.database, 1, {
+    return await openDB<UploadDatabaseSchema>(deviceStorage.uploads.database, 1, {
       upgrade: (database) => {
         database.createObjectStore("uploads");
       },

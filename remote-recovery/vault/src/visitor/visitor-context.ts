@@ -1,6 +1,6 @@
 import type { Engine } from "@relicario/engine";
-import { bytesB64u, fromB64u } from "@relicario/shared/api";
-import type { Http, LinkSecret } from "@relicario/shared/contract";
+import { base64urlBytes, fromBase64url } from "@relicario/shared/api";
+import type { HttpClient, LinkSecret } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import type { Bytes } from "../seal/bytes.ts";
@@ -12,7 +12,7 @@ import type { Pause } from "../service/send-with-retry.ts";
  * leads to an account.
  */
 export interface VisitorContext {
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly engine: Engine;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -34,7 +34,7 @@ export interface VisitorDeps extends Omit<VisitorContext, "getLink" | "claims"> 
   readonly takeLinkSecret: () => Promise<LinkSecret | null>;
 }
 
-const LinkKey = bytesB64u(32, { exact: true });
+const LinkKey = base64urlBytes(32, { exact: true });
 
 export function openVisitorContext({ takeLinkSecret, ...deps }: VisitorDeps): VisitorContext {
   let linkPromise: Promise<Link | null> | null = null;
@@ -67,5 +67,5 @@ export async function requireLinkKey(visitor: VisitorContext, ...paths: readonly
 
 function parseLink(secret: LinkSecret | null): Link | null {
   if (secret === null || !LinkKey.safeParse(secret.s).success) return null;
-  return { path: secret.path.replace(/\/$/, ""), key: fromB64u(secret.s) };
+  return { path: secret.path.replace(/\/$/, ""), key: fromBase64url(secret.s) };
 }

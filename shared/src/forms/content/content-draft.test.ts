@@ -1,4 +1,4 @@
-import { toContentRequest, findContentProblem, suggestTitle } from "./content-draft.ts";
+import { toContentInput, findContentProblem, suggestTitle } from "./content-draft.ts";
 
 describe("contentProblem", () => {
   it("looks at what the kind means, and at nothing else", () => {
@@ -13,7 +13,7 @@ describe("contentProblem", () => {
 });
 
 it("contentOf keeps a text as typed, under one name", () => {
-  expect(toContentRequest({ kind: "seed", text: " a ", file: null })).toMatchObject({
+  expect(toContentInput({ kind: "seed", text: " a ", file: null })).toMatchObject({
     contentKind: "seed",
     name: "secret.txt",
     mime: "text/plain",

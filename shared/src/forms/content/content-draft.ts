@@ -1,6 +1,6 @@
 import { maxFileBytes, maxFileNameLength, maxSmallContentBytes, maxTitleLength } from "../../api/index.ts";
 import type { ContentKind } from "../../contract/contents.ts";
-import type { ProtectRequest } from "../../contract/vault.ts";
+import type { NewSecretInput } from "../../contract/vault.ts";
 
 /** Bytes of UTF-8: a text is always sent in one request. */
 export const maxTextBytes = maxSmallContentBytes;
@@ -52,11 +52,11 @@ function findFileProblem(file: File | null): ContentProblem | null {
  * The content as the vault seals it: a text or seed phrase becomes the file `secret.txt`, a file is
  * passed on unchanged.
  */
-export function toContentRequest({
+export function toContentInput({
   kind,
   text,
   file,
-}: ContentDraft): Pick<ProtectRequest, "contentKind" | "name" | "mime" | "content"> {
+}: ContentDraft): Pick<NewSecretInput, "contentKind" | "name" | "mime" | "content"> {
   const content = kind === "file" && file !== null ? file : new File([text], "secret.txt", { type: "text/plain" });
   return {
     contentKind: kind,

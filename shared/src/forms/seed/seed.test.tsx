@@ -11,7 +11,7 @@ import { guessLanguages, loadWordList, seedLanguages, type SeedLanguage } from "
  * The phrase of sixteen zero bytes in each list (BIP-39): eleven times the first word, and the one
  * that fits.
  */
-async function zeroPhrase(language: SeedLanguage): Promise<string> {
+async function createZeroPhrase(language: SeedLanguage): Promise<string> {
   const list = await loadWordList(language);
   return [...Array.from({ length: 11 }, () => list[0] ?? ""), list[3] ?? ""].join(" ");
 }
@@ -20,7 +20,7 @@ const zeroEnglish = `${"abandon ".repeat(11)}about`;
 describe("checkSeed", () => {
   it("fits in every list with the checksum of BIP-39", async () => {
     for (const language of seedLanguages) {
-      expect(checkSeed(await zeroPhrase(language), await loadWordList(language), language)).toEqual({
+      expect(checkSeed(await createZeroPhrase(language), await loadWordList(language), language)).toEqual({
         language,
         wordCount: 12,
         unknownWords: [],
@@ -42,7 +42,7 @@ describe("checkSeed", () => {
 
   it("takes Spanish words with their accents, and without", async () => {
     const list = await loadWordList("spanish");
-    const phrase = await zeroPhrase("spanish");
+    const phrase = await createZeroPhrase("spanish");
     expect(phrase.normalize("NFC")).toMatch(/^ábaco /u);
     expect(checkSeed(phrase.normalize("NFC"), list, "spanish").checksum).toBe("fits");
     expect(checkSeed(phrase.normalize("NFD").replace(/\p{M}/gu, ""), list, "spanish").checksum).toBe("fits");
@@ -94,35 +94,35 @@ function Field() {
 }
 
 describe("SeedField", () => {
-  const field = () => screen.getByRole("textbox", { name: "Your seed phrase" });
+  const getField = () => screen.getByRole("textbox", { name: "Your seed phrase" });
 
   it("suggests words while one is typed, and takes the one that is pressed", async () => {
     await renderApp(<Field />);
-    await userEvent.type(field(), "abandon abi");
+    await userEvent.type(getField(), "abandon abi");
     await userEvent.click(await screen.findByRole("button", { name: "ability" }));
-    expect(field()).toHaveValue("abandon ability ");
+    expect(getField()).toHaveValue("abandon ability ");
     await expectAccessible();
   });
 
   it("says that the words fit, and in which language", async () => {
     await renderApp(<Field />);
-    await userEvent.click(field());
-    await userEvent.paste(await zeroPhrase("french"));
+    await userEvent.click(getField());
+    await userEvent.paste(await createZeroPhrase("french"));
     expect(await screen.findByText("12 words in French, and they fit together.")).toBeVisible();
     await expectAccessible();
   });
 
   it("warns of words that are not in the list, and changes nothing of them", async () => {
     await renderApp(<Field />);
-    await userEvent.click(field());
+    await userEvent.click(getField());
     await userEvent.paste(`walet ${zeroEnglish}`);
     expect(await screen.findByText(/^walet\. /)).toBeVisible();
-    expect(field()).toHaveValue(`walet ${zeroEnglish}`);
+    expect(getField()).toHaveValue(`walet ${zeroEnglish}`);
   });
 
   it("warns of words that do not fit together", async () => {
     await renderApp(<Field />);
-    await userEvent.click(field());
+    await userEvent.click(getField());
     await userEvent.paste(`${"abandon ".repeat(11)}ability`);
     expect(await screen.findByText("These words do not fit together")).toBeVisible();
   });

@@ -12,7 +12,7 @@ export interface StrengthMeterProps {
 }
 
 const levels = [1, 2, 3, 4] as const;
-const adviceThreshold = 3;
+const minAcceptableLevel = 3;
 
 /**
  * How hard a passphrase or password is to guess, told while it is typed. It advises, and refuses
@@ -37,7 +37,7 @@ export function StrengthMeter({ passphrase }: StrengthMeterProps) {
             : level === "unknown"
               ? t("strength.unknown_status")
               : `${t("strength.label")}: ${t(`strength.level_${String(level)}_status`)}. `}
-        {typeof level === "number" && passphrase !== "" && level < adviceThreshold && t("strength.advice_hint")}
+        {typeof level === "number" && passphrase !== "" && level < minAcceptableLevel && t("strength.advice_hint")}
       </SmallText>
     </Box>
   );

@@ -17,8 +17,8 @@ interface AttachedListener {
   readonly removeOnceMarker: () => void;
 }
 
-type Add = typeof EventTarget.prototype.addEventListener;
-type Remove = typeof EventTarget.prototype.removeEventListener;
+type AddEventListener = typeof EventTarget.prototype.addEventListener;
+type RemoveEventListener = typeof EventTarget.prototype.removeEventListener;
 
 /**
  * Listeners of all that is still there when a screen has gone: window, document, its html, head and
@@ -31,7 +31,7 @@ export function watchListeners(): ResourceTracker {
   const handlers = new Map(
     [...persistentTargets].map(([target, name]) => [
       target,
-      { name, members: handlerMembers(target), seen: new Map<string, Set<unknown>>() },
+      { name, members: listHandlerMembers(target), seen: new Map<string, Set<unknown>>() },
     ]),
   );
   const attachedListeners = new Set<AttachedListener>();
@@ -50,7 +50,7 @@ export function watchListeners(): ResourceTracker {
     listener.removeOnceMarker();
   };
 
-  const wrapAdd = (add: Add, remove: Remove): Add =>
+  const wrapAdd = (add: AddEventListener, remove: RemoveEventListener): AddEventListener =>
     function (this: EventTarget | undefined, type, callback, options) {
       const target = this ?? window;
       const capture = isCapturing(options);
@@ -77,7 +77,7 @@ export function watchListeners(): ResourceTracker {
       }
       Reflect.apply(add, target, [type, callback, options]);
     };
-  const wrapRemove = (remove: Remove): Remove =>
+  const wrapRemove = (remove: RemoveEventListener): RemoveEventListener =>
     function (this: EventTarget | undefined, type, callback, options) {
       const target = this ?? window;
       const listener = find(target, type, callback, isCapturing(options));
@@ -116,8 +116,8 @@ export function watchListeners(): ResourceTracker {
         for (const member of members) {
           const handler: unknown = Reflect.get(target, member);
           // the body has some of the window's
-          const isWindows = target === document.body && handler === Reflect.get(window, member);
-          if (typeof handler === "function" && !isWindows)
+          const isWindowHandler = target === document.body && handler === Reflect.get(window, member);
+          if (typeof handler === "function" && !isWindowHandler)
             seen.set(member, (seen.get(member) ?? new Set()).add(handler));
         }
       }
@@ -155,7 +155,7 @@ function findPersistentTargets(): Map<EventTarget, string> {
   return targets;
 }
 
-function handlerMembers(target: EventTarget): string[] {
+function listHandlerMembers(target: EventTarget): string[] {
   const members = [];
   for (const member in target) if (member.startsWith("on")) members.push(member);
   return members;

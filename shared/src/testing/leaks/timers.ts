@@ -11,14 +11,14 @@ interface Timer {
 }
 
 /** What is set by these is not counted. Null where nobody counts: then those of the page. */
-let untrackedTimers: Pick<typeof window, "setTimeout" | "clearTimeout"> | null = null;
+let untrackedTimerFunctions: Pick<typeof window, "setTimeout" | "clearTimeout"> | null = null;
 
 // A query that is out of its cache, but was looked at, sets a timer to leave the cache. It ends by
 // itself, and no screen could end it. Polling is counted.
 timeoutManager.setTimeoutProvider({
-  setTimeout: (callback, delay) => (untrackedTimers ?? window).setTimeout(callback, delay),
+  setTimeout: (callback, delay) => (untrackedTimerFunctions ?? window).setTimeout(callback, delay),
   clearTimeout: (id: number | undefined) => {
-    (untrackedTimers ?? window).clearTimeout(id);
+    (untrackedTimerFunctions ?? window).clearTimeout(id);
   },
   setInterval: (callback, delay) => window.setInterval(callback, delay),
   clearInterval: (id: number | undefined) => {
@@ -41,7 +41,7 @@ export function watchTimers(): ResourceTracker {
     requestAnimationFrame: nativeRequestFrame,
     cancelAnimationFrame: nativeCancelFrame,
   } = window;
-  untrackedTimers = { setTimeout: nativeSetTimeout, clearTimeout: nativeClearTimeout };
+  untrackedTimerFunctions = { setTimeout: nativeSetTimeout, clearTimeout: nativeClearTimeout };
   const createTimer = (resourceKind: Timer["resourceKind"], delay: unknown): Timer => ({
     resourceKind,
     delay,
@@ -99,7 +99,7 @@ export function watchTimers(): ResourceTracker {
       for (const timer of timers.values()) timer.hasOutlivedScreen = true;
     },
     stop: () => {
-      untrackedTimers = window;
+      untrackedTimerFunctions = window;
       for (const restoreMember of restorers) restoreMember();
     },
   };

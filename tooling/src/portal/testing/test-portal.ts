@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Deployment, PortalPage } from "@relicario/shared/contract";
+import type { Deployment, PortalTrustAnchors } from "@relicario/shared/contract";
 
 import { makeDeployment } from "../../deployment/deployment.ts";
-import { loadOrCreateKey, loadTeamKey, type SigningKey } from "../../keys/development-keys.ts";
+import { loadOrCreateKeyPair, loadTeamKeyPair, type SigningKeyPair } from "../../keys/development-keys.ts";
 import { makeRelease, type Release } from "../../release/release.ts";
 import { startVendor } from "../operations.ts";
 import { openStore, type PortalStore } from "../store.ts";
@@ -16,9 +16,9 @@ export interface TestPortal {
   readonly folder: string;
   /** Makes what a build of this remote would leave. */
   readonly build: (remote: string, script: string, manifest?: object) => string;
-  readonly team: (remote: string) => Promise<SigningKey>;
+  readonly team: (remote: string) => Promise<SigningKeyPair>;
   /** As `npm start` does, with what is built now. */
-  readonly start: (vendor?: string, page?: Partial<PortalPage>, now?: Date) => Promise<Deployment>;
+  readonly start: (vendor?: string, page?: Partial<PortalTrustAnchors>, now?: Date) => Promise<Deployment>;
   readonly remove: () => void;
 }
 
@@ -28,7 +28,7 @@ export async function createTestPortal(): Promise<TestPortal> {
   const folder = mkdtempSync(join(tmpdir(), "portal-"));
   const keys = join(folder, "keys");
   const store = await openStore({ keys, deployments: join(folder, "deployments"), registry: join(folder, "releases") });
-  const team = (remote: string): Promise<SigningKey> => loadTeamKey(remote, keys);
+  const loadTeam = (remote: string): Promise<SigningKeyPair> => loadTeamKeyPair(remote, keys);
   const packageFolder = (remote: string): string => join(folder, "packages", remote);
 
   const build: TestPortal["build"] = (remote, script, manifest = {}) => {
@@ -63,7 +63,7 @@ export async function createTestPortal(): Promise<TestPortal> {
     store,
     folder,
     build,
-    team,
+    team: loadTeam,
     start: async (vendor = "relicario", page = {}, now) => {
       const releases = await Promise.all(
         testRemotes.map(async (remote): Promise<Release> =>
@@ -71,15 +71,18 @@ export async function createTestPortal(): Promise<TestPortal> {
             remote,
             packageFolder: packageFolder(remote),
             webFolder: join(packageFolder(remote), "build/web"),
-            key: await team(remote),
+            key: await loadTeam(remote),
           }),
         ),
       );
-      const teamKeys: PortalPage["team_keys"] = Object.fromEntries(
+      const teamKeys: PortalTrustAnchors["team_keys"] = Object.fromEntries(
         await Promise.all(
           testRemotes.map(
             async (remote) =>
-              [remote, [(await team(remote)).publicKey]] satisfies [string, PortalPage["team_keys"][string]],
+              [remote, [(await loadTeam(remote)).publicKey]] satisfies [
+                string,
+                PortalTrustAnchors["team_keys"][string],
+              ],
           ),
         ),
       );
@@ -93,7 +96,7 @@ export async function createTestPortal(): Promise<TestPortal> {
         api: { base_url: `https://${vendor}.example.org/api`, credentials: false },
         releases,
       };
-      const key = await loadOrCreateKey(keys, "portal");
+      const key = await loadOrCreateKeyPair(keys, "portal");
       const deployment = { ...makeDeployment(deploymentInput, 1, new Date()), vendor_id: vendor };
       return startVendor(
         { ...store, key },

@@ -1,5 +1,5 @@
 import { buildJwe } from "@relicario/api/testing/person";
-import { newPublicId } from "@relicario/api/testing/sharing";
+import { createPublicId } from "@relicario/api/testing/sharing";
 import { deviceLinkLifetimeMinutes } from "@relicario/shared/api";
 
 import type { DeviceLinkCalls } from "../../service/link-calls.ts";
@@ -14,7 +14,7 @@ export function describeDeviceLinks(service: () => ServiceUnderTest): void {
     return {
       laptop: account.calls.deviceLinks,
       phone: createService(await account.signInAgain()).deviceLinks,
-      id: newPublicId(),
+      id: createPublicId(),
     };
   };
 

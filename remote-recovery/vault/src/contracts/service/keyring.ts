@@ -7,8 +7,8 @@ import {
   buildSecret,
   buildSlot,
   createSigner,
-  digestOf,
-  signWith,
+  computeDigest,
+  signDocument,
   type Signer,
 } from "@relicario/api/testing/person";
 import type { Json, KeyringChange } from "@relicario/shared/api";
@@ -33,7 +33,7 @@ const passkeyId = newId(Date.now());
 const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringChange])[] = [
   [
     "is signed by another key",
-    (signer) => signWith("put", buildChange(signer), generateKeyPairSync("ed25519").privateKey),
+    (signer) => signDocument("put", buildChange(signer), generateKeyPairSync("ed25519").privateKey),
   ],
   ["names another account", (signer) => buildChange(signer, { user_id: createSigner(newId(Date.now())).userId })],
   [
@@ -44,7 +44,7 @@ const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringCha
           typ: "relicario-state",
           user_id: signer.userId,
           key_epoch: 1,
-          previous: digestOf("another"),
+          previous: computeDigest("another"),
         }),
       }),
   ],
@@ -56,7 +56,7 @@ const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringCha
           typ: "relicario-state",
           user_id: passkeyId,
           key_epoch: 1,
-          previous: digestOf(String(signer.state)),
+          previous: computeDigest(String(signer.state)),
         }),
       }),
   ],
@@ -108,7 +108,7 @@ const invalidChanges: readonly (readonly [string, (signer: Signer) => KeyringCha
           typ: "relicario-state",
           user_id: signer.userId,
           key_epoch: 2,
-          previous: digestOf(String(signer.state)),
+          previous: computeDigest(String(signer.state)),
         }),
       }),
   ],

@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto";
 
-import { buildChangeWith, buildRequest, daysFromNow, newPublicId } from "@relicario/api/testing/sharing";
+import {
+  buildChangeWithDocument,
+  buildRequest,
+  formatDaysFromNow,
+  createPublicId,
+} from "@relicario/api/testing/sharing";
 import { confirmChange } from "@relicario/api/testing/person";
 import {
   AnswerState,
@@ -41,7 +46,7 @@ async function endRequest(
   requestId: string,
   call: "markCollected" | "drop",
 ): Promise<void> {
-  const keyring = buildChangeWith(signer, "requests");
+  const keyring = buildChangeWithDocument(signer, "requests");
   await calls.requests[call](requestId, keyring);
   confirmChange(signer, keyring);
 }
@@ -116,7 +121,7 @@ export function describeRequests(service: () => ServiceUnderTest): void {
         part_size: service().partBytes,
       });
       await expectRefusal(calls.inspect(request.requestId, randomB64u(32)), "request_unavailable");
-      await expectRefusal(calls.inspect(newPublicId(), request.linkAuth), "request_unavailable");
+      await expectRefusal(calls.inspect(createPublicId(), request.linkAuth), "request_unavailable");
       expect(await (await service().signIn()).calls.requests.list()).toEqual([]);
     });
 
@@ -124,14 +129,15 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       const { account, request } = await createRequestWithCalls();
       const attempt = (overrides: Partial<CreateRequestBody>): Promise<unknown> =>
         account.calls.requests.create(buildRequest(account.signer, overrides).body);
-      for (const days of [-1, 60]) await expectRefusal(attempt({ expires_at: daysFromNow(days) }), "validation_error");
+      for (const days of [-1, 60])
+        await expectRefusal(attempt({ expires_at: formatDaysFromNow(days) }), "validation_error");
       await expectRefusal(attempt({ request_id: request.requestId }), "id_taken");
       await expectRefusal(
-        attempt({ keyring: buildChangeWith(account.signer, "requests", { requests: undefined }) }),
+        attempt({ keyring: buildChangeWithDocument(account.signer, "requests", { requests: undefined }) }),
         "keyring_change_invalid",
       );
       await expectRefusal(
-        attempt({ keyring: buildChangeWith(account.signer, "requests", { state_rev: 9 }) }),
+        attempt({ keyring: buildChangeWithDocument(account.signer, "requests", { state_rev: 9 }) }),
         "state_conflict",
       );
       expect(await account.calls.requests.list()).toHaveLength(1);
@@ -156,7 +162,7 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       await expectRefusal(startAnswer(calls, other), "request_unavailable");
       const { requests } = await account.http.request("GET", "/requests", RequestList);
       expect(requests.map(({ request_id: id }) => id)).toEqual([request.requestId]);
-      await expectRefusal(endRequest(account, newPublicId(), "drop"), "not_found");
+      await expectRefusal(endRequest(account, createPublicId(), "drop"), "not_found");
       await expectRefusal(
         endRequest((await signInWithSecret(service())).account, request.requestId, "drop"),
         "not_found",
@@ -246,7 +252,7 @@ export function describeRequests(service: () => ServiceUnderTest): void {
       const { request, calls } = await createRequestWithCalls({ max_size: 5_000 });
       await expectRefusal(startAnswer(calls, request, 5_001), "payload_too_large");
       await expectRefusal(startAnswer(calls, { ...request, linkAuth: randomB64u(32) }), "request_unavailable");
-      await expectRefusal(startAnswer(calls, { ...request, requestId: newPublicId() }), "request_unavailable");
+      await expectRefusal(startAnswer(calls, { ...request, requestId: createPublicId() }), "request_unavailable");
       await startAnswer(calls, request, 5_000);
     });
 
@@ -292,7 +298,7 @@ export function describeRequests(service: () => ServiceUnderTest): void {
     it("is marked as collected once it came, and stays until it is dropped", async () => {
       const { account, request, calls } = await createRequestWithCalls();
       await expectRefusal(endRequest(account, request.requestId, "markCollected"), "conflict");
-      await expectRefusal(endRequest(account, newPublicId(), "markCollected"), "not_found");
+      await expectRefusal(endRequest(account, createPublicId(), "markCollected"), "not_found");
       const answer = await provide(calls, request);
       await endRequest(account, request.requestId, "markCollected");
       await endRequest(account, request.requestId, "markCollected");

@@ -6,8 +6,8 @@ import {
   buildStatement,
   confirmChange,
   createSigner,
-  digestOf,
-  signWith,
+  computeDigest,
+  signDocument,
   type Signer,
 } from "@relicario/api/testing/person";
 import { buildRequest, buildShare } from "@relicario/api/testing/sharing";
@@ -25,7 +25,7 @@ function buildReset(
   const header = { user_id: signer.userId, key_epoch: 2 };
   const change = buildChange(freshSigner, {
     ...header,
-    state: buildJwe({ typ: "relicario-state", ...header, previous: digestOf(String(signer.state)) }),
+    state: buildJwe({ typ: "relicario-state", ...header, previous: computeDigest(String(signer.state)) }),
     book: buildJwe({ typ: "relicario-book", ...header }),
     shares: buildJwe({ typ: "relicario-shares", ...header }),
     slots: { set: [buildSlot(freshSigner.imageId)], remove: [signer.imageId] },
@@ -60,7 +60,7 @@ export function describeReset(service: () => ServiceUnderTest): void {
       for (const overrides of invalidOverrides)
         await expectRefusal(calls.changeKeyring(buildReset(signer, overrides).change), "keyring_change_invalid");
       await expectRefusal(
-        calls.changeKeyring(signWith("put", buildReset(signer).change, signer.signingKey)),
+        calls.changeKeyring(signDocument("put", buildReset(signer).change, signer.signingKey)),
         "keyring_change_invalid",
       );
       const { freshSigner, change } = buildReset(signer);
@@ -96,7 +96,7 @@ export function describeReset(service: () => ServiceUnderTest): void {
         typ: "relicario-state",
         user_id: signer.userId,
         key_epoch: 2,
-        previous: digestOf(change.state),
+        previous: computeDigest(change.state),
       });
       await calls.changeKeyring(buildChange(freshSigner, { key_epoch: 2, state }));
     });

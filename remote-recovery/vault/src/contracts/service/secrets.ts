@@ -1,5 +1,5 @@
 import { buildBatch, buildChange, buildLabel, buildSecret, confirmChange } from "@relicario/api/testing/person";
-import { maxSmallSecretBytes, SecretPage, type StoredSecret as Row } from "@relicario/shared/api";
+import { maxSmallSealedBytes, SecretPage, type StoredSecret as Row } from "@relicario/shared/api";
 
 import { newId } from "../../seal/ids.ts";
 import {
@@ -401,10 +401,10 @@ export function describeSecrets(service: () => ServiceUnderTest): void {
 
     it("has a size up to which it goes in one call", async () => {
       const account = await service().signIn();
-      const largest = await storeSecret(account, { bytes: maxSmallSecretBytes });
+      const largest = await storeSecret(account, { bytes: maxSmallSealedBytes });
       expect((await account.calls.getSecret(largest.id, null)).content).toBe(largest.body.content);
       await expectRefusal(
-        account.calls.store(buildSecret(account.signer, { bytes: maxSmallSecretBytes + 1 }).body),
+        account.calls.store(buildSecret(account.signer, { bytes: maxSmallSealedBytes + 1 }).body),
         "validation_error",
       );
     });

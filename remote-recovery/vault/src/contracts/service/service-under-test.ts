@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 
 import { buildSecret, confirmChange, type Signer } from "@relicario/api/testing/person";
 import type { KeyringChange } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 import type { ErrorCode } from "@relicario/shared/errors";
 
 import type { Service } from "../../service/service.ts";
@@ -12,7 +12,7 @@ export interface ServiceUnderTest {
   /** Signs in a new person. */
   readonly signIn: () => Promise<Account>;
   /** Calls without a session. */
-  readonly visitor: Http;
+  readonly visitor: HttpClient;
   /** Sets its clock so far ahead until the test ends. */
   readonly setClockOffset: (milliseconds: number) => void;
   /** Bytes of a part of an upload or of an answer. */
@@ -25,10 +25,10 @@ export interface ServiceUnderTest {
 export interface Account {
   readonly userName: string;
   readonly signer: Signer;
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly calls: Service;
   /** Signs in on another device. */
-  readonly signInAgain: () => Promise<Http>;
+  readonly signInAgain: () => Promise<HttpClient>;
   /**
    * Has the reset of the account asked for, and goes ahead until it may begin. Gives calls that may
    * begin it.

@@ -1,8 +1,8 @@
 import {
   buildShare,
-  buildChangeWith,
-  daysFromNow,
-  newPublicId,
+  buildChangeWithDocument,
+  formatDaysFromNow,
+  createPublicId,
   buildOpening,
   type BuiltShare,
 } from "@relicario/api/testing/sharing";
@@ -15,7 +15,7 @@ import {
   type OpenShareBody,
   type OwnShare,
 } from "@relicario/shared/api";
-import type { Http } from "@relicario/shared/contract";
+import type { HttpClient } from "@relicario/shared/contract";
 
 import { newId } from "../../seal/ids.ts";
 import { createShareOpeningCalls, type ShareOpeningCalls } from "../../service/share-opening-calls.ts";
@@ -53,12 +53,12 @@ async function changeShare(
   shareId: string,
   changes: Omit<ChangeShareBody, "keyring">,
 ): Promise<void> {
-  const keyring = buildChangeWith(signer, "shares");
+  const keyring = buildChangeWithDocument(signer, "shares");
   await calls.shares.change(shareId, { ...changes, keyring });
   confirmChange(signer, keyring);
 }
 
-const publicCalls = (http: Http): ShareOpeningCalls => createShareOpeningCalls(http, { isPublic: true });
+const publicCalls = (http: HttpClient): ShareOpeningCalls => createShareOpeningCalls(http, { isPublic: true });
 const makeClaim = (share: BuiltShare): OpenShareBody & { claim_id: string } => ({
   ...buildOpening(share),
   claim_id: randomB64u(16),
@@ -77,7 +77,7 @@ export function describeShares(service: () => ServiceUnderTest): void {
   const listShares = async ({ calls }: Account, { id }: StoredSecret): Promise<OwnShare[]> => [
     ...(await calls.shares.listOfSecret(id)),
   ];
-  const readContent = async (http: Http, token: string): Promise<string> =>
+  const readContent = async (http: HttpClient, token: string): Promise<string> =>
     Buffer.from((await createTransferCalls(http).range({ token }, 0, 5_000)).bytes).toString("base64url");
 
   describe("making a share", () => {
@@ -136,7 +136,8 @@ export function describeShares(service: () => ServiceUnderTest): void {
       const { ada, first } = await signInTwoPeople();
       const attempt = (options: ShareOptions): Promise<unknown> =>
         ada.calls.shares.create(buildShare(ada.signer, first.id, options).body);
-      for (const days of [-1, 60]) await expectRefusal(attempt({ expires_at: daysFromNow(days) }), "validation_error");
+      for (const days of [-1, 60])
+        await expectRefusal(attempt({ expires_at: formatDaysFromNow(days) }), "validation_error");
       for (const recipient of [newId(Date.now()), ada.signer.userId])
         await expectRefusal(attempt({ recipient }), "validation_error");
       await expectRefusal(attempt({ link_auth_sha256: undefined }), "validation_error");
@@ -170,7 +171,7 @@ export function describeShares(service: () => ServiceUnderTest): void {
         { share_id: createdShare.shareId, link_auth: randomB64u(32) },
       ])
         await expectRefusal(getOffer(proof), "share_unavailable");
-      await expectRefusal(inspect(newPublicId()), "share_unavailable");
+      await expectRefusal(inspect(createPublicId()), "share_unavailable");
       expect(await listShares(ada, first)).toMatchObject([{ views: 0, last_opened_at: null }]);
     });
 
@@ -223,7 +224,7 @@ export function describeShares(service: () => ServiceUnderTest): void {
       await expectRefusal(ben.calls.shares.revoke(createdShare.shareId), "not_found");
       await ada.calls.shares.revoke(createdShare.shareId);
       await ada.calls.shares.revoke(createdShare.shareId);
-      await expectRefusal(ada.calls.shares.revoke(newPublicId()), "not_found");
+      await expectRefusal(ada.calls.shares.revoke(createPublicId()), "not_found");
       await expectRefusals(
         [
           inspect(createdShare.shareId),
@@ -266,7 +267,7 @@ export function describeShares(service: () => ServiceUnderTest): void {
       const ticket = randomB64u(1_900);
       await expectRefusal(changeShare(ada, createdShare.shareId, { version: 1, ticket }), "version_conflict");
       await expectRefusal(changeShare(ben, createdShare.shareId, { max_views: 5 }), "not_found");
-      await expectRefusal(changeShare(ada, newPublicId(), { max_views: 5 }), "not_found");
+      await expectRefusal(changeShare(ada, createPublicId(), { max_views: 5 }), "not_found");
       await changeShare(ada, createdShare.shareId, { version: 2, ticket, max_views: null });
       const { download, ...claimed } = await claim(makeClaim(createdShare));
       expect(claimed).toMatchObject({ ticket });

@@ -9,12 +9,12 @@ import {
   buildSlot,
   confirmChange,
   createSigner,
-  digestOf,
-  signWith,
+  computeDigest,
+  signDocument,
   type Signer,
 } from "@relicario/api/testing/person";
 import { buildRequest, buildShare } from "@relicario/api/testing/sharing";
-import { canonicalBytes, type StagedRow, type Json, type KeyringChange } from "@relicario/shared/api";
+import { encodeCanonical, type StagedRow, type Json, type KeyringChange } from "@relicario/shared/api";
 
 import { createAnswerCalls } from "../../requests/answer-calls.ts";
 import { newId } from "../../seal/ids.ts";
@@ -71,11 +71,11 @@ const sortRows = (rows: readonly StagedRow[]): StagedRow[] =>
         : 1,
   );
 const digestOfRows = (rows: readonly StagedRow[]): string =>
-  digestOf(
+  computeDigest(
     sortRows(rows)
       .map(
         (row) =>
-          `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(canonicalBytes(row)).digest("hex")}\n`,
+          `${row.secret_db_id} ${String(row.version)} ${createHash("sha256").update(encodeCanonical(row)).digest("hex")}\n`,
       )
       .join(""),
   );
@@ -103,8 +103,8 @@ function buildRotatedStatement(signer: Signer, next: Signer): Json {
     signing_key: String(x),
     key_epoch: 2,
   };
-  const { sig: previousSig } = signWith("key", body, signer.signingKey);
-  return signWith("key", { ...body, previous_sig: previousSig }, next.signingKey);
+  const { sig: previousSig } = signDocument("key", body, signer.signingKey);
+  return signDocument("key", { ...body, previous_sig: previousSig }, next.signingKey);
 }
 
 /** The change to a new account key, signed by the one before. */
@@ -119,7 +119,7 @@ function buildRotation(
   const header = { user_id: signer.userId, key_epoch: 2 };
   return buildSwitch(account, stageId, rows, {
     key_epoch: 2,
-    state: buildJwe({ typ: "relicario-state", ...header, previous: digestOf(String(signer.state)) }),
+    state: buildJwe({ typ: "relicario-state", ...header, previous: computeDigest(String(signer.state)) }),
     book: buildJwe({ typ: "relicario-book", ...header }),
     shares: buildJwe({ typ: "relicario-shares", ...header }),
     slots: { set: [buildSlot(signer.imageId)], remove: [] },
@@ -141,7 +141,7 @@ export function describeStages(service: () => ServiceUnderTest): void {
         sortRows(rows).map((row) => ({
           secret_db_id: row.secret_db_id,
           version: row.version,
-          row_sha256: digestB64u(canonicalBytes(row)),
+          row_sha256: digestB64u(encodeCanonical(row)),
         })),
       );
       await putChange(account, buildSwitch(account, stageId, rows));
@@ -267,7 +267,7 @@ export function describeStages(service: () => ServiceUnderTest): void {
         typ: "relicario-state",
         user_id: signer.userId,
         key_epoch: 2,
-        previous: digestOf(change.state),
+        previous: computeDigest(change.state),
       });
       const later = { key_epoch: 2, state };
       await expectRefusal(calls.changeKeyring(buildChange(signer, later)), "keyring_change_invalid");

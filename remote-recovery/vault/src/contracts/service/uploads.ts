@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 import { buildChange, buildLabel, buildSecret, confirmChange } from "@relicario/api/testing/person";
-import { maxSmallSecretBytes, minPartBytes, type FinishUploadBody, type Json } from "@relicario/shared/api";
+import { maxSmallSealedBytes, minPartBytes, type FinishUploadBody, type Json } from "@relicario/shared/api";
 
 import { newId } from "../../seal/ids.ts";
 import { createTransferCalls, type TransferCalls } from "../../transfer/upload-calls.ts";
@@ -25,7 +25,7 @@ const contents = new Map<number, Uint8Array<ArrayBuffer>>();
 function contentFor({ partBytes }: ServiceUnderTest): Uint8Array<ArrayBuffer> {
   const content =
     contents.get(partBytes) ??
-    Uint8Array.from(randomBytes(Math.ceil(maxSmallSecretBytes / partBytes) * partBytes + lastBytes));
+    Uint8Array.from(randomBytes(Math.ceil(maxSmallSealedBytes / partBytes) * partBytes + lastBytes));
   contents.set(partBytes, content);
   return content;
 }

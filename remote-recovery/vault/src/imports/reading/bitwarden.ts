@@ -3,12 +3,12 @@ import { z } from "zod";
 import { parseJsonAs, optionalText } from "./decode.ts";
 import { firstNonEmpty, remainingFields, parseItem } from "./item-values.ts";
 import type { Field } from "./field.ts";
-import { ItemCollector, type Entry } from "./item-collector.ts";
+import { ItemCollector, type ImportEntry } from "./item-collector.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { Words } from "./words.ts";
+import type { ImportTexts } from "./words.ts";
 
-const namedList = z.array(z.object({ id: z.string(), name: optionalText })).catch([]);
-const optionalRecord = z.record(z.string(), z.unknown()).nullish();
+const namedListSchema = z.array(z.object({ id: z.string(), name: optionalText })).catch([]);
+const optionalRecordSchema = z.record(z.string(), z.unknown()).nullish();
 
 const Passkey = z.looseObject({
   rpId: optionalText,
@@ -34,9 +34,9 @@ const Item = z.looseObject({
       fido2Credentials: z.array(Passkey).nullish(),
     })
     .nullish(),
-  card: optionalRecord,
-  identity: optionalRecord,
-  sshKey: optionalRecord,
+  card: optionalRecordSchema,
+  identity: optionalRecordSchema,
+  sshKey: optionalRecordSchema,
   passwordHistory: z.array(z.object({ password: optionalText, lastUsedDate: optionalText })).nullish(),
   deletedDate: optionalText,
   attachments: z.array(z.looseObject({ fileName: optionalText })).nullish(),
@@ -71,13 +71,13 @@ const knownCardKeys = ["cardholderName", "brand", "number", "expMonth", "expYear
 
 const Export = z.object({
   encrypted: z.boolean().optional(),
-  folders: namedList,
-  collections: namedList,
+  folders: namedListSchema,
+  collections: namedListSchema,
   items: z.array(z.unknown()),
 });
-const Named = z.object({ name: z.string() });
+const NamedItem = z.object({ name: z.string() });
 
-const kinds: Readonly<Record<number, Entry["kind"]>> = { 1: "login", 2: "note", 3: "card", 4: "identity" };
+const itemKinds: Readonly<Record<number, ImportEntry["kind"]>> = { 1: "login", 2: "note", 3: "card", 4: "identity" };
 
 /**
  * The files beside the JSON in an archive: paths as `attachments/<item id>/<name>`, and how one is
@@ -86,7 +86,7 @@ const kinds: Readonly<Record<number, Entry["kind"]>> = { 1: "login", 2: "note", 
 export interface BitwardenAttachments {
   readonly paths: readonly string[];
   /** Null where it cannot be read, which is then said of the item. */
-  readonly read: (items: ItemCollector, path: string, place: string) => Promise<Blob | null>;
+  readonly read: (collector: ItemCollector, path: string, location: string) => Promise<Blob | null>;
 }
 
 /**
@@ -95,50 +95,50 @@ export interface BitwardenAttachments {
  */
 export async function readBitwarden(
   text: string,
-  words: Words,
+  texts: ImportTexts,
   attachmentFiles: BitwardenAttachments = { paths: [], read: () => Promise.resolve(null) },
 ): Promise<ItemCollector> {
   if (parseJsonAs(z.object({ encrypted: z.boolean().optional() }), text).encrypted === true)
     throw new ImportRefusedError("encrypted");
   const { folders, collections, items: rawItems } = parseJsonAs(Export, text);
-  const names = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
-  const items = new ItemCollector("bitwarden_json", words);
-  const files = filesByItem(attachmentFiles.paths);
+  const tagNames = new Map([...folders, ...collections].map(({ id, name }) => [id, name]));
+  const collector = new ItemCollector("bitwarden_json", texts);
+  const filesByItemId = groupFilesByItem(attachmentFiles.paths);
   const knownIds = new Set<string>();
   for (const [index, rawItem] of rawItems.entries()) {
     const item = parseItem(Item, rawItem);
     if (item?.id != null) knownIds.add(item.id);
-    const place = firstNonEmpty(Named.safeParse(rawItem).data?.name) ?? String(index + 1);
+    const location = firstNonEmpty(NamedItem.safeParse(rawItem).data?.name) ?? String(index + 1);
     if (item === null) {
-      items.addFailure(place, "damaged");
+      collector.addFailure(location, "damaged");
       continue;
     }
     if (item.deletedDate !== null) {
-      items.addFailure(place, "in_trash");
+      collector.addFailure(location, "in_trash");
       continue;
     }
     const { id, type, name, notes, folderId, collectionIds, fields, login } = item;
-    const attachedFiles = (id == null ? undefined : files.get(id)) ?? [];
+    const attachedFiles = (id == null ? undefined : filesByItemId.get(id)) ?? [];
     const missingFiles = (item.attachments ?? []).filter(
       ({ fileName }) => !attachedFiles.some(({ name }) => name === fileName),
     );
-    for (const { fileName } of missingFiles) items.addFailure(`${place}: ${fileName ?? "?"}`, "missing_file");
+    for (const { fileName } of missingFiles) collector.addFailure(`${location}: ${fileName ?? "?"}`, "missing_file");
     const attachments = [];
     for (const { path, name } of attachedFiles) {
-      const content = await attachmentFiles.read(items, path, `${place}: ${name}`);
+      const content = await attachmentFiles.read(collector, path, `${location}: ${name}`);
       if (content !== null) attachments.push({ name, content });
     }
-    items.add({
-      kind: kinds[type] ?? "other",
+    collector.add({
+      kind: itemKinds[type] ?? "other",
       title: name,
       tags: [...(folderId ?? "").split("\n"), ...(collectionIds ?? [])].flatMap((tag) =>
-        (names.get(tag) ?? "").split("/"),
+        (tagNames.get(tag) ?? "").split("/"),
       ),
       fields: [
         { name: "username", value: login?.username },
         { name: "password", value: login?.password },
         ...(login?.uris ?? []).map(({ uri }): Field => ({ name: "url", value: uri })),
-        ...cardFields(item.card ?? {}),
+        ...toCardFields(item.card ?? {}),
         ...remainingFields(item.identity ?? {}, []),
         ...remainingFields(item.sshKey ?? {}, []),
         ...(fields ?? []).map((field): Field => ({ name: { own: field.name ?? "…" }, value: field.value })),
@@ -157,17 +157,17 @@ export async function readBitwarden(
         firstNonEmpty(userName, userDisplayName),
       ]),
       id,
-      place,
+      place: location,
       isFavorite: item.favorite === true,
       attachments,
       hasReportedFailure: missingFiles.length > 0 || attachments.length < attachedFiles.length,
     });
   }
-  for (const { path, name } of [...files].flatMap(([id, itemFiles]) => (knownIds.has(id) ? [] : itemFiles))) {
+  for (const { path, name } of [...filesByItemId].flatMap(([id, itemFiles]) => (knownIds.has(id) ? [] : itemFiles))) {
     // its item is not in the JSON, or could not be read: the file is kept by itself
-    const content = await attachmentFiles.read(items, path, name);
+    const content = await attachmentFiles.read(collector, path, name);
     if (content !== null)
-      items.addFile({
+      collector.addFile({
         kind: "attachment",
         title: name,
         tags: [],
@@ -177,10 +177,10 @@ export async function readBitwarden(
         itemKey: path,
       });
   }
-  return items;
+  return collector;
 }
 
-function filesByItem(
+function groupFilesByItem(
   paths: readonly string[],
 ): ReadonlyMap<string, readonly { readonly path: string; readonly name: string }[]> {
   const files = new Map<string, { readonly path: string; readonly name: string }[]>();
@@ -194,7 +194,7 @@ function filesByItem(
   return files;
 }
 
-function cardFields(card: Readonly<Record<string, unknown>>): Field[] {
+function toCardFields(card: Readonly<Record<string, unknown>>): Field[] {
   const readText = (name: string): string | null => optionalText.parse(card[name]);
   const expiry = [readText("expMonth"), readText("expYear")].filter((part) => part !== null && part !== "").join("/");
   return [

@@ -3,28 +3,28 @@ import Papa from "papaparse";
 import type { ImportFormat } from "@relicario/shared/contract";
 
 import { firstNonEmpty } from "./item-values.ts";
-import { ItemCollector, type Entry } from "./item-collector.ts";
+import { ItemCollector, type ImportEntry } from "./item-collector.ts";
 import { maxItems } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { Words } from "./words.ts";
+import type { ImportTexts } from "./words.ts";
 
 type Row = Readonly<Record<string, string>>;
 
-interface Table {
+interface CsvFormat {
   readonly format: ImportFormat;
   /** Columns that this table has, and no other one has together. */
   readonly columns: readonly string[];
-  readonly toEntry: (row: Row) => Omit<Entry, "place" | "id">;
+  readonly toEntry: (row: Row) => Omit<ImportEntry, "place" | "id">;
 }
 
-const loginFields = (row: Row, url: string, username: string, password: string): Entry["fields"] => [
+const createLoginFields = (row: Row, url: string, username: string, password: string): ImportEntry["fields"] => [
   { name: "username", value: row[username] },
   { name: "password", value: row[password] },
   { name: "url", value: row[url] },
 ];
 
 /** In this order: the first whose columns are all there. */
-const tables: readonly Table[] = [
+const csvFormats: readonly CsvFormat[] = [
   {
     format: "bitwarden_csv",
     columns: ["folder", "type", "name", "notes", "login_uri", "login_username", "login_password"],
@@ -33,8 +33,8 @@ const tables: readonly Table[] = [
       title: row["name"],
       tags: [row["folder"], ...(row["collections"] ?? "").split(",")],
       fields: [
-        ...loginFields(row, "login_uri", "login_username", "login_password"),
-        ...customFields(row["fields"] ?? ""),
+        ...createLoginFields(row, "login_uri", "login_username", "login_password"),
+        ...parseCustomFields(row["fields"] ?? ""),
       ],
       note: row["notes"],
       otp: [row["login_totp"]],
@@ -47,7 +47,7 @@ const tables: readonly Table[] = [
       kind: row["type"] === "note" ? "note" : row["type"] === "login" ? "login" : "other",
       title: row["name"],
       tags: [row["vault"]],
-      fields: [{ name: "email", value: row["email"] }, ...loginFields(row, "url", "username", "password")],
+      fields: [{ name: "email", value: row["email"] }, ...createLoginFields(row, "url", "username", "password")],
       note: row["note"],
       otp: [row["totp"]],
     }),
@@ -57,9 +57,9 @@ const tables: readonly Table[] = [
     columns: ["url", "username", "password", "httprealm", "formactionorigin"],
     toEntry: (row) => ({
       kind: "login",
-      title: hostOf(row["url"] ?? ""),
+      title: getHost(row["url"] ?? ""),
       tags: [],
-      fields: loginFields(row, "url", "username", "password"),
+      fields: createLoginFields(row, "url", "username", "password"),
       note: null,
       otp: [],
     }),
@@ -71,7 +71,7 @@ const tables: readonly Table[] = [
       kind: "login",
       title: row["title"],
       tags: (row["tags"] ?? "").split(/[,;]/),
-      fields: loginFields(row, "url" in row ? "url" : "website", "username", "password"),
+      fields: createLoginFields(row, "url" in row ? "url" : "website", "username", "password"),
       note: row["notes"],
       otp: [row["otpauth"]],
     }),
@@ -83,7 +83,7 @@ const tables: readonly Table[] = [
       kind: "login",
       title: row["name"],
       tags: [],
-      fields: loginFields(row, "url", "username", "password"),
+      fields: createLoginFields(row, "url", "username", "password"),
       note: row["note"],
       otp: [],
     }),
@@ -91,7 +91,10 @@ const tables: readonly Table[] = [
 ];
 
 /** A table with a line of names. @throws Refused `unknown_format`, `too_large`. */
-export function readCsv(text: string, words: Words): { readonly format: ImportFormat; readonly items: ItemCollector } {
+export function readCsv(
+  text: string,
+  texts: ImportTexts,
+): { readonly format: ImportFormat; readonly items: ItemCollector } {
   // blank lines are among them: they count as rows
   const { data, errors } = Papa.parse<string[]>(text, { header: false, preview: 2 * maxItems });
   const headerIndex = Math.max(
@@ -102,38 +105,38 @@ export function readCsv(text: string, words: Words): { readonly format: ImportFo
   if (data.length === 2 * maxItems || dataRows.filter((cells) => !isBlank(cells)).length > maxItems)
     throw new ImportRefusedError("too_large");
   const columns = headerNames.map((name) => name.trim().toLowerCase());
-  const table = tables.find((candidate) => candidate.columns.every((column) => columns.includes(column)));
-  if (table === undefined) throw new ImportRefusedError("unknown_format");
-  const items = new ItemCollector(table.format, words);
+  const csvFormat = csvFormats.find((candidate) => candidate.columns.every((column) => columns.includes(column)));
+  if (csvFormat === undefined) throw new ImportRefusedError("unknown_format");
+  const collector = new ItemCollector(csvFormat.format, texts);
   const brokenRows = new Set(errors.map(({ row }) => row));
   for (const [rowIndex, cells] of dataRows.entries()) {
     if (isBlank(cells)) continue;
     const rowNumber = String(headerIndex + rowIndex + 2); // as a spreadsheet counts, the names first
     if (cells.length !== columns.length || brokenRows.has(headerIndex + rowIndex + 1)) {
-      items.addFailure(rowNumber, "damaged");
+      collector.addFailure(rowNumber, "damaged");
       continue;
     }
     const row = Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ""]));
-    const entry = table.toEntry(row);
+    const entry = csvFormat.toEntry(row);
     const otherFields = columns.flatMap((column, index) =>
       knownColumns.has(column)
         ? []
         : [{ name: { own: firstNonEmpty(headerNames[index])?.trim() ?? "…" }, value: cells[index] }],
     );
     const title = entry.title?.trim() ?? "";
-    items.add({
+    collector.add({
       ...entry,
       fields: [...entry.fields, ...otherFields],
-      isFavorite: isYes(row["favorite"]),
+      isFavorite: isTrueCell(row["favorite"]),
       id: row["guid"] === "" ? null : (row["guid"] ?? null),
       place: title === "" ? rowNumber : `${rowNumber} (${title})`,
     });
   }
-  return { format: table.format, items };
+  return { format: csvFormat.format, items: collector };
 }
 
 /** Bitwarden writes 1, 1Password true. */
-function isYes(cell: string | undefined): boolean {
+function isTrueCell(cell: string | undefined): boolean {
   return ["1", "true"].includes(cell?.trim().toLowerCase() ?? "");
 }
 
@@ -174,7 +177,7 @@ const knownColumns: ReadonlySet<string> = new Set([
 ]);
 
 /** Bitwarden writes a line `name: value` for each. */
-function customFields(text: string): Entry["fields"] {
+function parseCustomFields(text: string): ImportEntry["fields"] {
   return text.split(/\r?\n/).flatMap((line) => {
     const separator = line.indexOf(": ");
     return line.trim() === ""
@@ -188,6 +191,6 @@ function customFields(text: string): Entry["fields"] {
   });
 }
 
-function hostOf(url: string): string {
+function getHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }

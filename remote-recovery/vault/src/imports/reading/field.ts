@@ -1,8 +1,8 @@
-import type { Word } from "./words.ts";
+import type { ImportTextKey } from "./words.ts";
 
 /** A field by one of our names, or by the one that it had. */
 export interface Field {
-  readonly name: Word | { readonly own: string };
+  readonly name: ImportTextKey | { readonly own: string };
   readonly value: string | null | undefined;
   /**
    * Sections that it stands in, the outermost first. They stand in the text and not in the mark.

@@ -5,10 +5,10 @@ import { formatDay } from "./item-values.ts";
 import type { Field } from "./field.ts";
 import { maxItems } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import { allWords, type Words } from "./words.ts";
+import { allImportTexts, type ImportTexts } from "./words.ts";
 
 /** An entry of a foreign file, before it becomes items. */
-export interface Entry {
+export interface ImportEntry {
   readonly kind: ImportKind;
   readonly title: string | null | undefined;
   readonly tags: readonly (string | null | undefined)[];
@@ -40,11 +40,11 @@ export class ItemCollector {
   readonly failures: ImportFailure[] = [];
   readonly #origins = new Map<string, number>();
   readonly #format: string;
-  readonly #words: Words;
+  readonly #texts: ImportTexts;
 
-  constructor(format: string, words: Words) {
+  constructor(format: string, texts: ImportTexts) {
     this.#format = format;
-    this.#words = words;
+    this.#texts = texts;
   }
 
   addFailure(location: string, reason: ImportFailure["reason"]): void {
@@ -54,9 +54,9 @@ export class ItemCollector {
   /**
    * One secret for its fields, one for each seed of one-time passwords, one for each attachment.
    */
-  add(entry: Entry): void {
-    const passkeys = (entry.passkeys ?? []).map((parts) =>
-      parts.filter((part) => part != null && part.trim() !== "").join(", "),
+  add(entry: ImportEntry): void {
+    const passkeys = (entry.passkeys ?? []).map((passkeyParts) =>
+      passkeyParts.filter((part) => part != null && part.trim() !== "").join(", "),
     );
     const fields = [
       ...entry.fields,
@@ -68,7 +68,7 @@ export class ItemCollector {
     const note = entry.note ?? "";
     const otpSeeds = entry.otp.flatMap((seed) => (seed == null || seed.trim() === "" ? [] : [seed.trim()]));
     const attachments = entry.attachments ?? [];
-    const common = {
+    const commonFields = {
       kind: entry.kind,
       tags: entry.tags,
       ...(entry.isFavorite === true ? { favorite: true as const } : {}),
@@ -93,7 +93,7 @@ export class ItemCollector {
       const lines = filledFields.map(({ value, ...field }) => `${this.#fieldLabel(field)}: ${value}`);
       const text = [lines.join("\n"), note].filter((part) => part !== "").join("\n\n");
       this.#addText({
-        ...common,
+        ...commonFields,
         title: () => title,
         itemKey,
         text,
@@ -106,17 +106,17 @@ export class ItemCollector {
     }
     for (const [index, seed] of otpSeeds.entries()) {
       this.#addText({
-        ...common,
+        ...commonFields,
         kind: "one_time_password",
         title: ({ untitled, otp }) => `${title === "" ? untitled : title} (${otp})`,
         itemKey: `${itemKey} otp ${String(index)}`,
-        text: `${seed}\n\n${this.#words.otpSeed}`,
+        text: `${seed}\n\n${this.#texts.otpSeed}`,
         canonicalContent: seed,
       });
     }
     for (const { name, content, mime = "application/octet-stream" } of attachments) {
       this.addFile({
-        ...common,
+        ...commonFields,
         kind: "attachment",
         title: title === "" ? name : `${title}: ${name}`,
         name,
@@ -128,10 +128,10 @@ export class ItemCollector {
   }
 
   #fieldLabel({ name, sections = [], former }: Omit<Field, "value">): string {
-    const label = [...sections, typeof name === "string" ? this.#words[name] : name.own].join(" / ");
+    const label = [...sections, typeof name === "string" ? this.#texts[name] : name.own].join(" / ");
     if (former === undefined) return label;
     const day = formatDay(former);
-    return `${label}, ${this.#words.formerly}${day === null ? "" : ` (${day})`}`;
+    return `${label}, ${this.#texts.formerly}${day === null ? "" : ` (${day})`}`;
   }
 
   /** A file as it is. */
@@ -148,7 +148,7 @@ export class ItemCollector {
   }: {
     readonly kind: ImportKind;
     readonly title: string;
-    readonly tags: Entry["tags"];
+    readonly tags: ImportEntry["tags"];
     readonly name: string;
     readonly mime: string;
     readonly content: Blob;
@@ -178,18 +178,18 @@ export class ItemCollector {
   #addText({
     text,
     ...rest
-  }: Pick<Entry, "kind" | "tags"> &
+  }: Pick<ImportEntry, "kind" | "tags"> &
     Pick<ImportItem, "favorite"> & {
-      readonly title: TitleBuilder;
+      readonly title: TitleFormatter;
       readonly itemKey: string;
       readonly text: string;
       readonly canonicalContent: string;
       readonly omitted?: ImportItem["omitted"] & {};
     }): void {
-    const [title, tags] = [toSingleLine(rest.title(this.#words)), normalizeTags(rest.tags)];
+    const [title, tags] = [toSingleLine(rest.title(this.#texts)), normalizeTags(rest.tags)];
     const fullText = [
-      ...(truncate(title, maxTitleLength) === title ? [] : [`${this.#words.title}: ${title}`]),
-      ...(isSameList(tags, limitTags(tags)) ? [] : [`${this.#words.tags}: ${tags.join(", ")}`]),
+      ...(truncate(title, maxTitleLength) === title ? [] : [`${this.#texts.title}: ${title}`]),
+      ...(isSameList(tags, limitTags(tags)) ? [] : [`${this.#texts.tags}: ${tags.join(", ")}`]),
       text,
     ].join("\n");
     const content = new Blob([fullText.toWellFormed()]);
@@ -212,12 +212,12 @@ export class ItemCollector {
   }: Pick<
     ImportItem,
     "kind" | "contentKind" | "name" | "mime" | "content" | "canonicalContent" | "omitted" | "favorite" | "sealed"
-  > & { readonly title: TitleBuilder; readonly tags: Entry["tags"]; readonly itemKey: string }): void {
+  > & { readonly title: TitleFormatter; readonly tags: ImportEntry["tags"]; readonly itemKey: string }): void {
     if (this.items.length >= maxItems) throw new ImportRefusedError("too_large");
     const adjustments: ImportItem["adjustments"][number][] = [];
-    const originalTitle = toSingleLine(title(this.#words));
-    const finalTitle = buildTitle(this.#words, title);
-    const [english, ...otherTitles] = allWords.map((words) => buildTitle(words, title));
+    const originalTitle = toSingleLine(title(this.#texts));
+    const finalTitle = buildTitle(this.#texts, title);
+    const [english, ...otherTitles] = allImportTexts.map((texts) => buildTitle(texts, title));
     const isGeneratedTitle = english !== undefined && otherTitles.some((otherTitle) => otherTitle !== english);
     if (originalTitle === "") adjustments.push("title_made");
     else if (finalTitle !== originalTitle) adjustments.push("title_cut");
@@ -244,14 +244,14 @@ export class ItemCollector {
 }
 
 /** A title, some of which may be words of ours. */
-type TitleBuilder = (words: Words) => string;
+type TitleFormatter = (texts: ImportTexts) => string;
 
-function buildTitle(words: Words, title: TitleBuilder): string {
-  const originalTitle = toSingleLine(title(words));
-  return originalTitle === "" ? words.untitled : truncate(originalTitle, maxTitleLength);
+function buildTitle(texts: ImportTexts, title: TitleFormatter): string {
+  const originalTitle = toSingleLine(title(texts));
+  return originalTitle === "" ? texts.untitled : truncate(originalTitle, maxTitleLength);
 }
 
-function normalizeTags(tags: Entry["tags"]): string[] {
+function normalizeTags(tags: ImportEntry["tags"]): string[] {
   return [...new Set(tags.flatMap((tag) => (tag == null || toSingleLine(tag) === "" ? [] : [toSingleLine(tag)])))];
 }
 

@@ -1,12 +1,12 @@
-import { fromB64u } from "@relicario/shared/api";
+import { fromBase64url } from "@relicario/shared/api";
 import { SaxesParser } from "saxes";
 
 import { formatDay, firstNonEmpty } from "./item-values.ts";
 import type { Field } from "./field.ts";
-import { ItemCollector, type Entry } from "./item-collector.ts";
+import { ItemCollector, type ImportEntry } from "./item-collector.ts";
 import { maxAttachmentBytes, maxDepth } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { Word, Words } from "./words.ts";
+import type { ImportTextKey, ImportTexts } from "./words.ts";
 
 /** An element with what is in it. */
 interface XmlElement {
@@ -16,138 +16,142 @@ interface XmlElement {
   text: string;
 }
 
-const knownNames: Readonly<Record<string, Word>> = { UserName: "username", Password: "password", URL: "url" };
+const fieldNamesByKey: Readonly<Record<string, ImportTextKey>> = {
+  UserName: "username",
+  Password: "password",
+  URL: "url",
+};
 /** Names under which KeePass programs keep seeds of one-time passwords. */
 /** KeePassXC keeps a passkey as such strings. */
 const passkeyPrefix = "KPEX_PASSKEY_";
 const otpNames: ReadonlySet<string> = new Set(["otp", "TOTP Seed", "TimeOtp-Secret-Base32", "HmacOtp-Secret-Base32"]);
 
 /** From the beginning of the year 1. */
-const secondsToYear1970 = 62_135_596_800;
+const unixEpochOffsetSeconds = 62_135_596_800;
 
 /**
  * KeePass 2 XML, unencrypted. What is in the recycle bin stays behind, and is named. @throws
  * Refused `damaged`, `unknown_format`.
  */
-export async function readKeepass(text: string, words: Words): Promise<ItemCollector> {
+export async function readKeepass(text: string, texts: ImportTexts): Promise<ItemCollector> {
   const rootElement = parseXml(text);
   if (rootElement.name !== "KeePassFile") throw new ImportRefusedError("unknown_format");
   const meta = findChild(rootElement, "Meta");
-  const recycleBinId = childText(meta, "RecycleBinUUID");
+  const recycleBinId = getChildText(meta, "RecycleBinUUID");
   const binaries = new Map(
     (findChild(meta, "Binaries")?.children ?? []).map((binary) => [binary.attributes["ID"] ?? "", binary]),
   );
-  const items = new ItemCollector("keepass_xml", words);
+  const collector = new ItemCollector("keepass_xml", texts);
   for (const group of findChildren(findChild(rootElement, "Root"), "Group"))
-    await addGroup(items, binaries, group, recycleBinId, []);
-  return items;
+    await addGroup(collector, binaries, group, recycleBinId, []);
+  return collector;
 }
 
 async function addGroup(
-  items: ItemCollector,
+  collector: ItemCollector,
   binaries: ReadonlyMap<string, XmlElement>,
   group: XmlElement,
   recycleBinId: string,
   path: readonly string[],
 ): Promise<void> {
-  const uuid = childText(group, "UUID");
+  const uuid = getChildText(group, "UUID");
   if (uuid !== "" && uuid === recycleBinId) {
-    reportTrashed(items, group);
+    reportTrashed(collector, group);
     return;
   }
-  const notes = childText(group, "Notes");
+  const notes = getChildText(group, "Notes");
   if (notes.trim() !== "")
-    items.add({
+    collector.add({
       kind: "note",
-      title: childText(group, "Name"),
+      title: getChildText(group, "Name"),
       tags: path,
       fields: [],
       note: notes,
       otp: [],
       id: uuid || null,
-      place: childText(group, "Name") || "?",
+      place: getChildText(group, "Name") || "?",
     });
-  for (const entry of findChildren(group, "Entry")) await addEntry(items, binaries, entry, path);
+  for (const entry of findChildren(group, "Entry")) await addEntry(collector, binaries, entry, path);
   for (const subgroup of findChildren(group, "Group"))
     // the outermost is the database itself
-    await addGroup(items, binaries, subgroup, recycleBinId, [...path, childText(subgroup, "Name")]);
+    await addGroup(collector, binaries, subgroup, recycleBinId, [...path, getChildText(subgroup, "Name")]);
 }
 
 async function addEntry(
-  items: ItemCollector,
+  collector: ItemCollector,
   binaries: ReadonlyMap<string, XmlElement>,
   entry: XmlElement,
   path: readonly string[],
 ): Promise<void> {
-  const strings = stringsOf(entry);
+  const strings = readStrings(entry);
   const history = findChildren(findChild(entry, "History"), "Entry").toReversed();
-  const stringValue = (key: string): string => strings.find((string) => string.key === key)?.value ?? "";
-  const title = stringValue("Title");
-  const attachments: NonNullable<Entry["attachments"]>[number][] = [];
-  const seen = new Set<string>();
+  const getStringValue = (key: string): string => strings.find((string) => string.key === key)?.value ?? "";
+  const title = getStringValue("Title");
+  const attachments: NonNullable<ImportEntry["attachments"]>[number][] = [];
+  const seenFileKeys = new Set<string>();
   for (const attachment of [entry, ...history].flatMap((version) => findChildren(version, "Binary"))) {
-    const [name, value] = [childText(attachment, "Key"), findChild(attachment, "Value")];
+    const [name, value] = [getChildText(attachment, "Key"), findChild(attachment, "Value")];
     const reference = value?.attributes["Ref"];
-    const identity = JSON.stringify([name, reference ?? value?.text]);
-    if (seen.has(identity)) continue; // each version of an entry names its files again
-    seen.add(identity);
+    const fileKey = JSON.stringify([name, reference ?? value?.text]);
+    if (seenFileKeys.has(fileKey)) continue; // each version of an entry names its files again
+    seenFileKeys.add(fileKey);
     const binary = reference === undefined ? value : binaries.get(reference);
     const content = binary === undefined ? null : await decodeBinary(binary);
-    if (content === null) items.addFailure(`${title}: ${name}`, binary === undefined ? "missing_file" : "damaged");
+    if (content === null) collector.addFailure(`${title}: ${name}`, binary === undefined ? "missing_file" : "damaged");
     else attachments.push({ name, content: new Blob([content]) });
   }
-  items.add({
+  collector.add({
     kind: "login",
     title,
-    tags: [...path, ...childText(entry, "Tags").split(/[;,]/)],
+    tags: [...path, ...getChildText(entry, "Tags").split(/[;,]/)],
     fields: [
       ...strings
         .filter(({ key }) => key !== "Title" && key !== "Notes" && !otpNames.has(key) && !key.startsWith(passkeyPrefix))
-        .map(({ key, value }): Field => ({ name: knownNames[key] ?? { own: key }, value })),
-      ...otherFields(entry),
-      ...historyFields(strings, history),
+        .map(({ key, value }): Field => ({ name: fieldNamesByKey[key] ?? { own: key }, value })),
+      ...toOtherFields(entry),
+      ...toHistoryFields(strings, history),
     ],
-    note: stringValue("Notes"),
+    note: getStringValue("Notes"),
     otp: strings.filter(({ key }) => otpNames.has(key)).map(({ value }) => value),
     passkeys: strings.some(({ key }) => key.startsWith(passkeyPrefix))
-      ? [[stringValue(`${passkeyPrefix}RELYING_PARTY`), stringValue(`${passkeyPrefix}USERNAME`)]]
+      ? [[getStringValue(`${passkeyPrefix}RELYING_PARTY`), getStringValue(`${passkeyPrefix}USERNAME`)]]
       : [],
-    id: childText(entry, "UUID") || null,
+    id: getChildText(entry, "UUID") || null,
     place: title || "?",
     attachments,
-    hasReportedFailure: attachments.length < seen.size,
+    hasReportedFailure: attachments.length < seenFileKeys.size,
   });
 }
 
-function stringsOf(entry: XmlElement): { readonly key: string; readonly value: string }[] {
+function readStrings(entry: XmlElement): { readonly key: string; readonly value: string }[] {
   return findChildren(entry, "String").map((string) => ({
-    key: childText(string, "Key"),
-    value: childText(string, "Value"),
+    key: getChildText(string, "Key"),
+    value: getChildText(string, "Value"),
   }));
 }
 
 /** What an entry holds that is none of its strings. */
-function otherFields(entry: XmlElement): Field[] {
+function toOtherFields(entry: XmlElement): Field[] {
   const [times, autoType] = [findChild(entry, "Times"), findChild(entry, "AutoType")];
   return [
     {
       name: "expiry",
       value:
-        childText(times, "Expires").toLowerCase() === "true"
-          ? formatDay(parseTime(childText(times, "ExpiryTime")))
+        getChildText(times, "Expires").toLowerCase() === "true"
+          ? formatDay(parseTime(getChildText(times, "ExpiryTime")))
           : null,
     },
-    { name: { own: "OverrideURL" }, value: childText(entry, "OverrideURL") },
-    { name: { own: "AutoType" }, value: childText(autoType, "DefaultSequence") },
+    { name: { own: "OverrideURL" }, value: getChildText(entry, "OverrideURL") },
+    { name: { own: "AutoType" }, value: getChildText(autoType, "DefaultSequence") },
     ...findChildren(autoType, "Association").map((association): Field => ({
       name: { own: "AutoType" },
-      value: [childText(association, "Window"), childText(association, "KeystrokeSequence")]
+      value: [getChildText(association, "Window"), getChildText(association, "KeystrokeSequence")]
         .filter((part) => part !== "")
         .join(": "),
     })),
     ...findChildren(findChild(entry, "CustomData"), "Item").map((customItem): Field => ({
-      name: { own: childText(customItem, "Key") },
-      value: childText(customItem, "Value"),
+      name: { own: getChildText(customItem, "Key") },
+      value: getChildText(customItem, "Value"),
     })),
   ];
 }
@@ -155,18 +159,18 @@ function otherFields(entry: XmlElement): Field[] {
 /**
  * Values that were replaced, the newest first, each once, with the time when its version was made.
  */
-function historyFields(strings: ReturnType<typeof stringsOf>, history: readonly XmlElement[]): Field[] {
-  const seen = new Set(strings.map(({ key, value }) => JSON.stringify([key, value])));
+function toHistoryFields(strings: ReturnType<typeof readStrings>, history: readonly XmlElement[]): Field[] {
+  const seenValueKeys = new Set(strings.map(({ key, value }) => JSON.stringify([key, value])));
   return history.flatMap((version) =>
-    stringsOf(version).flatMap(({ key, value }): Field[] => {
-      const identity = JSON.stringify([key, value]);
-      if (seen.has(identity) || key.startsWith(passkeyPrefix)) return [];
-      seen.add(identity);
+    readStrings(version).flatMap(({ key, value }): Field[] => {
+      const valueKey = JSON.stringify([key, value]);
+      if (seenValueKeys.has(valueKey) || key.startsWith(passkeyPrefix)) return [];
+      seenValueKeys.add(valueKey);
       return [
         {
-          name: knownNames[key] ?? (otpNames.has(key) ? "otp" : key === "Notes" ? "note" : { own: key }),
+          name: fieldNamesByKey[key] ?? (otpNames.has(key) ? "otp" : key === "Notes" ? "note" : { own: key }),
           value,
-          former: parseTime(childText(findChild(version, "Times"), "LastModificationTime")),
+          former: parseTime(getChildText(findChild(version, "Times"), "LastModificationTime")),
         },
       ];
     }),
@@ -180,9 +184,9 @@ function historyFields(strings: ReturnType<typeof stringsOf>, history: readonly 
 function parseTime(text: string): string | number | null {
   if (text === "" || text.includes("-")) return text || null;
   try {
-    const bytes = fromB64u(text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
+    const bytes = fromBase64url(text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
     return bytes.length === 8
-      ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) - secondsToYear1970
+      ? Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)) - unixEpochOffsetSeconds
       : null;
   } catch {
     return null; // no base64 either: the time is not known
@@ -190,17 +194,20 @@ function parseTime(text: string): string | number | null {
 }
 
 /** Entries of the recycle bin, of all groups in it. */
-function reportTrashed(items: ItemCollector, group: XmlElement): void {
+function reportTrashed(collector: ItemCollector, group: XmlElement): void {
   for (const entry of findChildren(group, "Entry"))
-    items.addFailure(firstNonEmpty(stringsOf(entry).find(({ key }) => key === "Title")?.value) ?? "?", "in_trash");
-  for (const subgroup of findChildren(group, "Group")) reportTrashed(items, subgroup);
+    collector.addFailure(
+      firstNonEmpty(readStrings(entry).find(({ key }) => key === "Title")?.value) ?? "?",
+      "in_trash",
+    );
+  for (const subgroup of findChildren(group, "Group")) reportTrashed(collector, subgroup);
 }
 
 /** base64, perhaps packed; null when it is not, or unpacks to too much. */
 async function decodeBinary({ text, attributes }: XmlElement): Promise<Uint8Array<ArrayBuffer> | null> {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    bytes = fromB64u(text.replace(/\s+/g, "").replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
+    bytes = fromBase64url(text.replace(/\s+/g, "").replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, ""));
   } catch {
     return null; // no base64: said of this attachment alone
   }
@@ -256,6 +263,6 @@ function findChildren(element: XmlElement | undefined, name: string): XmlElement
   return element?.children.filter((candidate) => candidate.name === name) ?? [];
 }
 
-function childText(element: XmlElement | undefined, name: string): string {
+function getChildText(element: XmlElement | undefined, name: string): string {
   return findChild(element, name)?.text ?? "";
 }

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { parseJsonAs, optionalText } from "./decode.ts";
 import { formatDay, toFields, firstNonEmpty, parseItem } from "./item-values.ts";
 import type { Field } from "./field.ts";
-import { ItemCollector, type Entry } from "./item-collector.ts";
+import { ItemCollector, type ImportEntry } from "./item-collector.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { Words } from "./words.ts";
+import type { ImportTexts } from "./words.ts";
 import type { Archive } from "./zip.ts";
 
 const optionalList = <T extends z.ZodType>(item: T) => z.array(item).nullish();
@@ -43,7 +43,7 @@ const knownDetailKeys = [
   "htmlName",
   "sessionID",
 ];
-const Named = z.object({ overview: z.object({ title: z.string() }) });
+const NamedItem = z.object({ overview: z.object({ title: z.string() }) });
 /** Under such a name stand passkeys, with what proves them. */
 const passkeyPattern = /passkey/i;
 const Export = z.object({
@@ -54,7 +54,7 @@ const Export = z.object({
 const FileValue = z.object({ fileName: z.string(), documentId: z.string() });
 
 /** By 1Password's numbers of categories. */
-const kinds: Readonly<Record<string, Entry["kind"]>> = {
+const itemKinds: Readonly<Record<string, ImportEntry["kind"]>> = {
   "001": "login",
   "002": "card",
   "003": "note",
@@ -63,28 +63,33 @@ const kinds: Readonly<Record<string, Entry["kind"]>> = {
 };
 
 /** 1Password's 1PUX archive. @throws Refused `damaged`, `too_large`. */
-export async function readOnePassword(archive: Archive, words: Words): Promise<ItemCollector> {
+export async function readOnePassword(archive: Archive, texts: ImportTexts): Promise<ItemCollector> {
   const data = await archive.read("export.data", maxTextBytes);
   if (data === null) throw new ImportRefusedError("damaged");
   const { accounts } = parseJsonAs(Export, new TextDecoder().decode(data));
-  const items = new ItemCollector("onepassword_1pux", words);
+  const collector = new ItemCollector("onepassword_1pux", texts);
   for (const { attrs, items: rawItems } of accounts.flatMap(({ vaults }) => vaults)) {
-    for (const rawItem of rawItems) await addItem(archive, items, attrs.name, rawItem);
+    for (const rawItem of rawItems) await addItem(archive, collector, attrs.name, rawItem);
   }
-  return items;
+  return collector;
 }
 
-async function addItem(archive: Archive, items: ItemCollector, vault: string | null, rawItem: unknown): Promise<void> {
+async function addItem(
+  archive: Archive,
+  collector: ItemCollector,
+  vault: string | null,
+  rawItem: unknown,
+): Promise<void> {
   const item = parseItem(Item, rawItem);
-  const place = firstNonEmpty(Named.safeParse(rawItem).data?.overview.title, item?.uuid) ?? `${vault ?? ""} ?`;
+  const location = firstNonEmpty(NamedItem.safeParse(rawItem).data?.overview.title, item?.uuid) ?? `${vault ?? ""} ?`;
   if (item === null || item.trashed === true) {
-    items.addFailure(place, item === null ? "damaged" : "in_trash");
+    collector.addFailure(location, item === null ? "damaged" : "in_trash");
     return;
   }
   const { uuid, categoryUuid, details, overview } = item;
   const [fields, otp, files]: [Field[], string[], z.infer<typeof FileValue>[]] = [[], [], []];
   const passkeys: (string | null)[][] = [];
-  const isPasskey = (name: string, value: unknown): boolean => {
+  const collectPasskey = (name: string, value: unknown): boolean => {
     if (!passkeyPattern.test(name) || value === null) return false;
     for (const { rpId, userName } of z.array(Passkey).parse(Array.isArray(value) ? value : [value]))
       passkeys.push([rpId, userName]);
@@ -109,23 +114,28 @@ async function addItem(archive: Archive, items: ItemCollector, vault: string | n
         const file = type === "file" ? FileValue.safeParse(value) : null;
         if (file?.success === true) files.push(file.data);
         else if (type === "totp") otp.push(String(value));
-        else if (!isPasskey(type, value))
-          fields.push(...valueFields(title === null || title === "" ? "…" : title, toSections(section), type, value));
+        else if (!collectPasskey(type, value))
+          fields.push(...toValueFields(title === null || title === "" ? "…" : title, toSections(section), type, value));
       }
     }
   }
   for (const [name, value] of Object.entries(details)) {
-    if (!knownDetailKeys.includes(name) && !isPasskey(name, value)) fields.push(...toFields(name, value));
+    if (!knownDetailKeys.includes(name) && !collectPasskey(name, value)) fields.push(...toFields(name, value));
   }
   for (const { value, time } of details.passwordHistory ?? []) fields.push({ name: "password", value, former: time });
   if (details.documentAttributes != null) files.push(details.documentAttributes);
   const attachments = [];
   for (const { documentId, fileName } of files) {
-    const content = await readAttachment(archive, items, `files/${documentId}__${fileName}`, `${place}: ${fileName}`);
+    const content = await readAttachment(
+      archive,
+      collector,
+      `files/${documentId}__${fileName}`,
+      `${location}: ${fileName}`,
+    );
     if (content !== null) attachments.push({ name: fileName, content });
   }
-  items.add({
-    kind: kinds[categoryUuid ?? ""] ?? "other",
+  collector.add({
+    kind: itemKinds[categoryUuid ?? ""] ?? "other",
     title: overview.title,
     tags: [vault, ...(overview.tags ?? [])],
     fields,
@@ -133,7 +143,7 @@ async function addItem(archive: Archive, items: ItemCollector, vault: string | n
     otp,
     passkeys,
     id: uuid,
-    place,
+    place: location,
     isFavorite: (item.favIndex ?? 0) > 0,
     attachments,
     hasReportedFailure: attachments.length < files.length,
@@ -143,17 +153,17 @@ async function addItem(archive: Archive, items: ItemCollector, vault: string | n
 /** A file that is missing or too large is told, and the item goes on without it. */
 export async function readAttachment(
   archive: Archive,
-  items: ItemCollector,
+  collector: ItemCollector,
   name: string,
-  place: string,
+  location: string,
 ): Promise<Blob | null> {
   try {
     const bytes = await archive.read(name, maxAttachmentBytes);
     if (bytes !== null) return new Blob([bytes]);
-    items.addFailure(place, "missing_file");
+    collector.addFailure(location, "missing_file");
   } catch (error) {
     if (!(error instanceof ImportRefusedError)) throw error;
-    items.addFailure(place, error.reason === "too_large" ? "too_large" : "damaged");
+    collector.addFailure(location, error.reason === "too_large" ? "too_large" : "damaged");
   }
   return null;
 }
@@ -163,11 +173,11 @@ function toSections(title: string | null | undefined): string[] {
 }
 
 /** A value as one line, and what it has beside that. */
-function valueFields(title: string, sections: readonly string[], type: string, value: unknown): Field[] {
+function toValueFields(title: string, sections: readonly string[], type: string, value: unknown): Field[] {
   const line: Field = { name: { own: title }, value: formatValue(type, value), sections };
   if (typeof value !== "object" || value === null) return [line];
   const parts: readonly [string, unknown][] = Object.entries(value);
-  const isInLine = ([name, part]: readonly [string, unknown]): boolean =>
+  const isPartOfLine = ([name, part]: readonly [string, unknown]): boolean =>
     "email_address" in value
       ? name === "email_address"
       : "privateKey" in value
@@ -175,7 +185,9 @@ function valueFields(title: string, sections: readonly string[], type: string, v
         : typeof part === "string";
   return [
     line,
-    ...parts.filter((part) => !isInLine(part)).flatMap(([name, part]) => toFields(name, part, [...sections, title])),
+    ...parts
+      .filter((part) => !isPartOfLine(part))
+      .flatMap(([name, part]) => toFields(name, part, [...sections, title])),
   ];
 }
 

@@ -6,16 +6,16 @@ import type { ImportItem, ImportReadResult } from "@relicario/shared/contract";
 import type { Bytes } from "../../seal/bytes.ts";
 import { buildArchive, zipEntries } from "../../testing/own-archive.ts";
 import { openSealedContent } from "./sealed-content.ts";
-import { sourceOf } from "../source.ts";
+import { computeSource } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
 const read = (zip: Blob, exitIdentity: string): Promise<ImportReadResult> =>
   readImport([{ path: "secrets-export.zip", content: zip }], { language: "en", exitIdentity });
-const itemsOf = async (reading: Promise<ImportReadResult>): Promise<readonly ImportItem[]> => {
-  const answer = await reading;
-  if (answer.status !== "read") throw new Error(answer.reason);
-  expect(answer.failures).toEqual([]);
-  return answer.items;
+const readItems = async (reading: Promise<ImportReadResult>): Promise<readonly ImportItem[]> => {
+  const result = await reading;
+  if (result.status !== "read") throw new Error(result.reason);
+  expect(result.failures).toEqual([]);
+  return result.items;
 };
 const openSealed = async (item: ImportItem | undefined): Promise<Bytes> => {
   if (item?.sealed === undefined) throw new Error("it is not sealed");
@@ -42,7 +42,7 @@ const small = { title: "Key", contentKind: "text", plain: new TextEncoder().enco
 describe("large contents in an archive of this portal", () => {
   it("are read whatever their size and how many there are, as parts of the file, and opened when they are asked for", async () => {
     const { zip, identity, entries } = await buildArchive([large, text, small]);
-    const [film, diary, key] = await itemsOf(read(zip, identity));
+    const [film, diary, key] = await readItems(read(zip, identity));
     expect([film?.content.size, diary?.content.size]).toEqual(
       [...entries].filter(([name]) => /^.{35}[01]\.age$/.test(name)).map(([, { length }]) => length),
     );
@@ -58,14 +58,14 @@ describe("large contents in an archive of this portal", () => {
 
   it("have the marks that releases before gave them", async () => {
     const { zip, identity } = await buildArchive([large, text]);
-    const items = await itemsOf(read(zip, identity));
+    const items = await readItems(read(zip, identity));
     const formerItems = [large, text].map(({ plain }, index): ImportItem => {
       const { sealed: _, ...item } = items[index] ?? ({} as ImportItem);
       return { ...item, content: new Blob([plain]) };
     });
     const key = new Uint8Array(32).fill(7);
-    expect(await Promise.all(items.map((item) => sourceOf(key, item)))).toEqual(
-      await Promise.all(formerItems.map((item) => sourceOf(key, item))),
+    expect(await Promise.all(items.map((item) => computeSource(key, item)))).toEqual(
+      await Promise.all(formerItems.map((item) => computeSource(key, item))),
     );
   });
 

@@ -1,10 +1,10 @@
-import { Digest, Id, maxFileBytes, maxSmallContentBytes, maxTicketBytes, toB64u } from "@relicario/shared/api";
+import { Digest, Id, maxFileBytes, maxSmallContentBytes, maxTicketBytes, toBase64url } from "@relicario/shared/api";
 import type { ImportItem } from "@relicario/shared/contract";
 import { isPortalError, PortalError } from "@relicario/shared/errors";
 import { z } from "zod";
 
 import { isIdentity, openWith } from "../../seal/age.ts";
-import { sha256Async, newSha256, wipe } from "../../seal/bytes.ts";
+import { sha256Async, createSha256, wipe } from "../../seal/bytes.ts";
 import { openContent } from "../../seal/content.ts";
 import { contentHeadSize, paddedLength, sealedLength } from "../../seal/content-sizes.ts";
 import { parseDocument } from "../../seal/document.ts";
@@ -14,10 +14,10 @@ import { parseJsonAs } from "./decode.ts";
 import { ItemCollector } from "./item-collector.ts";
 import { maxAttachmentBytes, maxTextBytes } from "./limits.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { Words } from "./words.ts";
+import type { ImportTexts } from "./words.ts";
 import type { Archive } from "./zip.ts";
 
-const Entry = z.object({
+const ManifestEntry = z.object({
   secret_id: Id,
   ticket: z.string(),
   ticket_sha256: Digest,
@@ -26,8 +26,8 @@ const Entry = z.object({
 });
 /** Version 1 said nothing of favourites. */
 const Manifest = z.discriminatedUnion("v", [
-  z.object({ v: z.literal(1), secrets: z.array(Entry.transform((entry) => ({ ...entry, favorite: false }))) }),
-  z.object({ v: z.literal(2), secrets: z.array(Entry.extend({ favorite: z.boolean() })) }),
+  z.object({ v: z.literal(1), secrets: z.array(ManifestEntry.transform((entry) => ({ ...entry, favorite: false }))) }),
+  z.object({ v: z.literal(2), secrets: z.array(ManifestEntry.extend({ favorite: z.boolean() })) }),
 ]);
 
 /**
@@ -40,7 +40,7 @@ const Manifest = z.discriminatedUnion("v", [
  */
 export async function readOwnArchive(
   archive: Archive,
-  words: Words,
+  texts: ImportTexts,
   exitText: string | undefined,
 ): Promise<ItemCollector> {
   const manifest = await archive.read("manifest.json", maxTextBytes);
@@ -49,19 +49,19 @@ export async function readOwnArchive(
   if (exitText === undefined || exitText.trim() === "") throw new ImportRefusedError("identity_needed");
   const identity = exitText.split(/\s+/).find(isIdentity);
   if (identity === undefined) throw new ImportRefusedError("identity_wrong");
-  const items = new ItemCollector("relicario", words);
+  const collector = new ItemCollector("relicario", texts);
   for (const entry of secrets) {
-    let place = entry.ticket;
+    let location = entry.ticket;
     try {
       const sealed = await archive.read(entry.ticket, maxTicketBytes);
       const plain =
-        sealed === null || toB64u(await sha256Async(sealed)) !== entry.ticket_sha256
+        sealed === null || toBase64url(await sha256Async(sealed)) !== entry.ticket_sha256
           ? null
           : await openWith(identity, sealed, "one");
       if (plain === null) {
-        if (sealed !== null && items.items.length + items.failures.length === 0)
+        if (sealed !== null && collector.items.length + collector.failures.length === 0)
           throw new ImportRefusedError("identity_wrong");
-        items.addFailure(entry.ticket, sealed === null ? "missing_file" : "damaged");
+        collector.addFailure(entry.ticket, sealed === null ? "missing_file" : "damaged");
         continue;
       }
       const {
@@ -75,20 +75,20 @@ export async function readOwnArchive(
         content_identity: contentIdentity,
       } = parseDocument(OwnerTicket, plain);
       wipe(plain);
-      place = title;
+      location = title;
       if (size > maxFileBytes) throw new ImportRefusedError("too_large");
       const content = (await archive.stored(entry.content)) ?? (await readPacked(archive, entry.content));
       if (content === null) {
-        items.addFailure(title, "missing_file");
+        collector.addFailure(title, "missing_file");
         continue;
       }
       if (content.size > sealedLength(contentHeadSize, paddedLength(contentKind, size)))
         throw new PortalError("decryption_failed");
-      const info = { identity: contentIdentity, contentKind, size, sha256 };
+      const contentInfo = { identity: contentIdentity, contentKind, size, sha256 };
       const contentFields = await (size > maxSmallContentBytes
-        ? verifyLargeContent(content, info)
-        : openSmallContent(content, info));
-      items.addFile({
+        ? verifyLargeContent(content, contentInfo)
+        : openSmallContent(content, contentInfo));
+      collector.addFile({
         kind: "secret",
         title,
         tags,
@@ -102,10 +102,10 @@ export async function readOwnArchive(
     } catch (error) {
       if (error instanceof ImportRefusedError && error.reason !== "too_large") throw error;
       if (!(error instanceof ImportRefusedError) && !isPortalError(error, "decryption_failed")) throw error;
-      items.addFailure(place, error instanceof ImportRefusedError ? "too_large" : "damaged");
+      collector.addFailure(location, error instanceof ImportRefusedError ? "too_large" : "damaged");
     }
   }
-  return items;
+  return collector;
 }
 
 /** Of an archive that somebody packed again. */
@@ -129,10 +129,10 @@ async function verifyLargeContent(
   content: Blob,
   info: SealedContentInfo,
 ): Promise<Pick<ImportItem, "content" | "sealed">> {
-  const digest = newSha256();
+  const digest = createSha256();
   await openSealedContent(content, info, (bytes) => {
     digest.update(bytes);
   });
   const { identity, size, sha256 } = info;
-  return { content, sealed: { identity, size, sha256, plainSha256: toB64u(digest.finish()) } };
+  return { content, sealed: { identity, size, sha256, plainSha256: toBase64url(digest.finish()) } };
 }

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { parseJsonAs, optionalText } from "./decode.ts";
 import { toFields, firstNonEmpty, remainingFields, parseItem, humanizeName } from "./item-values.ts";
 import type { Field } from "./field.ts";
-import { ItemCollector, type Entry } from "./item-collector.ts";
+import { ItemCollector, type ImportEntry } from "./item-collector.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { Words } from "./words.ts";
+import type { ImportTexts } from "./words.ts";
 
 const ExtraField = z.looseObject({ fieldName: optionalText, type: optionalText, data: z.looseObject({}).nullish() });
 const Section = z.looseObject({ sectionName: optionalText, sectionFields: z.array(ExtraField).nullish() });
@@ -32,17 +32,17 @@ const Export = z.object({
   encrypted: z.boolean().optional(),
   vaults: z.record(z.string(), z.object({ name: optionalText, items: z.array(z.unknown()) })),
 });
-const Named = z.object({ data: z.object({ metadata: z.object({ name: z.string() }) }) });
+const NamedItem = z.object({ data: z.object({ metadata: z.object({ name: z.string() }) }) });
 
 /** Of Proton's `ItemState`: 1 is active. */
 const trashedState = 2;
-const kinds: Readonly<Record<string, Entry["kind"]>> = {
+const itemKinds: Readonly<Record<string, ImportEntry["kind"]>> = {
   login: "login",
   note: "note",
   creditCard: "card",
   identity: "identity",
 };
-const knownNames: Readonly<Record<string, Field["name"]>> = {
+const fieldNamesByKey: Readonly<Record<string, Field["name"]>> = {
   itemEmail: "email",
   itemUsername: "username",
   username: "username",
@@ -62,35 +62,35 @@ const knownDataKeys = ["type", "metadata", "extraFields", "content", "platformSp
 const knownFieldKeys = Object.keys(ExtraField.shape);
 
 /** Gives a file of the archive; null where there is none, which is said of the item. */
-export type ReadAttachment = (items: ItemCollector, name: string, place: string) => Promise<Blob | null>;
+export type ReadAttachment = (collector: ItemCollector, name: string, location: string) => Promise<Blob | null>;
 
 /** Proton Pass's JSON, which stands in a ZIP file. @throws Refused `encrypted`, `damaged`. */
 export async function readProton(
   text: string,
-  words: Words,
+  texts: ImportTexts,
   readAttachment: ReadAttachment = reportMissing,
 ): Promise<ItemCollector> {
   const { encrypted, vaults } = parseJsonAs(Export, text);
   if (encrypted === true) throw new ImportRefusedError("encrypted");
-  const items = new ItemCollector("proton_pass", words);
+  const collector = new ItemCollector("proton_pass", texts);
   for (const { name: vault, items: rawItems } of Object.values(vaults)) {
     for (const [index, rawItem] of rawItems.entries())
-      await addItem(items, vault, `${vault ?? ""} ${String(index + 1)}`, rawItem, readAttachment);
+      await addItem(collector, vault, `${vault ?? ""} ${String(index + 1)}`, rawItem, readAttachment);
   }
-  return items;
+  return collector;
 }
 
 async function addItem(
-  items: ItemCollector,
+  collector: ItemCollector,
   vault: string | null,
-  fallbackPlace: string,
+  fallbackLocation: string,
   rawItem: unknown,
   readAttachment: ReadAttachment,
 ): Promise<void> {
   const item = parseItem(Item, rawItem);
-  const place = firstNonEmpty(Named.safeParse(rawItem).data?.data.metadata.name) ?? fallbackPlace;
+  const location = firstNonEmpty(NamedItem.safeParse(rawItem).data?.data.metadata.name) ?? fallbackLocation;
   if (item === null || item.state === trashedState) {
-    items.addFailure(place, item === null ? "damaged" : "in_trash");
+    collector.addFailure(location, item === null ? "damaged" : "in_trash");
     return;
   }
   const { itemId, aliasEmail, data } = item;
@@ -99,7 +99,7 @@ async function addItem(
   const { urls } = content;
   const members = Object.entries(content).filter(([name]) => !knownContentKeys.includes(name));
   for (const [name, value] of members)
-    if (typeof value === "string") fields.push({ name: knownNames[name] ?? { own: humanizeName(name) }, value });
+    if (typeof value === "string") fields.push({ name: fieldNamesByKey[name] ?? { own: humanizeName(name) }, value });
   fields.push({ name: "email", value: aliasEmail });
   for (const url of Array.isArray(urls) ? urls : [urls])
     fields.push({ name: "url", value: url == null ? null : String(url) });
@@ -132,13 +132,13 @@ async function addItem(
     else fields.push(...toFields(name, value));
   }
   fields.push(...remainingFields(data, knownDataKeys), ...remainingFields(data.metadata, ["name", "note", "itemUuid"]));
-  const attachments: NonNullable<Entry["attachments"]>[number][] = [];
+  const attachments: NonNullable<ImportEntry["attachments"]>[number][] = [];
   for (const name of item.files ?? []) {
-    const file = await readAttachment(items, name, `${place}: ${name}`);
+    const file = await readAttachment(collector, name, `${location}: ${name}`);
     if (file !== null) attachments.push({ name, content: file });
   }
-  items.add({
-    kind: kinds[data.type] ?? "other",
+  collector.add({
+    kind: itemKinds[data.type] ?? "other",
     title: data.metadata.name,
     tags: [vault],
     fields,
@@ -149,14 +149,14 @@ async function addItem(
       firstNonEmpty(userName, userDisplayName),
     ]),
     id: itemId,
-    place,
+    place: location,
     isFavorite: item.pinned === true,
     attachments,
     hasReportedFailure: attachments.length < (item.files ?? []).length,
   });
 }
 
-function reportMissing(items: ItemCollector, _name: string, place: string): Promise<null> {
-  items.addFailure(place, "missing_file");
+function reportMissing(collector: ItemCollector, _name: string, location: string): Promise<null> {
+  collector.addFailure(location, "missing_file");
   return Promise.resolve(null);
 }

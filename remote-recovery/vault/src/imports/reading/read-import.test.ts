@@ -14,16 +14,17 @@ import { copyOf, type Bytes } from "../../seal/bytes.ts";
 import { createWorld, makePicture, textSecret } from "../../testing/world.ts";
 import type { Sink } from "../../transfer/sinks.ts";
 import { importSecrets } from "../import-secrets.ts";
-import { sourceOf, sourcesOf } from "../source.ts";
+import { computeSource, computeSources } from "../source.ts";
 import { readImport } from "./read-import.ts";
 
-const sample = (name: string): Buffer<ArrayBuffer> => Buffer.from(readFileSync(join(__dirname, "../samples", name)));
+const readSample = (name: string): Buffer<ArrayBuffer> =>
+  Buffer.from(readFileSync(join(__dirname, "../samples", name)));
 const readFile = (content: BlobPart, path = "export", exitIdentity?: string): Promise<ImportReadResult> =>
   readImport([{ path, content: new Blob([content]) }], {
     language: "en",
     ...(exitIdentity === undefined ? {} : { exitIdentity }),
   });
-const zipOf = async (files: Record<string, BlobPart>): Promise<ArrayBuffer> =>
+const createZip = async (files: Record<string, BlobPart>): Promise<ArrayBuffer> =>
   new Response(
     makeZip(
       Object.entries(files).map(([name, input]) => ({
@@ -42,7 +43,7 @@ interface ReadContents {
   readonly failures: readonly unknown[];
 }
 /** What was read, with the contents as text. */
-const readTexts = async (reading: Promise<ImportReadResult>): Promise<ReadContents> => {
+const readContents = async (reading: Promise<ImportReadResult>): Promise<ReadContents> => {
   const read = await reading;
   if (read.status === "refused") throw new Error(read.reason);
   const items = await Promise.all(
@@ -61,7 +62,7 @@ const seed = expect.stringMatching(/^(otpauth:|JBSWY)/) as string;
 
 describe("reading what people have", () => {
   it("reads a Bitwarden CSV: commas, quotes, line ends, an empty title, blank lines, a short row, an empty item", async () => {
-    const { format, items, failures } = await readTexts(readFile(sample("bitwarden.csv")));
+    const { format, items, failures } = await readContents(readFile(readSample("bitwarden.csv")));
     expect(format).toBe("bitwarden_csv");
     expect(items).toEqual([
       {
@@ -94,7 +95,7 @@ describe("reading what people have", () => {
   });
 
   it("reads Bitwarden's JSON: folders, cards, identities, fields without a name, former passwords, what it has no name for", async () => {
-    const { format, items, failures } = await readTexts(readFile(sample("bitwarden.json")));
+    const { format, items, failures } = await readContents(readFile(readSample("bitwarden.json")));
     expect(format).toBe("bitwarden_json");
     expect(items.map(({ title, tags, kind }) => [title, tags, kind])).toEqual([
       ["Mail “old”", ["Work", "Mail"], "login"],
@@ -129,9 +130,9 @@ describe("reading what people have", () => {
   });
 
   it("reads Bitwarden's archive: attachments by the id of their item, those of none by themselves, and says which is missing", async () => {
-    const { format, items, failures } = await readTexts(
+    const { format, items, failures } = await readContents(
       readFile(
-        await zipOf({
+        await createZip({
           "attachments/b2/data.json": "{}",
           "data.json": JSON.stringify({
             items: [
@@ -196,7 +197,7 @@ describe("reading what people have", () => {
       "E-mail: ana@example.org\nUser name: ana\nPassword: pw\nWebsite: https://games.example",
     ],
   ])("reads %s", async (name, format, titles, tags, text) => {
-    const read = await readTexts(readFile(sample(name)));
+    const read = await readContents(readFile(readSample(name)));
     expect([read.format, read.items.map(({ title }) => title), read.items[0]?.tags, read.items[0]?.text]).toEqual([
       format,
       titles,
@@ -206,9 +207,12 @@ describe("reading what people have", () => {
   });
 
   it("reads Proton Pass's archive: seeds, aliases, cards, sections, files, no trash", async () => {
-    const { format, items, failures } = await readTexts(
+    const { format, items, failures } = await readContents(
       readFile(
-        await zipOf({ "Proton Pass/data.json": sample("proton.json"), "Proton Pass/files/door plan.txt": "left" }),
+        await createZip({
+          "Proton Pass/data.json": readSample("proton.json"),
+          "Proton Pass/files/door plan.txt": "left",
+        }),
       ),
     );
     expect(format).toBe("proton_pass");
@@ -242,7 +246,7 @@ describe("reading what people have", () => {
   });
 
   it("reads KeePass XML: groups, entities, attachments, what was replaced, no recycle bin", async () => {
-    const { items, failures } = await readTexts(readFile(sample("keepass.xml")));
+    const { items, failures } = await readContents(readFile(readSample("keepass.xml")));
     expect(items).toEqual([
       { title: "Work & Play", tags: ["Work & Play"], kind: "note", adjustments: [], text: "Ask Eva first." },
       {
@@ -275,12 +279,12 @@ describe("reading what people have", () => {
   });
 
   it("reads a 1PUX archive with its attachments, and names one that is missing", async () => {
-    const archive = await zipOf({
+    const archive = await createZip({
       "export.attributes": "{}",
-      "export.data": sample("1password-export-data.json"),
+      "export.data": readSample("1password-export-data.json"),
       "files/doc1__scan ñ.pdf": "scan",
     });
-    const { format, items, failures } = await readTexts(readFile(archive));
+    const { format, items, failures } = await readContents(readFile(archive));
     expect(format).toBe("onepassword_1pux");
     expect(items.map(({ title, kind, text }) => [title, kind, text])).toEqual([
       [
@@ -298,19 +302,23 @@ describe("reading what people have", () => {
   });
 
   it.each<readonly [string, () => BlobPart | Promise<BlobPart>, readonly string[]]>([
-    ["bitwarden.json", () => sample("bitwarden.json"), ["Mail “old”", "Mail “old” (One-time password)"]],
+    ["bitwarden.json", () => readSample("bitwarden.json"), ["Mail “old”", "Mail “old” (One-time password)"]],
     [
       "bitwarden.csv",
-      () => sample("bitwarden.csv"),
+      () => readSample("bitwarden.csv"),
       ['Mail, "the old one"', 'Mail, "the old one" (One-time password)'],
     ],
-    ["1password.csv", () => sample("1password.csv"), ["Bank", "Bank (One-time password)"]],
+    ["1password.csv", () => readSample("1password.csv"), ["Bank", "Bank (One-time password)"]],
     [
       "1PUX",
-      () => zipOf({ "export.data": sample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" }),
+      () => createZip({ "export.data": readSample("1password-export-data.json"), "files/doc1__scan ñ.pdf": "scan" }),
       ["Bank", "Bank (One-time password)", "Bank: scan ñ.pdf"],
     ],
-    ["proton.json", () => sample("proton.json"), ["Games", "Games (One-time password)", "Games (One-time password)"]],
+    [
+      "proton.json",
+      () => readSample("proton.json"),
+      ["Games", "Games (One-time password)", "Games (One-time password)"],
+    ],
   ])("keeps what was a favourite in %s, with all that is made of it", async (_name, content, titles) => {
     const read = await readFile(await content());
     if (read.status !== "read") throw new Error(read.reason);
@@ -323,7 +331,7 @@ describe("reading what people have", () => {
       { path: "notes/photo.jpg", content: new Blob([new Uint8Array([255, 216, 0])]) },
       { path: "notes/.hidden.txt", content: new Blob(["x"]) },
     ];
-    const { items, failures } = await readTexts(readImport(files, { language: "en" }));
+    const { items, failures } = await readContents(readImport(files, { language: "en" }));
     expect(items).toEqual([{ title: "Wi-Fi", tags: ["notes", "home"], kind: "text", adjustments: [], text: "código" }]);
     expect(failures).toEqual([{ location: "notes/photo.jpg", reason: "damaged" }]);
   });
@@ -352,7 +360,7 @@ describe("reading what people have", () => {
     const text = "name,url,username,password,note\nCafé,https://a.example,ana,señal,\n";
     const utf16 = new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]));
     for (const bytes of [utf16, new Uint8Array(Buffer.from(text, "latin1")), new Uint8Array(Buffer.from(`﻿${text}`))]) {
-      expect((await readTexts(readFile(bytes))).items[0]).toMatchObject({
+      expect((await readContents(readFile(bytes))).items[0]).toMatchObject({
         title: "Café",
         text: expect.stringContaining("señal") as string,
       });
@@ -362,7 +370,7 @@ describe("reading what people have", () => {
   it("gives the same items other words in another language, and holds the same", async () => {
     const [english, spanish] = await Promise.all(
       (["en", "es"] as const).map((language) =>
-        readImport([{ path: "x.csv", content: new Blob([sample("google.csv")]) }], { language }),
+        readImport([{ path: "x.csv", content: new Blob([readSample("google.csv")]) }], { language }),
       ),
     );
     if (english?.status !== "read" || spanish?.status !== "read") throw new Error("they are read");
@@ -374,9 +382,9 @@ describe("reading what people have", () => {
   });
 
   it("holds, where nothing new is read, what it held for releases before, wherever it stands", async () => {
-    const google = await readFile(sample("google.csv"));
+    const google = await readFile(readSample("google.csv"));
     const section = (title: string): Promise<ImportReadResult> =>
-      zipOf({
+      createZip({
         "export.data": JSON.stringify({
           accounts: [
             {
@@ -409,7 +417,7 @@ describe("reading what people have", () => {
 
   it("cuts what is longer than a secret may have, says so, and has all of it in the text", async () => {
     const [title, tag] = ["🗝️x".repeat(200), "x".repeat(50)];
-    const { items } = await readTexts(
+    const { items } = await readContents(
       readFile(`title,url,username,password,tags\n${title},https://a.example,ana,pw,a;${tag}\n`),
     );
     expect(Array.from(items[0]?.title ?? "")).toHaveLength(200);
@@ -457,7 +465,7 @@ const untitledAndSeeds: readonly (readonly [
   [
     "1PUX",
     () =>
-      zipOf({
+      createZip({
         "export.data": JSON.stringify({
           accounts: [
             {
@@ -486,7 +494,7 @@ const untitledAndSeeds: readonly (readonly [
   [
     "Proton's JSON",
     () =>
-      zipOf({
+      createZip({
         "Proton Pass/data.json": JSON.stringify({
           vaults: {
             v: {
@@ -535,38 +543,38 @@ describe("the same file in another language", () => {
     const bytes = await new Blob([await content()]).arrayBuffer();
     const [english, spanish] = [await readInLanguage(bytes, "en"), await readInLanguage(bytes, "es")];
     expect(spanish.filter(({ title }, at) => title !== english[at]?.title)).toHaveLength(generatedTitles);
-    expect(await Promise.all(spanish.map((item) => sourceOf(key, item)))).toEqual(
-      await Promise.all(english.map((item) => sourceOf(key, item))),
+    expect(await Promise.all(spanish.map((item) => computeSource(key, item)))).toEqual(
+      await Promise.all(english.map((item) => computeSource(key, item))),
     );
     // as releases before gave them
     const formerSources = await Promise.all(
-      [...english, ...spanish].map(({ canonicalTitles: _, ...item }) => sourceOf(key, item)),
+      [...english, ...spanish].map(({ canonicalTitles: _, ...item }) => computeSource(key, item)),
     );
-    const currentSources = (await Promise.all(english.map((item) => sourcesOf(key, item)))).flat();
+    const currentSources = (await Promise.all(english.map((item) => computeSources(key, item)))).flat();
     expect(currentSources).toEqual(expect.arrayContaining(formerSources));
   });
 });
 
 describe("hostile and foreign files", () => {
-  const xml = (inner: string): string => `<?xml version="1.0"?>${inner}`;
+  const createXml = (inner: string): string => `<?xml version="1.0"?>${inner}`;
   it.each([
     ["an encrypted Bitwarden export", '{"encrypted": true, "passwordProtected": true}', "encrypted"],
     ["JSON that is broken", '{"items": [', "damaged"],
     ["a table of something else", "a,b,c\n1,2,3\n", "unknown_format"],
     ["bytes", new Uint8Array([0, 1, 2, 250, 0]), "unknown_format"],
-    ["another XML", xml("<html></html>"), "unknown_format"],
+    ["another XML", createXml("<html></html>"), "unknown_format"],
     [
       "XML that names a file of the device",
-      xml('<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><KeePassFile>&e;</KeePassFile>'),
+      createXml('<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><KeePassFile>&e;</KeePassFile>'),
       "damaged",
     ],
     [
       "XML that grows by its entities",
-      xml('<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><KeePassFile>&b;</KeePassFile>'),
+      createXml('<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><KeePassFile>&b;</KeePassFile>'),
       "damaged",
     ],
-    ["XML without an end", xml("<KeePassFile><Root>"), "damaged"],
-    ["XML that is nested without end", xml(`<KeePassFile>${"<Group>".repeat(10_000)}`), "damaged"],
+    ["XML without an end", createXml("<KeePassFile><Root>"), "damaged"],
+    ["XML that is nested without end", createXml(`<KeePassFile>${"<Group>".repeat(10_000)}`), "damaged"],
     ["a ZIP that is cut", new Uint8Array([0x50, 0x4b, 3, 4, 0, 0]), "damaged"],
   ])("refuses %s", async (_name, content, reason) => {
     expect(await readFile(content)).toEqual({ status: "refused", reason });
@@ -594,7 +602,7 @@ describe("hostile and foreign files", () => {
         `{"vaults":{"v":{"name":"V","items":[{"itemId":"p1","data":{"type":"custom","metadata":{"name":"Deep"},"content":{"x":${deep}}}},{"itemId":"p2","data":{"type":"note","metadata":{"name":"Flat","note":"x"}}}]}}}`,
     ],
   ])("names an item that is nested without end, and reads the others: %s", async (_name, file) => {
-    const { items, failures } = await readTexts(readFile(file(`${'[{"a":'.repeat(5_000)}1${"}]".repeat(5_000)}`)));
+    const { items, failures } = await readContents(readFile(file(`${'[{"a":'.repeat(5_000)}1${"}]".repeat(5_000)}`)));
     expect(items.map(({ title }) => title)).toEqual(["Flat"]);
     expect(failures).toEqual([{ location: "Deep", reason: "damaged" }]);
   });
@@ -676,7 +684,7 @@ describe("an archive of this portal", () => {
   it("is refused in a version that is not known yet", async () => {
     expect(
       await readFile(
-        await zipOf({ "manifest.json": JSON.stringify({ v: 3, secrets: [] }) }),
+        await createZip({ "manifest.json": JSON.stringify({ v: 3, secrets: [] }) }),
         "x.zip",
         vectors.exit_identity,
       ),

@@ -12,10 +12,10 @@ import { readOwnArchive } from "./own-archive.ts";
 import { readProton } from "./proton.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
 import { isTextFile, readTextFiles, type ChosenFile } from "./text-files.ts";
-import { wordsIn, type Words } from "./words.ts";
+import { getImportTexts, type ImportTexts } from "./words.ts";
 import { openZip, type Archive } from "./zip.ts";
 
-export interface ReadSettings {
+export interface ReadImportOptions {
   readonly language: Language;
   readonly exitIdentity?: string;
 }
@@ -26,10 +26,10 @@ export interface ReadSettings {
  */
 export async function readImport(
   files: readonly ChosenFile[],
-  { language, exitIdentity }: ReadSettings,
+  { language, exitIdentity }: ReadImportOptions,
 ): Promise<ImportReadResult> {
   try {
-    const { format, items } = await readItems(files, wordsIn(language), exitIdentity);
+    const { format, items } = await readItems(files, getImportTexts(language), exitIdentity);
     return { status: "read", format, items: items.items, failures: items.failures };
   } catch (error) {
     if (error instanceof ImportRefusedError) return { status: "refused", reason: error.reason };
@@ -37,43 +37,48 @@ export async function readImport(
   }
 }
 
-interface ParsedFile {
+interface CollectedFile {
   readonly format: ImportFormat;
   readonly items: ItemCollector;
 }
 
 async function readItems(
   files: readonly ChosenFile[],
-  words: Words,
+  texts: ImportTexts,
   exitIdentity: string | undefined,
-): Promise<ParsedFile> {
+): Promise<CollectedFile> {
   const [file] = files;
   if (file === undefined) throw new ImportRefusedError("unknown_format");
   if (files.length > 1 || file.path.includes("/") || isTextFile(file))
-    return { format: "text_files", items: await readTextFiles(files, words) };
+    return { format: "text_files", items: await readTextFiles(files, texts) };
   const [first, second] = new Uint8Array(await file.content.slice(0, 2).arrayBuffer());
-  if (first === 0x50 && second === 0x4b) return readArchive(await openZip(file.content), words, exitIdentity);
+  if (first === 0x50 && second === 0x4b) return readArchive(await openZip(file.content), texts, exitIdentity);
   const text = await decodeText(file.content);
   const trimmed = text.trimStart();
-  if (trimmed.startsWith("<")) return { format: "keepass_xml", items: await readKeepass(trimmed, words) };
-  if (!trimmed.startsWith("{")) return readCsv(text, words);
+  if (trimmed.startsWith("<")) return { format: "keepass_xml", items: await readKeepass(trimmed, texts) };
+  if (!trimmed.startsWith("{")) return readCsv(text, texts);
   const members = parseJsonAs(z.record(z.string(), z.unknown()), text);
-  if ("vaults" in members) return { format: "proton_pass", items: await readProton(text, words) };
-  return { format: "bitwarden_json", items: await readBitwarden(text, words) };
+  if ("vaults" in members) return { format: "proton_pass", items: await readProton(text, texts) };
+  return { format: "bitwarden_json", items: await readBitwarden(text, texts) };
 }
 
-function depthOf(name: string): number {
+function countPathSegments(name: string): number {
   return name.split("/").length;
 }
 
-async function readArchive(archive: Archive, words: Words, exitIdentity: string | undefined): Promise<ParsedFile> {
+async function readArchive(
+  archive: Archive,
+  texts: ImportTexts,
+  exitIdentity: string | undefined,
+): Promise<CollectedFile> {
+  // an attachment may have that name too
   const [dataPath] = archive.names
     .filter((name) => /(?:^|\/)data\.json$/.test(name))
-    .toSorted((left, right) => depthOf(left) - depthOf(right)); // an attachment may have that name too
+    .toSorted((left, right) => countPathSegments(left) - countPathSegments(right));
   if (archive.names.includes("export.data"))
-    return { format: "onepassword_1pux", items: await readOnePassword(archive, words) };
+    return { format: "onepassword_1pux", items: await readOnePassword(archive, texts) };
   if (archive.names.includes("manifest.json"))
-    return { format: "relicario_export", items: await readOwnArchive(archive, words, exitIdentity) };
+    return { format: "relicario_export", items: await readOwnArchive(archive, texts, exitIdentity) };
   if (dataPath === undefined)
     throw new ImportRefusedError(archive.names.some((name) => name.endsWith(".pgp")) ? "encrypted" : "unknown_format");
   const data = await archive.read(dataPath, maxTextBytes);
@@ -83,17 +88,17 @@ async function readArchive(archive: Archive, words: Words, exitIdentity: string 
   if ("vaults" in parseJsonAs(z.record(z.string(), z.unknown()), text)) {
     return {
       format: "proton_pass",
-      items: await readProton(text, words, (items, name, place) =>
-        readAttachment(archive, items, `${folder}files/${name}`, place),
+      items: await readProton(text, texts, (collector, name, location) =>
+        readAttachment(archive, collector, `${folder}files/${name}`, location),
       ),
     };
   }
   const paths = archive.names.flatMap((name) => (name.startsWith(folder) ? [name.slice(folder.length)] : []));
   return {
     format: "bitwarden_json",
-    items: await readBitwarden(text, words, {
+    items: await readBitwarden(text, texts, {
       paths,
-      read: (items, path, place) => readAttachment(archive, items, folder + path, place),
+      read: (collector, path, location) => readAttachment(archive, collector, folder + path, location),
     }),
   };
 }

@@ -1,10 +1,10 @@
-import { toB64u } from "@relicario/shared/api";
+import { toBase64url } from "@relicario/shared/api";
 import type { ContentKind } from "@relicario/shared/contract";
 import { PortalError } from "@relicario/shared/errors";
 
 import { throwIfCancelled } from "../../rpc/throw-if-cancelled.ts";
-import { errorNameOf } from "../../device/quota-error.ts";
-import { chunksOf, copyOf, newSha256, type Bytes } from "../../seal/bytes.ts";
+import { getErrorName } from "../../device/quota-error.ts";
+import { readChunks, copyOf, createSha256, type Bytes } from "../../seal/bytes.ts";
 import { contentHeadSize, paddedLength } from "../../seal/content-sizes.ts";
 import { openContentStream } from "../../seal/content-stream.ts";
 
@@ -31,7 +31,7 @@ export async function openSealedContent(
   write: (bytes: Bytes) => Promise<void> | void,
   signal?: AbortSignal,
 ): Promise<void> {
-  const [digest, paddedSize] = [newSha256(), paddedLength(contentKind, size)];
+  const [digest, paddedSize] = [createSha256(), paddedLength(contentKind, size)];
   let position = 0;
   try {
     const head = new Uint8Array(await sealed.slice(0, contentHeadSize).arrayBuffer());
@@ -43,7 +43,7 @@ export async function openSealedContent(
         },
       }),
     );
-    for await (const chunk of chunksOf(await openContentStream(identity, head, digestedStream))) {
+    for await (const chunk of readChunks(await openContentStream(identity, head, digestedStream))) {
       throwIfCancelled(signal);
       const content = chunk.subarray(0, Math.max(0, size - position));
       position += chunk.length;
@@ -53,10 +53,10 @@ export async function openSealedContent(
     }
   } catch (cause) {
     if (cause instanceof PortalError) throw cause;
-    const name = errorNameOf(cause);
+    const name = getErrorName(cause);
     throw new PortalError(
       name === "NotReadableError" || name === "NotFoundError" ? "file_changed" : "decryption_failed",
     ); // typage's errors say which piece
   }
-  if (position !== paddedSize || toB64u(digest.finish()) !== sha256) throw new PortalError("decryption_failed");
+  if (position !== paddedSize || toBase64url(digest.finish()) !== sha256) throw new PortalError("decryption_failed");
 }

@@ -3,7 +3,7 @@ import { maxFileBytes, maxSmallContentBytes } from "@relicario/shared/api";
 import { decodeText } from "./decode.ts";
 import { ItemCollector } from "./item-collector.ts";
 import { ImportRefusedError } from "./import-refused-error.ts";
-import type { Words } from "./words.ts";
+import type { ImportTexts } from "./words.ts";
 
 /** A file, and where it lies in the folder that was chosen. */
 export interface ChosenFile {
@@ -19,17 +19,17 @@ export function isTextFile({ path }: ChosenFile): boolean {
  * Each text file of a folder becomes a secret, with the folders as its tags: one that is larger
  * than a secret of text as the file that it is. Others are named and left.
  */
-export async function readTextFiles(files: readonly ChosenFile[], words: Words): Promise<ItemCollector> {
-  const items = new ItemCollector("text_files", words);
+export async function readTextFiles(files: readonly ChosenFile[], texts: ImportTexts): Promise<ItemCollector> {
+  const collector = new ItemCollector("text_files", texts);
   for (const file of files) {
     const folders = file.path.split("/");
     const name = folders.pop() ?? "";
     if (name.startsWith(".")) continue;
     const title = name.replace(/\.[^.]*$/, "");
     if (isTextFile(file) && file.content.size > maxSmallContentBytes) {
-      if (file.content.size > maxFileBytes) items.addFailure(file.path, "too_large");
+      if (file.content.size > maxFileBytes) collector.addFailure(file.path, "too_large");
       else
-        items.addFile({
+        collector.addFile({
           kind: "text",
           title,
           tags: folders,
@@ -42,9 +42,9 @@ export async function readTextFiles(files: readonly ChosenFile[], words: Words):
     }
     try {
       const text = isTextFile(file) ? await decodeText(file.content) : null;
-      if (text === null) items.addFailure(file.path, "damaged");
+      if (text === null) collector.addFailure(file.path, "damaged");
       else
-        items.add({
+        collector.add({
           kind: "text",
           title,
           tags: folders,
@@ -56,9 +56,9 @@ export async function readTextFiles(files: readonly ChosenFile[], words: Words):
         });
     } catch (error) {
       if (!(error instanceof ImportRefusedError)) throw error;
-      items.addFailure(file.path, error.reason === "too_large" ? "too_large" : "damaged");
+      collector.addFailure(file.path, error.reason === "too_large" ? "too_large" : "damaged");
     }
   }
-  if (items.items.length === 0) throw new ImportRefusedError("unknown_format");
-  return items;
+  if (collector.items.length === 0) throw new ImportRefusedError("unknown_format");
+  return collector;
 }

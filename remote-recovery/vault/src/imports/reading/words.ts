@@ -4,7 +4,7 @@ import type { Language } from "@relicario/shared/contract";
  * Names of fields in the texts that become secrets. They are written into a secret once, in the
  * language of the person then.
  */
-const words = {
+const textsByLanguage = {
   en: {
     title: "Title",
     tags: "Tags",
@@ -49,12 +49,12 @@ const words = {
   },
 } as const satisfies Record<Language, Record<string, string>>;
 
-export type Words = (typeof words)[Language];
-export type Word = keyof Words;
+export type ImportTexts = (typeof textsByLanguage)[Language];
+export type ImportTextKey = keyof ImportTexts;
 
 /** In every language, English first: in it stand titles of ours in marks. */
-export const allWords: readonly [Words, ...Words[]] = [words.en, words.es];
+export const allImportTexts: readonly [ImportTexts, ...ImportTexts[]] = [textsByLanguage.en, textsByLanguage.es];
 
-export function wordsIn(language: Language): Words {
-  return words[language];
+export function getImportTexts(language: Language): ImportTexts {
+  return textsByLanguage[language];
 }

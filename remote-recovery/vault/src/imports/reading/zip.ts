@@ -97,12 +97,12 @@ class LimitedSink {
   }
 
   toBytes(): Uint8Array<ArrayBuffer> {
-    const joined = new Uint8Array(this.size);
+    const result = new Uint8Array(this.size);
     let offset = 0;
     for (const chunk of this.#chunks) {
-      joined.set(chunk, offset);
+      result.set(chunk, offset);
       offset += chunk.length;
     }
-    return joined;
+    return result;
   }
 }

@@ -1,4 +1,4 @@
-import { bindText, type Values } from "./localized-text.ts";
+import { bindText, type TextValues } from "./localized-text.ts";
 import type { TextKey } from "./texts.ts";
 
 type Child = Node | string | null;
@@ -22,7 +22,7 @@ export function createElement<Tag extends keyof HTMLElementTagNameMap>(
 export function createTextElement<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   key: TextKey,
-  values: Values = {},
+  values: TextValues = {},
   attributes: Readonly<Record<string, string>> = {},
 ): HTMLElementTagNameMap[Tag] {
   const element = createElement(tag, attributes);
@@ -31,7 +31,7 @@ export function createTextElement<Tag extends keyof HTMLElementTagNameMap>(
 }
 
 /** Puts a text of the page into an element, in place of what is there. */
-export function setText(element: HTMLElement, key: TextKey, values: Values = {}): void {
+export function setText(element: HTMLElement, key: TextKey, values: TextValues = {}): void {
   bindText(element, (translate) => {
     element.textContent = translate(key, values);
   });

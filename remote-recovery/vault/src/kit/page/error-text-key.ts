@@ -3,7 +3,7 @@ import type { PortalError } from "@relicario/shared/errors";
 import type { TextKey } from "./texts.ts";
 
 /** The sentence for what went wrong. */
-export function errorTextKey({ code, details }: PortalError): TextKey {
+export function toErrorTextKey({ code, details }: PortalError): TextKey {
   switch (code) {
     case "not_this_picture":
     case "not_this_picture_or_passphrase":

@@ -9,21 +9,21 @@ import { detachedContentName, kitElementId, parseKit, partElementId, type Kit } 
 import { requiresPassphrase } from "../open-kit.ts";
 import type { KitSecretSummary } from "../kit-worker-api.ts";
 import { createButton, createElement, clearText, setText, createTextElement } from "./dom.ts";
-import { errorTextKey } from "./error-text-key.ts";
+import { toErrorTextKey } from "./error-text-key.ts";
 import { startKitWorker, type KitWorker } from "./start-kit-worker.ts";
 import { createDateElement, createSecretView } from "./secret-view.ts";
 import { toggleLanguage, bindText } from "./localized-text.ts";
 import type { TextKey } from "./texts.ts";
 
 const main = document.querySelector("main") ?? document.body;
-render();
+renderPage();
 
-function render(): void {
+function renderPage(): void {
   bindText(document.documentElement, (translate, language) => {
     document.documentElement.lang = language;
     document.title = translate("title");
   });
-  const kit = readDocument();
+  const kit = parseKitElement();
   const header = createElement(
     "header",
     {},
@@ -35,7 +35,7 @@ function render(): void {
   });
   main.replaceChildren(header);
   if (kit instanceof PortalError)
-    main.append(createTextElement("p", errorTextKey(kit), {}, { role: "alert", class: "error" }));
+    main.append(createTextElement("p", toErrorTextKey(kit), {}, { role: "alert", class: "error" }));
   else
     main.append(
       createTextElement("p", "lead_body", {}, { class: "lead" }),
@@ -45,7 +45,7 @@ function render(): void {
     );
 }
 
-function readDocument(): (Kit & { readonly passphrase: boolean }) | PortalError {
+function parseKitElement(): (Kit & { readonly passphrase: boolean }) | PortalError {
   const element = document.getElementById(kitElementId);
   try {
     const kit = parseKit((element?.textContent ?? "").replaceAll(/^\n|\n$/g, ""), element?.dataset["sha256"] ?? "");
@@ -101,22 +101,22 @@ function renderOverview(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
 
 /** The form, and below it what is open. */
 function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElement {
-  const file = createElement("input", {
+  const fileInput = createElement("input", {
     type: "file",
     id: "picture",
     accept: "image/*,.heic,.heif,.avif",
     "aria-describedby": "picture-hint picture-name",
   });
   const chosenName = createElement("p", { id: "picture-name", class: "chosen" });
-  const zone = createElement(
+  const dropZone = createElement(
     "div",
     { class: "field drop" },
     createTextElement("label", "picture_label", {}, { for: "picture" }),
-    createTextElement("p", pictureHintKey(), {}, { id: "picture-hint", class: "hint" }),
-    file,
+    createTextElement("p", choosePictureHintKey(), {}, { id: "picture-hint", class: "hint" }),
+    fileInput,
     chosenName,
   );
-  const passphrase = createElement("input", {
+  const passphraseInput = createElement("input", {
     type: "password",
     id: "passphrase",
     autocomplete: "off",
@@ -124,15 +124,15 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
     spellcheck: "false",
     "aria-describedby": "passphrase-hint",
   });
-  const submit = createTextElement("button", "open_action", {}, { type: "submit" });
-  const cancel = createButton("cancel_action", () => controller?.abort(), { class: "quiet", hidden: "" });
-  const status = createElement("p", { role: "status" });
-  const bar = createElement("progress", { max: "1", hidden: "" });
-  bindText(bar, (translate) => {
-    bar.setAttribute("aria-label", translate("opening_status"));
+  const submitButton = createTextElement("button", "open_action", {}, { type: "submit" });
+  const cancelButton = createButton("cancel_action", () => controller?.abort(), { class: "quiet", hidden: "" });
+  const statusElement = createElement("p", { role: "status" });
+  const progressBar = createElement("progress", { max: "1", hidden: "" });
+  bindText(progressBar, (translate) => {
+    progressBar.setAttribute("aria-label", translate("opening_status"));
   });
-  const error = createElement("p", { role: "alert", class: "error" });
-  const results = createElement("div");
+  const errorElement = createElement("p", { role: "alert", class: "error" });
+  const resultsElement = createElement("div");
   let picture: Blob | null = null;
   let controller: AbortController | null = null;
   let worker: KitWorker | null = null;
@@ -141,46 +141,46 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
     if (selected === undefined || controller !== null) return;
     picture = selected;
     setText(chosenName, "picture_chosen", { name: selected.name });
-    clearText(error);
+    clearText(errorElement);
   };
-  file.addEventListener("change", () => {
-    selectPicture(file.files?.[0]);
+  fileInput.addEventListener("change", () => {
+    selectPicture(fileInput.files?.[0]);
   });
   for (const name of ["dragenter", "dragover"] as const) {
-    zone.addEventListener(name, (event) => {
+    dropZone.addEventListener(name, (event) => {
       event.preventDefault();
-      zone.dataset["over"] = "";
+      dropZone.dataset["over"] = "";
     });
   }
   for (const name of ["dragleave", "drop"] as const) {
-    zone.addEventListener(name, () => {
-      delete zone.dataset["over"];
+    dropZone.addEventListener(name, () => {
+      delete dropZone.dataset["over"];
     });
   }
-  zone.addEventListener("drop", (event) => {
+  dropZone.addEventListener("drop", (event) => {
     event.preventDefault();
     selectPicture(event.dataTransfer?.files[0]);
   });
 
   const setBusy = (isBusy: boolean): void => {
-    submit.disabled = file.disabled = passphrase.disabled = isBusy;
-    cancel.hidden = bar.hidden = !isBusy;
-    if (!isBusy) clearText(status);
+    submitButton.disabled = fileInput.disabled = passphraseInput.disabled = isBusy;
+    cancelButton.hidden = progressBar.hidden = !isBusy;
+    if (!isBusy) clearText(statusElement);
   };
   const showProgress = ({ phase, step, done, total }: VaultProgress): void => {
     if (controller?.signal.aborted !== false) return;
-    setText(status, statusKey(phase, step));
-    if (total > 0) bar.value = done / total;
+    setText(statusElement, chooseStatusKey(phase, step));
+    if (total > 0) progressBar.value = done / total;
   };
   const reset = (): void => {
     worker?.end();
     worker = null;
-    results.replaceChildren();
+    resultsElement.replaceChildren();
     form.hidden = false;
     picture = null;
-    file.value = passphrase.value = "";
+    fileInput.value = passphraseInput.value = "";
     clearText(chosenName);
-    file.focus();
+    fileInput.focus();
   };
   const showResults = (activeWorker: KitWorker, secrets: readonly (KitSecretSummary | null)[]): void => {
     const openCount = secrets.filter((secret) => secret !== null).length;
@@ -203,7 +203,7 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
             detached: (sealed) => activeWorker.abortable(activeWorker.remote.detachedContent(index, sealed)),
           }),
     );
-    results.replaceChildren(
+    resultsElement.replaceChildren(
       heading,
       ...views,
       createElement("div", { class: "row" }, createButton("away_action", reset, { class: "quiet" })),
@@ -215,27 +215,31 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
 
   const handleOpen = async (): Promise<void> => {
     const missingTextKey =
-      picture === null ? "error_no_picture" : kit.passphrase && passphrase.value === "" ? "error_no_passphrase" : null;
-    clearText(error);
+      picture === null
+        ? "error_no_picture"
+        : kit.passphrase && passphraseInput.value === ""
+          ? "error_no_passphrase"
+          : null;
+    clearText(errorElement);
     if (missingTextKey !== null || picture === null) {
-      setText(error, missingTextKey ?? "error_no_picture");
-      (missingTextKey === "error_no_passphrase" ? passphrase : file).focus();
+      setText(errorElement, missingTextKey ?? "error_no_picture");
+      (missingTextKey === "error_no_passphrase" ? passphraseInput : fileInput).focus();
       return;
     }
     controller = new AbortController();
     setBusy(true);
-    bar.value = 0;
-    setText(status, "starting_status");
+    progressBar.value = 0;
+    setText(statusElement, "starting_status");
     try {
       worker ??= await startKitWorker();
       const { passphrase: usesPassphrase, ...kitDocument } = kit;
       const secrets = await worker.abortable(
-        worker.remote.open(kitDocument, picture, usesPassphrase ? passphrase.value : null, {
+        worker.remote.open(kitDocument, picture, usesPassphrase ? passphraseInput.value : null, {
           signal: controller.signal,
           onProgress: showProgress,
         }),
       );
-      passphrase.value = "";
+      passphraseInput.value = "";
       showResults(worker, secrets);
     } catch (cause) {
       const failure = toPortalError(cause);
@@ -243,7 +247,7 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
         worker?.end(); // the next try starts a new one
         worker = null;
       }
-      if (failure.code !== "cancelled") setText(error, errorTextKey(failure));
+      if (failure.code !== "cancelled") setText(errorElement, toErrorTextKey(failure));
     } finally {
       controller = null;
       setBusy(false);
@@ -254,27 +258,27 @@ function renderOpenForm(kit: Kit & { readonly passphrase: boolean }): HTMLElemen
     "form",
     { class: "card", "aria-labelledby": "form-title", novalidate: "" },
     createTextElement("h2", "form_title", {}, { id: "form-title" }),
-    zone,
+    dropZone,
     kit.passphrase
       ? createElement(
           "div",
           { class: "field" },
           createTextElement("label", "passphrase_label", {}, { for: "passphrase" }),
           createTextElement("p", "passphrase_hint", {}, { id: "passphrase-hint", class: "hint" }),
-          passphrase,
-          createRevealToggle(passphrase),
+          passphraseInput,
+          createRevealToggle(passphraseInput),
         )
       : null,
-    createElement("div", { class: "row" }, submit, cancel),
-    bar,
-    status,
-    error,
+    createElement("div", { class: "row" }, submitButton, cancelButton),
+    progressBar,
+    statusElement,
+    errorElement,
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void handleOpen();
   });
-  return createElement("div", {}, form, results);
+  return createElement("div", {}, form, resultsElement);
 }
 
 function createRevealToggle(field: HTMLInputElement): HTMLElement {
@@ -290,12 +294,12 @@ function createRevealToggle(field: HTMLInputElement): HTMLElement {
   return toggle;
 }
 
-function pictureHintKey(): TextKey {
+function choosePictureHintKey(): TextKey {
   const decoderName = (["avif", "heic"] as const).find((name) => document.getElementById(partElementId(name)) !== null);
   return decoderName === undefined ? "picture_hint" : `picture_hint_${decoderName}`;
 }
 
-function statusKey(phase: VaultProgress["phase"], step: VaultProgress["step"]): TextKey {
+function chooseStatusKey(phase: VaultProgress["phase"], step: VaultProgress["step"]): TextKey {
   if (phase === "passphrase") return "passphrase_status";
   if (phase !== "picture") return "opening_status";
   return step === "searching" ? "searching_status" : step === "straight" ? "straight_status" : "decoding_status";

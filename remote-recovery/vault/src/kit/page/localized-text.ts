@@ -1,17 +1,17 @@
 /** Texts in the chosen language: each place is written anew when it changes. */
 import { texts, type Language, type TextKey } from "./texts.ts";
 
-export type Values = Readonly<Record<string, string>>;
-type TextWriter = (text: (key: TextKey, values?: Values) => string, language: Language) => void;
+export type TextValues = Readonly<Record<string, string>>;
+type TextWriter = (text: (key: TextKey, values?: TextValues) => string, language: Language) => void;
 
 let language: Language = navigator.language.toLowerCase().startsWith("es") ? "es" : "en";
 const textWriters = new Map<Node, Map<string, TextWriter>>();
 
-export function currentLanguage(): Language {
+export function getLanguage(): Language {
   return language;
 }
 
-function translate(key: TextKey, values: Values = {}): string {
+function translate(key: TextKey, values: TextValues = {}): string {
   return texts[language][key].replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 }
 

@@ -2,10 +2,10 @@ import { toPortalError } from "@relicario/shared/errors";
 
 import type { Bytes } from "../../seal/bytes.ts";
 import type { KitSecretSummary } from "../kit-worker-api.ts";
-import { safeFileName } from "../safe-name.ts";
+import { toSafeFileName } from "../safe-name.ts";
 import { createButton, createElement, clearText, setText, createTextElement } from "./dom.ts";
-import { errorTextKey } from "./error-text-key.ts";
-import { currentLanguage, bindText } from "./localized-text.ts";
+import { toErrorTextKey } from "./error-text-key.ts";
+import { getLanguage, bindText } from "./localized-text.ts";
 import type { TextKey } from "./texts.ts";
 
 /** How a secret gets its content, while its worker runs. */
@@ -61,8 +61,8 @@ function createTextSection(
   contentSource: ContentSource,
   messages: MessageElements,
 ): HTMLElement {
-  const contentBox = createElement("div", { class: "paper" });
-  const toggle = createButton(
+  const contentContainer = createElement("div", { class: "paper" });
+  const toggleButton = createButton(
     "show_action",
     () => {
       if (isShown) hide();
@@ -71,14 +71,14 @@ function createTextSection(
     { "aria-expanded": "false" },
   );
   let isShown = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
   const hide = (): void => {
-    clearTimeout(timer);
+    clearTimeout(hideTimer);
     isShown = false;
-    contentBox.replaceChildren(createTextElement("p", "hidden_body", {}, { class: "cover" }));
-    toggle.setAttribute("aria-expanded", "false");
-    setText(toggle, "show_action");
+    contentContainer.replaceChildren(createTextElement("p", "hidden_body", {}, { class: "cover" }));
+    toggleButton.setAttribute("aria-expanded", "false");
+    setText(toggleButton, "show_action");
   };
   const reveal = (): Promise<void> =>
     runReportingErrors(messages, async () => {
@@ -91,16 +91,16 @@ function createTextSection(
         "label",
       );
       isShown = true;
-      contentBox.replaceChildren(content);
-      toggle.setAttribute("aria-expanded", "true");
-      setText(toggle, "hide_action");
-      timer = setTimeout(hide, revealMilliseconds);
+      contentContainer.replaceChildren(content);
+      toggleButton.setAttribute("aria-expanded", "true");
+      setText(toggleButton, "hide_action");
+      hideTimer = setTimeout(hide, revealMilliseconds);
     });
   hide();
   document.addEventListener("visibilitychange", () => {
     if (document.hidden && isShown) hide();
   });
-  const copy = createButton(
+  const copyButton = createButton(
     "copy_action",
     () => void runReportingErrors(messages, () => copyText(contentSource, messages)),
     { class: "quiet" },
@@ -108,8 +108,8 @@ function createTextSection(
   return createElement(
     "div",
     { class: "content" },
-    contentBox,
-    createElement("div", { class: "row" }, toggle, copy, createSaveButton(secret, contentSource, messages)),
+    contentContainer,
+    createElement("div", { class: "row" }, toggleButton, copyButton, createSaveButton(secret, contentSource, messages)),
   );
 }
 
@@ -141,25 +141,25 @@ function createDetachedSection(
   messages: MessageElements,
 ): HTMLElement {
   const id = `beside-${secretId}`;
-  const input = createElement("input", { type: "file", id });
-  input.addEventListener("change", () => {
-    const [file] = input.files ?? [];
+  const fileInput = createElement("input", { type: "file", id });
+  fileInput.addEventListener("change", () => {
+    const [file] = fileInput.files ?? [];
     if (file === undefined) return;
-    input.disabled = true;
+    fileInput.disabled = true;
     setText(messages.status, "beside_running_status", { name: sealedName });
     void runReportingErrors(messages, async () => {
       downloadFile(name, await contentSource.detached(file));
     }).finally(() => {
       clearText(messages.status);
-      input.disabled = false;
-      input.value = "";
+      fileInput.disabled = false;
+      fileInput.value = "";
     });
   });
   return createElement(
     "div",
     { class: "field" },
     createTextElement("label", "beside_label", { name: sealedName }, { for: id }),
-    input,
+    fileInput,
   );
 }
 
@@ -192,14 +192,14 @@ async function runReportingErrors({ status, error }: MessageElements, callback: 
     await callback();
   } catch (cause) {
     clearText(status);
-    setText(error, errorTextKey(toPortalError(cause)));
+    setText(error, toErrorTextKey(toPortalError(cause)));
   }
 }
 
 /** Its media type is generic, so that the browser never opens or runs it. */
 function downloadFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content.slice(0, content.size, "application/octet-stream"));
-  createElement("a", { href: url, download: safeFileName(name) }).click();
+  createElement("a", { href: url, download: toSafeFileName(name) }).click();
   setTimeout(() => {
     URL.revokeObjectURL(url);
   }, 60_000); // the browser reads the address after the click
@@ -209,7 +209,7 @@ function downloadFile(name: string, content: Blob): void {
 export function createDateElement(time: string): HTMLElement {
   const element = createElement("dd");
   bindText(element, () => {
-    element.textContent = new Intl.DateTimeFormat(currentLanguage(), { dateStyle: "long", timeStyle: "short" }).format(
+    element.textContent = new Intl.DateTimeFormat(getLanguage(), { dateStyle: "long", timeStyle: "short" }).format(
       new Date(time),
     );
   });
@@ -221,7 +221,7 @@ function createSizeElement(bytes: number): HTMLElement {
     bytes < 1_000 ? [bytes, "byte"] : bytes < 1_000_000 ? [bytes / 1_000, "kilobyte"] : [bytes / 1_000_000, "megabyte"];
   const element = createElement("dd");
   bindText(element, () => {
-    element.textContent = new Intl.NumberFormat(currentLanguage(), {
+    element.textContent = new Intl.NumberFormat(getLanguage(), {
       style: "unit",
       unit,
       unitDisplay: bytes < 1_000 ? "long" : "short",

@@ -38,16 +38,16 @@ export async function startKitWorker(): Promise<KitWorker> {
     abort(new PortalError("vault_unavailable", { cause: event.error }));
   });
   const remote = createCallClient<KitWorkerApi>(worker);
-  const end = (): void => {
+  const terminate = (): void => {
     worker.terminate();
   };
   try {
     await abortable(remote.ping());
     const modules = await compileModules(fetchPart);
     await abortable(remote.init(modules, Comlink.proxy(loadCodec)));
-    return { remote, abortable, end };
+    return { remote, abortable, end: terminate };
   } catch (error) {
-    end();
+    terminate();
     throw error;
   } finally {
     URL.revokeObjectURL(url);
