@@ -97,7 +97,7 @@ for (const language of ["en", "es"] as const) {
     };
     await test.step("the copy is tried", async () => {
       await press(page, page.getByRole("link", { name: text("recovery/congrats:try.now_action") }));
-      await showCopy(text("recovery/image-recovery:provide.rehearse_action"));
+      await showCopy(text("recovery/image-recovery:provide.check_copy_action"));
       await expect(
         page.getByRole("heading", { level: 1, name: text("recovery/congrats:rehearsed.title") }),
       ).toBeVisible({ timeout: 120_000 });

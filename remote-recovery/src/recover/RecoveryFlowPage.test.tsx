@@ -58,6 +58,15 @@ afterEach(() => {
   act(clearOpenedSecret);
 });
 
+it.each([
+  ["?secret=01890a5d-ac96-7000-8000-000000000001", "Recover your secret", "Recover"],
+  ["?check=01890a5d-ac96-7000-8000-000000000001", "Try your copy", "Try it"],
+])("says what %s is for", async (query, heading, action) => {
+  await renderFlow({ query });
+  expect(await screen.findByRole("heading", { level: 1, name: heading })).toBeVisible();
+  expect(screen.getByRole("button", { name: action })).toBeVisible();
+});
+
 describe("unlocking", () => {
   it("asks once whose device it is, with two equal answers, and goes on", async () => {
     const { vault, location } = await renderFlow({ query: "?then=%2Fadd-secret" });
