@@ -191,7 +191,7 @@ test("wants the secrets of a locked own device, with script in the page: finds n
   expect
     .soft(
       storage.derived.map(({ where }) => where),
-      "the titles keys of an own device open the account's documents",
+      "the metadata keys of an own device open the account's documents",
     )
     .toContainEqual(expect.stringMatching(/^a document .*relicario-book/));
   expect.soft(storage.undecrypted, "sealed here, and not opened by the attack").toEqual([]);

@@ -19,8 +19,8 @@ import { createWorld, makePicture, textSecret, type World } from "../testing/wor
 const BodyWithTicket = z.object({ ticket: z.string() });
 
 /**
- * An own laptop after a reload. A script there signed two books with its titles keys: `forged` has
- * a stranger's recipient in the place of the person's, `clean` is as before. The stranger is
+ * An own laptop after a reload. A script there signed two books with its metadata keys: `forged`
+ * has a stranger's recipient in the place of the person's, `clean` is as before. The stranger is
  * `strangerVault`.
  */
 async function forgeBook(): Promise<{
@@ -70,7 +70,7 @@ async function forgeBook(): Promise<{
   return { world, secretId, forged, clean, readLeakedTitles };
 }
 
-describe("whoever has titles keys, and a service that times its answers", () => {
+describe("whoever has metadata keys, and a service that times its answers", () => {
   it("gets no ticket by one list of openers in the first reading and another in the second", async () => {
     const { world, clean, readLeakedTitles } = await forgeBook();
     const victim = await world.open();

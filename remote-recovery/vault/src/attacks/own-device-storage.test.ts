@@ -113,7 +113,7 @@ async function tryDecrypt(key: CryptoKey, iv: Uint8Array, data: Uint8Array): Pro
   }
 }
 
-describe("whoever has titles keys and signs a list of openers with one of their own", () => {
+describe("whoever has metadata keys and signs a list of openers with one of their own", () => {
   it("is found out as soon as an opener is shown, and no other device seals to it before", async () => {
     const { world } = await createReloadedLaptop();
     const laptop = await world.open();
@@ -121,7 +121,7 @@ describe("whoever has titles keys and signs a list of openers with one of their 
     (await unlock(phone, makePicture("market"), {})).opener.wipe();
     await setDeviceKind(phone, "own");
 
-    // The book as a script with titles keys could write it: the attacker's recipient beside the
+    // The book as a script with metadata keys could write it: the attacker's recipient beside the
     // person's.
     const stranger = createWorld();
     const strangerVault = await stranger.open();

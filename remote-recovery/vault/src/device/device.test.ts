@@ -96,7 +96,7 @@ describe("openDevice", () => {
     expect(await (await openDevice({ ...account, issuer: "https://else.example" })).read()).toEqual(emptyRecord);
   });
 
-  it("keeps the titles keys unreadable, and gives the same ones back", async () => {
+  it("keeps the metadata keys unreadable, and gives the same ones back", async () => {
     const recipient = await storeKeys(account, "own");
     const { metadataKeys } = await (await openDevice(account)).read();
     if (metadataKeys === null) throw new TypeError("kept");

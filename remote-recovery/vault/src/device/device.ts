@@ -82,7 +82,7 @@ const DeviceRecord = z.looseObject({
   /** The sign-in of then, in seconds by the provider's clock; null where it is not known. */
   lockedSignIn: z.int().min(0).nullable().default(null),
   /**
-   * The opener of a passkey that was made or used here: then a lock takes the titles keys away.
+   * The opener of a passkey that was made or used here: then a lock takes the metadata keys away.
    * Null without one.
    */
   passkeyOpener: Id.nullable().default(null),
@@ -97,7 +97,7 @@ const DeviceRecord = z.looseObject({
    */
   checkedOpeners: Digest.nullable(),
   /**
-   * An account that was made and perhaps not yet published; its titles keys stand beside it where
+   * An account that was made and perhaps not yet published; its metadata keys stand beside it where
    * they can be kept.
    */
   pending: z.looseObject({ wrapped: WrappedData, keys: MetadataKeys.nullable() }).nullable(),
@@ -383,7 +383,7 @@ export function isSignInAfterLock(
 
 /**
  * Keeps a lock on the device, so that a page loaded later starts locked. A lock that is there
- * already keeps its time. Where a passkey opens, the titles keys go: only an opener brings them
+ * already keeps its time. Where a passkey opens, the metadata keys go: only an opener brings them
  * back.
  */
 export async function markLocked(account: DeviceAccount, now: number, signIn: number | null): Promise<void> {

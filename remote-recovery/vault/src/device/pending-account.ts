@@ -58,7 +58,7 @@ export interface UnpublishedAccount {
   readonly firstAccount: FirstAccount;
 }
 
-/** An account that waits; its titles keys are null where they could not be kept. */
+/** An account that waits; its metadata keys are null where they could not be kept. */
 export type PendingAccount = Omit<FirstAccount, "keys"> & { readonly keys: MetadataKeys | null };
 
 /** Stores a new account before it is sent. `storage_full`. */

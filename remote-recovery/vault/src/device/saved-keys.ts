@@ -8,8 +8,8 @@ interface DeviceAndClock {
 }
 
 /**
- * Stores the titles keys on an own device, where its browser can keep all of them; says whether it
- * could. `storage_full`.
+ * Stores the metadata keys on an own device, where its browser can keep all of them; says whether
+ * it could. `storage_full`.
  */
 export async function saveMetadataKeys({ device, now }: DeviceAndClock, keys: MetadataKeys): Promise<boolean> {
   const metadataKeys = toStoredMetadataKeys(keys);
@@ -25,7 +25,7 @@ export async function saveMetadataKeys({ device, now }: DeviceAndClock, keys: Me
 }
 
 /**
- * From now on a lock takes the titles keys away on an own device: this passkey opened or was made
+ * From now on a lock takes the metadata keys away on an own device: this passkey opened or was made
  * here.
  */
 export async function savePasskeyOpener({ device }: { readonly device: Device }, openerId: string): Promise<void> {

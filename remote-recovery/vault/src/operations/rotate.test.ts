@@ -75,7 +75,7 @@ describe("rotate", () => {
     expect((await list(laptop)).map(({ label }) => label?.title).toSorted()).toEqual(["First", "Second", "Third"]);
   });
 
-  it("leaves the titles keys of the lost device nothing new: neither labels nor a change", async () => {
+  it("leaves the metadata keys of the lost device nothing new: neither labels nor a change", async () => {
     const { world, laptop, phone, ids } = await openPreparedAccount();
     const { keys } = phone;
     if (keys === null) throw new TypeError("it was unlocked");
@@ -209,7 +209,7 @@ describe("rotate", () => {
     await expectEverythingOpens(world, ids, "library");
   });
 
-  it("keeps the titles keys of its own device in step, and a page loaded later is unlocked", async () => {
+  it("keeps the metadata keys of its own device in step, and a page loaded later is unlocked", async () => {
     const { world, laptop } = await openPreparedAccount();
     await setDeviceKind(laptop, "own");
     await rotate(laptop, [makePicture("market")], {});

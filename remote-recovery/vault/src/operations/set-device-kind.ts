@@ -4,8 +4,8 @@ import type { VaultSession } from "../session/vault-session.ts";
 import { saveMetadataKeys } from "../device/saved-keys.ts";
 
 /**
- * The answer to "my own device or a shared computer". An own one keeps the titles keys, unreadable,
- * between page loads: `keysSaved`, but not in a browser without Ed25519.
+ * The answer to "my own device or a shared computer". An own one keeps the metadata keys,
+ * unreadable, between page loads: `keysSaved`, but not in a browser without Ed25519.
  *
  * @throws PortalError `vault_locked`, `storage_full`.
  */

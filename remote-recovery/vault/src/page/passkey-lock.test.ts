@@ -45,7 +45,7 @@ describe("an own device with a passkey", () => {
     };
   });
 
-  it("loses its titles keys with a lock: no fresh sign-in unlocks it, and the passkey does", async () => {
+  it("loses its metadata keys with a lock: no fresh sign-in unlocks it, and the passkey does", async () => {
     const vault = await openWithPasskey();
     expect((await readDeviceRecord(currentAccount())).metadataKeys).not.toBeNull();
     await vault.lock();

@@ -56,7 +56,7 @@ export interface Signer {
 }
 
 /**
- * The titles keys: what shows titles and signs changes. They open no content and make no opener.
+ * The metadata keys: what shows titles and signs changes. They open no content and make no opener.
  * All are non-extractable, so that a device of the person's own may keep them between visits.
  */
 export interface MetadataKeys {
@@ -73,10 +73,10 @@ export interface MetadataKeys {
   readonly signingKey: Bytes;
 }
 
-/** Documents that have a titles key of their own. */
+/** Documents that have a metadata key of their own. */
 const documentNames = ["label", "book", "state", "shares", "requests"] as const;
 
-/** What a device keeps of the titles keys. */
+/** What a device keeps of the metadata keys. */
 export type StoredMetadataKeys = Readonly<Record<(typeof documentNames)[number] | "sign", CryptoKey>> & {
   readonly keyEpoch: number;
   readonly recipient: string;

@@ -58,7 +58,7 @@ export type PinnedPerson = z.infer<typeof PinnedPerson>;
 /** Public half of a signing key before a rotation; `key_epoch` is its last one. */
 const OldSigningKey = z.strictObject({ key_epoch: PositiveInt, signing_key: base64urlBytes(32, { exact: true }) });
 
-/** What the titles keys show of the openers. */
+/** What the metadata keys show of the openers. */
 export const Book = z.strictObject({
   v: z.literal(1),
   openers: z.array(BookOpener),
@@ -75,7 +75,7 @@ export type Book = z.infer<typeof Book>;
 /** What the account key alone shows. */
 export const BookInner = z.strictObject({
   v: z.literal(1),
-  /** Must equal those outside: whoever has only titles keys adds no opener. */
+  /** Must equal those outside: whoever has only metadata keys adds no opener. */
   openers: z.array(BookOpener.pick({ id: true, recipient: true })),
   /**
    * Choice and syndrome of every image ever enrolled, 342 bytes: no picture is ever sketched twice.

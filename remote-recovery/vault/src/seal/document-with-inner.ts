@@ -6,7 +6,7 @@ import { wipe } from "./bytes.ts";
 import { importAesKey, jweTypes, openJwe, sealJwe, type JweHeader } from "./document.ts";
 
 /**
- * Documents that have an `inner`: what no titles key opens, sealed under a key of the account key
+ * Documents that have an `inner`: what no metadata key opens, sealed under a key of the account key
  * alone.
  */
 export type OuterDocumentName = "book" | "shares" | "requests";
@@ -22,7 +22,7 @@ export interface DocumentWithInner<Outer, Inner> {
   readonly openInner: (accountKey: AccountKey, userId: string, document: Outer) => Promise<Inner>;
 }
 
-/** Who holds titles keys alone carries `inner` over byte for byte. */
+/** Who holds metadata keys alone carries `inner` over byte for byte. */
 export function defineDocumentWithInner<Outer extends Json & { readonly inner: string }, Inner extends Json>(
   outerName: OuterDocumentName,
   outerSchema: z.ZodType<Outer>,

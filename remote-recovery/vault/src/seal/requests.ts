@@ -6,7 +6,7 @@ import { defineDocumentWithInner } from "./document-with-inner.ts";
 const RequestId = base64urlBytes(16, { exact: true });
 
 /**
- * What the titles keys show of what the account asked others for. There is none before the first
+ * What the metadata keys show of what the account asked others for. There is none before the first
  * request.
  */
 export const Requests = z.strictObject({

@@ -15,7 +15,7 @@ import { defineDocumentWithInner } from "./document-with-inner.ts";
 
 const ShareId = base64urlBytes(16, { exact: true });
 
-/** What the titles keys show of the account's own shares; made empty with the account. */
+/** What the metadata keys show of the account's own shares; made empty with the account. */
 export const Shares = z.strictObject({
   v: z.literal(1),
   shares: z.array(

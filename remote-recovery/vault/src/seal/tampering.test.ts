@@ -300,7 +300,7 @@ describe("book, shares, requests and state", () => {
     ).rejects.toMatchObject(decryptionFailed);
   });
 
-  it("keep their inner documents apart, from each other, from other accounts and from every titles key", async () => {
+  it("keep their inner documents apart, from each other, from other accounts and from every metadata key", async () => {
     const book = await makeEmptyBook();
     const shares = await createEmptyShares(accountKey, userId);
     const requests = {
