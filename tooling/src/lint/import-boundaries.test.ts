@@ -9,7 +9,7 @@ import { importBoundaries } from "./import-boundaries.ts";
 const linter = new Linter({ cwd: rootFolder });
 const config: Linter.Config[] = [
   { files: ["**/*.{ts,tsx,mjs}"], languageOptions: { parser: tseslint.parser } },
-  importBoundaries,
+  ...importBoundaries,
 ];
 
 /** What the rule says of a source that stands in `file` (path from the root). */

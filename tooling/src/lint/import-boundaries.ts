@@ -26,7 +26,6 @@ const fromFiles = (...path: readonly string[]) => ({ file: { path } });
 const byName = (...types: readonly string[]) => ({ module: { source: types.map((name) => `@relicario/${name}`) } });
 const byPath = (...type: readonly string[]) => ({ element: { type }, module: { origin: "local" } });
 const byNameOrPath = (...types: readonly string[]) => [byName(...types), byPath(...types)];
-const withinPackage = { dependency: { relationship: { to: "internal" } } };
 const entryPoint = (...internalPath: readonly string[]) => ({ module: { source: "@relicario/shared", internalPath } });
 
 const importer = "{{ from.element.type }}";
@@ -186,21 +185,6 @@ const layers = {
   ],
 } as const satisfies Readonly<Record<string, readonly (readonly string[])[]>>;
 
-const layerPolicies = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) => {
-  const toPath = (part: string) => `${root}/${part}${part.includes(".") ? "" : "/**"}`;
-  const composing = `${root}/!(${rows.flat().join("|")})`;
-  return rows.flatMap((row, index) =>
-    row.map((part) => {
-      const refused = [...row.filter((other) => other !== part), ...rows.slice(index + 1).flat()];
-      return {
-        from: fromFiles(toPath(part)),
-        disallow: { to: fromFiles(composing, ...refused.map(toPath)) },
-        message: `${part} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
-      };
-    }),
-  );
-});
-
 // Of the policies that fit an import the last one decides.
 const policies = [
   // Refused, unless something below allows it; the closest reason last.
@@ -297,12 +281,6 @@ const policies = [
     message: `Inside ${importer} import the file, not the package's door: a door that is used from within makes cycles.`,
   },
 
-  // Inside a package: only what follows.
-  { allow: withinPackage },
-  ...serviceOrder,
-  ...layerPolicies,
-  { from: fromFiles(...testPatterns), allow: withinPackage },
-
   ...restrictedLibraries.flatMap(({ library, folders, advice }) => [
     {
       disallow: { to: { module: { source: library } } },
@@ -315,7 +293,44 @@ const policies = [
   ]),
 ];
 
-export const importBoundaries: Linter.Config = {
+/** Adds to all of the above what may be imported within a package. Tests may import any of it. */
+const withinOrder = (files: readonly string[], order: readonly object[]): Linter.Config => ({
+  files: [...files],
+  ignores: testPatterns,
+  rules: {
+    "boundaries/dependencies": [
+      "error",
+      {
+        default: "allow",
+        checkAllOrigins: true,
+        checkInternals: true,
+        policies: [...policies, { allow: { dependency: { relationship: { to: "internal" } } } }, ...order],
+      },
+    ],
+  },
+});
+
+/** One for each part, with what holds for it alone: comparing with patterns is slow. */
+const layerConfigs = Object.entries(layers).flatMap(([root, rows]: [string, readonly (readonly string[])[]]) => {
+  const toPath = (part: string) => `${root}/${part}${part.includes(".") ? "" : "/**"}`;
+  const composing = `${root}/!(${rows.flat().join("|")})`;
+  return rows.flatMap((row, index) =>
+    row.map((part) => {
+      const refused = [...row.filter((other) => other !== part), ...rows.slice(index + 1).flat()];
+      return withinOrder(
+        [toPath(part)],
+        [
+          {
+            disallow: { to: fromFiles(composing, ...refused.map(toPath)) },
+            message: `${part} is not above what you import: move what both need to a folder below, or take it as an argument. The order is "Layers" in ARCHITECTURE.md.`,
+          },
+        ],
+      );
+    }),
+  );
+});
+
+const packageBoundaries: Linter.Config = {
   plugins: { boundaries },
   settings: {
     "boundaries/root-path": rootFolder,
@@ -332,7 +347,11 @@ export const importBoundaries: Linter.Config = {
     "boundaries/ignore": ["**/node_modules/**"],
     "boundaries/legacy-templates": false,
   },
-  rules: {
-    "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, checkInternals: true, policies }],
-  },
+  rules: { "boundaries/dependencies": ["error", { default: "allow", checkAllOrigins: true, policies }] },
 };
+
+export const importBoundaries: readonly Linter.Config[] = [
+  packageBoundaries,
+  withinOrder(["api/src/**"], serviceOrder),
+  ...layerConfigs,
+];
