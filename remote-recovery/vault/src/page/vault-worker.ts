@@ -24,7 +24,7 @@ import { createPageEngine } from "./page-engine.ts";
 import type { Transfers } from "./transfer-client.ts";
 
 /** The vault's worker that runs now. */
-export interface RunningVault extends CallableWorker<VaultWorkerApi> {
+interface RunningVault extends CallableWorker<VaultWorkerApi> {
   readonly end: (code: "vault_locked" | "vault_unavailable") => void;
 }
 
