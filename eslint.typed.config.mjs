@@ -6,7 +6,7 @@ import tseslint from "typescript-eslint";
 
 import { ignoredFiles } from "./tooling/src/lint/scopes.ts";
 
-export default defineConfig(globalIgnores([...ignoredFiles, "oxlint.config.ts"]), {
+export default defineConfig(globalIgnores([...ignoredFiles, "oxfmt.config.ts", "oxlint.config.ts"]), {
   files: ["**/*.ts", "**/*.tsx"],
   plugins: { "@typescript-eslint": tseslint.plugin, "react-hooks": reactHooks }, // the second is named in directives
   // A program of its own for each package, as is inferred for a single run, needs more memory than
