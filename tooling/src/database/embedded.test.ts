@@ -36,7 +36,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-describe("startDatabase", () => {
+describe("startDatabaseServer", () => {
   it("keeps what was written over a stop and a start", async () => {
     const first = await start();
     await first.createDatabase("relicario");
@@ -81,8 +81,8 @@ describe("startDatabase", () => {
   });
 
   it("ends the server that a killed starter left behind", async () => {
-    const script = `import { startDatabase } from ${JSON.stringify(join(__dirname, "embedded.ts"))};
-      await startDatabase({ folder: ${JSON.stringify(folder)} }); process.stdout.write("ready");`;
+    const script = `import { startDatabaseServer } from ${JSON.stringify(join(__dirname, "embedded.ts"))};
+      await startDatabaseServer({ folder: ${JSON.stringify(folder)} }); process.stdout.write("ready");`;
     const starter = spawn(process.execPath, ["--input-type=module", "-e", script], {
       stdio: ["ignore", "pipe", "inherit"],
     });
