@@ -146,8 +146,8 @@ export function createMailer(deps: MailerDeps): Mailer {
       for (let handledRequests = -1; handledRequests !== deliveryRequests;) {
         handledRequests = deliveryRequests;
         sentCount += await deliverDue();
+        await scheduleNext(); // in the loop, so that a request that comes meanwhile is handled too
       }
-      await scheduleNext();
       return sentCount;
     } finally {
       activeDelivery = null;
