@@ -39,18 +39,21 @@ export interface VaultSessionDeps {
  * its keys and its state change here alone. Locked is to be without metadata keys: an own device
  * that was not locked gives them at the start. The account key comes from an opener, always.
  *
- * | before            | transition          | after                       | caller             |
- * | ----------------- | ------------------- | --------------------------- | ------------------ |
- * | no account        | `adopt`             | pending account, its key    | openers, reset     |
- * | adopted           | undo of `adopt`     | as before                   | reset that failed  |
- * | adopted           | `apply`, published  | unlocked                    | `refreshKeyring`   |
- * | adopted           | `apply`, superseded | locked, pending one gone    | `refreshKeyring`   |
- * | locked, unlocked  | `apply`             | same, at a newer checkpoint | `refreshKeyring`   |
- * | locked, unlocked  | `unlock`            | unlocked, with account key  | `openAccount`      |
- * | adopted, unlocked | `commit`            | unlocked, at the change     | `publishWithRetry` |
- * | any               | `withRejectedState` | notes the state refused     | readers of keyring |
- * | state refused     | `acceptState`       | continues from that state   | `acceptOlderState` |
- * | any               | `lock`              | locked, without any key     | tests so far       |
+ * | transition                  | keys after it                        | caller                 |
+ * | --------------------------- | ------------------------------------ | ---------------------- |
+ * | start                       | what an own device keeps             | the worker             |
+ * | `adopt`                     | new account key, pending account     | openers, import, reset |
+ * | undo of `adopt`             | account key and pending as before    | a reset that failed    |
+ * | `apply` of no keyring       | as before                            | `refreshKeyring`       |
+ * | `apply`, pending published  | the pending account's, if adopted    | `refreshKeyring`       |
+ * | `apply`, pending superseded | no account key, nothing pending      | `refreshKeyring`       |
+ * | `apply`, otherwise          | as before; checkpoint if opened      | `refreshKeyring`       |
+ * | `unlock`                    | those that an opener gave            | `openAccount`          |
+ * | `commit`                    | those of the published change        | `publishWithRetry`     |
+ * | `withRejectedState`         | as before; notes the refused state   | readers of the keyring |
+ * | `acceptState`               | as before; refused state accepted    | `acceptOlderState`     |
+ * | `reportUnlocked`            | as before; the page hears `unlocked` | unlock, rotate, device |
+ * | `lock`                      | none                                 | tests so far           |
  *
  * A lock of the page ends the worker, and the session with it. `state` is what the page is told:
  * `unknown` before the first reading, `empty` without a keyring, `locked` also while the keys are
